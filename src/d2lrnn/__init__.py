@@ -1,1 +1,70 @@
-"""d2lrnn."""
+"""d2lrnn: the helper package of *Hidden State*, an interactive book about recurrent neural networks.
+
+Data flows one way, and each module imports only from those before it::
+
+    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding
+    device, bptt
+
+`d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
+so that ``import d2lrnn`` is as quick as ``import torch``.
+"""
+
+from d2lrnn.batching import RandomWindows, SequentialWindows
+from d2lrnn.bptt import (
+    LagGradients,
+    gradients_by_lag,
+    scale_to_spectral_radius,
+    spectral_radius,
+    step_jacobian,
+)
+from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
+from d2lrnn.decoding import generate, next_token_probs, warm_up
+from d2lrnn.device import describe_device, pick_device, seed_everything
+from d2lrnn.language_model import RNNLM, evaluate
+from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
+from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
+from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
+from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CORPORA",
+    "DEFAULT_CORPUS",
+    "RNNLM",
+    "CorpusError",
+    "EncodedText",
+    "EpochRecord",
+    "History",
+    "LagGradients",
+    "RNNConcise",
+    "RNNScratch",
+    "RandomWindows",
+    "Score",
+    "SequentialWindows",
+    "TrainingDivergedError",
+    "Vocab",
+    "bits_per_token",
+    "clip_gradients",
+    "cross_entropy",
+    "describe_device",
+    "evaluate",
+    "fit",
+    "generate",
+    "gradients_by_lag",
+    "load_corpus",
+    "load_text",
+    "next_token_probs",
+    "normalize",
+    "perplexity",
+    "pick_device",
+    "rnn_step",
+    "scale_to_spectral_radius",
+    "score_logits",
+    "seed_everything",
+    "spectral_radius",
+    "step_jacobian",
+    "surprise_bits",
+    "tokenize",
+    "warm_up",
+]

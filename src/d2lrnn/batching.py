@@ -1,0 +1,197 @@
+"""From one long row of indices to minibatches of windows, at random or in sequence.
+
+A window is `num_steps` tokens of input and the same tokens shifted by one as target. For the ids 0, 1, ..., 20, with
+``batch_size=2`` and ``num_steps=4``:
+
+    RandomWindows: windows start anywhere and may overlap; nothing connects one minibatch to the next, so the hidden
+    state starts from zeros each time.
+
+        minibatch 1:  0 1 2 3 4 5 6 [7 8 9 10] 11 12 13 [14 15 16 17] 18 19 20
+        minibatch 2:  0 1 [2 3 4 5] 6 7 8 9 10 [11 12 13 14] 15 16 17 18 19 20
+
+    SequentialWindows: the text is cut into `batch_size` equal streams, and each minibatch takes the next window of
+    every stream. Row i of a minibatch goes on where row i of the one before stopped, so its state is carried over.
+
+                minibatch 1    minibatch 2
+        row 0:  [0  1  2  3]   [4  5  6  7]    8  9    too few for a third window
+        row 1:  [10 11 12 13]  [14 15 16 17]   18 19
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+__all__ = ["RandomWindows", "SequentialWindows"]
+
+Batch = tuple[torch.Tensor, torch.Tensor]
+
+
+class _Windows:
+    """What both ways of cutting share: the ids, the sizes, and the check that they fit together."""
+
+    #: whether row i of each minibatch continues row i of the one before
+    carries_state: bool
+
+    def __init__(self, ids: torch.Tensor, batch_size: int, num_steps: int) -> None:
+        ids = torch.as_tensor(ids)
+        if ids.dim() != 1:
+            raise ValueError(f"ids have shape {tuple(ids.shape)}; they must be one row of token indices.")
+        if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+            raise TypeError(f"ids are of type {ids.dtype}; token indices are integers (Vocab.encode gives them).")
+        for name, size in (("batch_size", batch_size), ("num_steps", num_steps)):
+            if size < 1:
+                raise ValueError(f"{name} is {size}; it must be at least 1.")
+        self.ids = ids.long()
+        self.batch_size = batch_size
+        self.num_steps = num_steps
+
+    def _too_short(self, needed: int) -> ValueError:
+        return ValueError(
+            f"The text has {len(self.ids)} tokens, and {needed} are needed for batch_size={self.batch_size} windows of "
+            f"num_steps={self.num_steps} with their targets. Take a longer text, fewer steps or a smaller batch."
+        )
+
+    def _windows_at(self, starts: torch.Tensor) -> Batch:
+        """Inputs and targets of the windows that begin at `starts` (batch_size,)."""
+        steps = torch.arange(self.num_steps, device=self.ids.device)
+        places = starts.unsqueeze(1) + steps  # (batch_size, num_steps)
+        return self.ids[places], self.ids[places + 1]
+
+
+class RandomWindows(_Windows):
+    """Minibatches of windows at random places; the state does not carry over.
+
+    An epoch has as many windows as would cover the text once.
+
+    Parameters
+    ----------
+    ids : integer Tensor, shape (num_tokens,)
+        Batches come on the device that holds the ids.
+    batch_size, num_steps : int
+        Windows in a minibatch; tokens in a window.
+    overlap : bool, default True
+        True: a window may start anywhere, so epochs cut the text differently and windows may overlap. False: the text
+        is cut into adjoining windows from a random offset, and each token is used at most once an epoch (what *Dive
+        into Deep Learning* does).
+    generator : torch.Generator, optional
+        Source of randomness; torch's global one if left out.
+
+    Yields
+    ------
+    X, Y : int64 Tensors, each of shape (batch_size, num_steps)
+        ``Y[:, t]`` is the token that follows ``X[:, t]``.
+
+    Raises
+    ------
+    ValueError
+        If a size is below 1, or the text is too short for one minibatch.
+    TypeError
+        If the ids are not integers.
+
+    Examples
+    --------
+    >>> windows = RandomWindows(torch.arange(10), batch_size=2, num_steps=4, generator=torch.Generator().manual_seed(0))
+    >>> X, Y = next(iter(windows))
+    >>> bool((Y == X + 1).all()), len(windows)
+    (True, 1)
+    """
+
+    carries_state = False
+
+    def __init__(
+        self,
+        ids: torch.Tensor,
+        batch_size: int,
+        num_steps: int,
+        *,
+        overlap: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(ids, batch_size, num_steps)
+        self.overlap = overlap
+        self.generator = generator
+        # Without overlap up to num_steps - 1 tokens are lost to the random offset.
+        spare = 0 if overlap else num_steps - 1
+        self._num_windows = (len(self.ids) - 1 - spare) // num_steps
+        if self._num_windows < batch_size:
+            raise self._too_short(batch_size * num_steps + 1 + spare)
+
+    def __len__(self) -> int:
+        """Minibatches in an epoch."""
+        return self._num_windows // self.batch_size
+
+    def _random(self, high: int) -> int:
+        return int(torch.randint(high, (1,), generator=self.generator))
+
+    def __iter__(self) -> Iterator[Batch]:
+        count = len(self) * self.batch_size
+        if self.overlap:
+            starts = torch.randperm(len(self.ids) - self.num_steps, generator=self.generator)[:count]
+        else:
+            order = torch.randperm(self._num_windows, generator=self.generator)[:count]
+            starts = self._random(self.num_steps) + order * self.num_steps
+        for batch_starts in starts.to(self.ids.device).split(self.batch_size):
+            yield self._windows_at(batch_starts)
+
+
+class SequentialWindows(_Windows):
+    """Minibatches whose rows each read on through one stream of the text; the state carries over.
+
+    The text is cut into `batch_size` streams of ``num_tokens // batch_size`` tokens, so that 1,000 tokens in a batch of
+    two start at 0 and 500. Tokens that do not fill a last window of every stream are left out of the epoch.
+
+    Parameters
+    ----------
+    ids : integer Tensor, shape (num_tokens,)
+        Batches come on the device that holds the ids.
+    batch_size, num_steps : int
+        Number of streams; tokens of each stream in a minibatch.
+    offset : int, default 0
+        Skip so many tokens at the beginning. Another offset each epoch varies where the windows are cut.
+
+    Yields
+    ------
+    X, Y : int64 Tensors, each of shape (batch_size, num_steps)
+        ``Y[:, t]`` is the token that follows ``X[:, t]``; ``X`` of the next minibatch begins with what was
+        ``Y[:, -1]``.
+
+    Raises
+    ------
+    ValueError
+        If a size is below 1, the offset is negative, or the text is too short for one minibatch.
+    TypeError
+        If the ids are not integers.
+
+    Examples
+    --------
+    >>> for X, Y in SequentialWindows(torch.arange(10), batch_size=1, num_steps=4):
+    ...     print(X.tolist(), Y.tolist())
+    [[0, 1, 2, 3]] [[1, 2, 3, 4]]
+    [[4, 5, 6, 7]] [[5, 6, 7, 8]]
+    """
+
+    carries_state = True
+
+    def __init__(self, ids: torch.Tensor, batch_size: int, num_steps: int, *, offset: int = 0) -> None:
+        super().__init__(ids, batch_size, num_steps)
+        if offset < 0:
+            raise ValueError(f"offset is {offset}; it must be 0 or more.")
+        self.offset = offset
+        usable = max(len(self.ids) - offset, 0)
+        self._stream_length = usable // batch_size
+        # The last stream has no neighbour to borrow its last target from.
+        inputs = min(self._stream_length, usable - 1 - (batch_size - 1) * self._stream_length)
+        self._num_batches = max(inputs, 0) // num_steps
+        if self._num_batches < 1:
+            raise self._too_short(offset + batch_size * num_steps + 1)
+
+    def __len__(self) -> int:
+        """Minibatches in an epoch."""
+        return self._num_batches
+
+    def __iter__(self) -> Iterator[Batch]:
+        streams = torch.arange(self.batch_size, device=self.ids.device) * self._stream_length + self.offset
+        for batch in range(len(self)):
+            yield self._windows_at(streams + batch * self.num_steps)

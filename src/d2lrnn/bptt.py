@@ -1,0 +1,228 @@
+r"""Gradients through time, lag by lag.
+
+For :math:`\mathbf H_t = \tanh(\mathbf X_t \mathbf W_{xh} + \mathbf H_{t-1} \mathbf W_{hh} + \mathbf b_h)`, going one
+step back multiplies a gradient by the slope of tanh and by :math:`\mathbf W_{hh}^\top`:
+
+.. math::
+    \frac{\partial L}{\partial \mathbf H_{t-1}} =
+    \Bigl(\frac{\partial L}{\partial \mathbf H_t} \odot (1 - \mathbf H_t^2)\Bigr) \mathbf W_{hh}^\top .
+
+Do that :math:`k` times and the gradient has travelled a lag of :math:`k` steps; whether it has grown or shrunk is
+decided by the spectral radius of :math:`\mathbf W_{hh}` and by how far tanh is saturated. Everything here is written
+out by hand and tested against autograd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+__all__ = [
+    "LagGradients",
+    "gradients_by_lag",
+    "scale_to_spectral_radius",
+    "spectral_radius",
+    "step_jacobian",
+]
+
+
+def _check_square(W_hh: torch.Tensor) -> None:
+    if W_hh.dim() != 2 or W_hh.shape[0] != W_hh.shape[1]:
+        raise ValueError(f"W_hh has shape {tuple(W_hh.shape)}; expected a square matrix.")
+
+
+def spectral_radius(W_hh: torch.Tensor) -> float:
+    r"""Largest absolute value of an eigenvalue, :math:`\rho(\mathbf W) = \max_i |\lambda_i|`.
+
+    It says how :math:`\|\mathbf W^k\|` behaves for large :math:`k`; the largest singular value only says how much *one*
+    multiplication can stretch.
+
+    Parameters
+    ----------
+    W_hh : Tensor, shape (num_hiddens, num_hiddens)
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square.
+
+    Examples
+    --------
+    >>> W = torch.tensor([[0.5, 10.0], [0.0, 0.5]])
+    >>> spectral_radius(W), round(float(torch.linalg.matrix_norm(W, 2)), 2)
+    (0.5, 10.02)
+    """
+    _check_square(W_hh)
+    return float(torch.linalg.eigvals(W_hh.detach().cpu().double()).abs().max())
+
+
+def scale_to_spectral_radius(W_hh: torch.Tensor, radius: float) -> torch.Tensor:
+    """A multiple of a matrix that has the given spectral radius.
+
+    Parameters
+    ----------
+    W_hh : Tensor, shape (num_hiddens, num_hiddens)
+    radius : float
+        At least 0.
+
+    Returns
+    -------
+    Tensor, shape (num_hiddens, num_hiddens)
+        A new tensor.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square or has only zero eigenvalues, or the radius is negative.
+
+    Examples
+    --------
+    >>> round(spectral_radius(scale_to_spectral_radius(torch.randn(8, 8), 0.9)), 5)
+    0.9
+    """
+    if not radius >= 0:
+        raise ValueError(f"radius is {radius}; a spectral radius is at least 0.")
+    current = spectral_radius(W_hh)
+    if current == 0:
+        raise ValueError("All eigenvalues of W_hh are 0, and no multiple of it has another spectral radius.")
+    return W_hh.detach() * (radius / current)
+
+
+def step_jacobian(H_t: torch.Tensor, W_hh: torch.Tensor) -> torch.Tensor:
+    r"""How the state after a step depends on the state before it.
+
+    .. math:: J_{ij} = \frac{\partial (\mathbf h_t)_i}{\partial (\mathbf h_{t-1})_j}
+              = \bigl(1 - (\mathbf h_t)_i^2\bigr) (\mathbf W_{hh})_{ji}
+
+    Parameters
+    ----------
+    H_t : Tensor, shape (..., num_hiddens)
+        State *after* the step.
+    W_hh : Tensor, shape (num_hiddens, num_hiddens)
+
+    Returns
+    -------
+    Tensor, shape (..., num_hiddens, num_hiddens)
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square or the state does not fit it.
+
+    Examples
+    --------
+    >>> step_jacobian(torch.zeros(2), torch.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    """
+    _check_square(W_hh)
+    if H_t.shape[-1] != W_hh.shape[0]:
+        raise ValueError(f"The state has {H_t.shape[-1]} units and W_hh is for {W_hh.shape[0]}.")
+    return (1 - H_t**2).unsqueeze(-1) * W_hh.T
+
+
+@dataclass(frozen=True)
+class LagGradients:
+    r"""The gradient with respect to `W_hh`, taken apart by lag.
+
+    Lag :math:`k` is the part that travelled :math:`k` steps back from the loss of a step :math:`t` to the use of `W_hh`
+    at step :math:`t - k`. The sum of all lags is the full gradient of backpropagation through time; the sum of the
+    first :math:`\tau` is the truncated one.
+
+    Attributes
+    ----------
+    state_norms : Tensor, shape (num_lags,)
+        Norm of :math:`\partial L_t / \partial \mathbf H_{t-k}`, over the batch and over all steps that reach back so
+        far.
+    dW_hh : Tensor, shape (num_lags, num_hiddens, num_hiddens)
+        Contribution of each lag.
+    """
+
+    state_norms: torch.Tensor
+    dW_hh: torch.Tensor
+
+    def truncated(self, num_lags: int) -> torch.Tensor:
+        """Gradient of `W_hh` when each loss is followed `num_lags` steps back: shape (num_hiddens, num_hiddens).
+
+        Raises
+        ------
+        ValueError
+            If `num_lags` is below 1.
+        """
+        if num_lags < 1:
+            raise ValueError(f"num_lags is {num_lags}; at least the step of the loss itself must count: 1 or more.")
+        return self.dW_hh[:num_lags].sum(0)
+
+    @property
+    def full(self) -> torch.Tensor:
+        """Gradient of `W_hh` with nothing cut off: shape (num_hiddens, num_hiddens)."""
+        return self.dW_hh.sum(0)
+
+
+@torch.no_grad()
+def gradients_by_lag(
+    H: torch.Tensor, dH: torch.Tensor, W_hh: torch.Tensor, H_0: torch.Tensor | None = None
+) -> LagGradients:
+    r"""Backpropagation through time in closed form, one lag at a time.
+
+    With :math:`\mathbf D_0(t) = \partial L_t / \partial \mathbf H_t` given, all steps go back together:
+
+    .. math::
+        \boldsymbol\Delta_k(t) = \mathbf D_k(t) \odot (1 - \mathbf H_{t-k}^2), \qquad
+        \mathbf D_{k+1}(t) = \boldsymbol\Delta_k(t) \mathbf W_{hh}^\top, \qquad
+        \frac{\partial L}{\partial \mathbf W_{hh}} = \sum_k \sum_t \mathbf H_{t-k-1}^\top \boldsymbol\Delta_k(t) .
+
+    Parameters
+    ----------
+    H : Tensor, shape (num_steps, batch_size, num_hiddens)
+        States of a tanh recurrence.
+    dH : Tensor, shape (num_steps, batch_size, num_hiddens)
+        Gradient of the loss *of each step* with respect to the state of that step, as the output layer sends it down:
+        nothing in it has come through later states. Zeros but for the last step follow a single loss back.
+    W_hh : Tensor, shape (num_hiddens, num_hiddens)
+    H_0 : Tensor, shape (batch_size, num_hiddens), optional
+        State before the first step; zeros if left out.
+
+    Returns
+    -------
+    LagGradients
+        With ``num_lags = num_steps``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit.
+
+    Notes
+    -----
+    Taught in the chapter *Backpropagation through time*; Werbos, "Backpropagation through time: what it does and how to
+    do it", Proceedings of the IEEE 78 (1990).
+
+    Examples
+    --------
+    >>> H = torch.zeros(3, 1, 2)                         # unsaturated: the slope of tanh is 1
+    >>> dH = torch.zeros(3, 1, 2); dH[-1] = 1.0
+    >>> [round(n, 3) for n in gradients_by_lag(H, dH, 0.5 * torch.eye(2)).state_norms.tolist()]
+    [1.414, 0.707, 0.354]
+    """
+    _check_square(W_hh)
+    if H.dim() != 3 or H.shape != dH.shape or H.shape[2] != W_hh.shape[0]:
+        raise ValueError(
+            f"H has shape {tuple(H.shape)} and dH {tuple(dH.shape)}; expected both to be "
+            f"(num_steps, batch_size, {W_hh.shape[0]})."
+        )
+    if H_0 is None:
+        H_0 = torch.zeros_like(H[0])
+    elif H_0.shape != H.shape[1:]:
+        raise ValueError(f"H_0 has shape {tuple(H_0.shape)}; expected {tuple(H.shape[1:])}.")
+    H_before = torch.cat([H_0.unsqueeze(0), H[:-1]])  # (num_steps, batch_size, num_hiddens)
+    slope = 1 - H**2
+    D = dH
+    norms, contributions = [], []
+    for _ in range(len(H)):
+        # D[i] belongs to the loss of step i + lag and stands at the state of step i
+        norms.append(torch.linalg.vector_norm(D))
+        delta = D * slope[: len(D)]  # (num_steps - lag, batch_size, num_hiddens)
+        contributions.append(H_before[: len(D)].flatten(0, 1).T @ delta.flatten(0, 1))
+        D = (delta @ W_hh.T)[1:]
+    return LagGradients(torch.stack(norms), torch.stack(contributions))

@@ -1,0 +1,168 @@
+"""Named texts: one shipped with the package, two downloaded and checked, or a file of your own.
+
+============== =============================================== =================================
+name           what                                            where it comes from
+============== =============================================== =================================
+the-tide-clock a story of 110 kB written for this book (CC0)   inside the package, the default
+time-machine   H. G. Wells, *The Time Machine* (1898)          downloaded, 179 kB
+ptb            Penn Treebank, Mikolov's 10,000-word edition    downloaded, 2 MB; not redistributed
+============== =============================================== =================================
+
+A download goes to the user's cache with `pooch`, which checks its SHA-256. Set the environment variable
+``D2LRNN_DATA`` to a folder that already holds the files, and nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+__all__ = ["CORPORA", "DEFAULT_CORPUS", "CorpusError", "load_corpus"]
+
+DEFAULT_CORPUS = "the-tide-clock"
+
+
+class CorpusError(RuntimeError):
+    """A text could not be had, or is not what it should be. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file on the network: its name, address and SHA-256; for an archive, its members by split."""
+
+    filename: str
+    url: str
+    sha256: str
+    members: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        return tuple(split for split, _ in self.members)
+
+
+# The addresses are those that Dive into Deep Learning's own loaders use.
+_REMOTE: dict[str, RemoteFile] = {
+    "time-machine": RemoteFile(
+        filename="timemachine.txt",
+        url="https://d2l-data.s3-accelerate.amazonaws.com/timemachine.txt",
+        sha256="8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
+    ),
+    "ptb": RemoteFile(
+        filename="ptb.zip",
+        url="https://d2l-data.s3-accelerate.amazonaws.com/ptb.zip",
+        sha256="310d8f602882a5716613815ed75596e5764ea84ed04c5630eebaaf2b943ec5aa",
+        members=(
+            ("train", "ptb/ptb.train.txt"),
+            ("valid", "ptb/ptb.valid.txt"),
+            ("test", "ptb/ptb.test.txt"),
+        ),
+    ),
+}
+
+CORPORA: tuple[str, ...] = (DEFAULT_CORPUS, *_REMOTE)
+
+
+def load_corpus(name: str | os.PathLike[str] = DEFAULT_CORPUS, split: str | None = None) -> str:
+    """The raw text of a named corpus, or of a file of your own.
+
+    Parameters
+    ----------
+    name : str or path
+        One of :data:`CORPORA`, or the path of a UTF-8 text file. A name wins over a file of the same name; write
+        ``./ptb`` to mean the file.
+    split : str, optional
+        For ``"ptb"`` only: ``"train"`` (the default), ``"valid"`` or ``"test"``.
+
+    Returns
+    -------
+    str
+        The text as it stands in the file, with ``\\n`` line ends.
+
+    Raises
+    ------
+    CorpusError
+        If the file cannot be found, downloaded, verified or decoded, or is empty. A failed download leaves nothing
+        behind.
+    ValueError
+        If `split` is not one that the corpus has.
+
+    Examples
+    --------
+    >>> text = load_corpus()
+    >>> text.splitlines()[0], len(text)
+    ('The Tide Clock', 109747)
+    """
+    if isinstance(name, str) and name in CORPORA:
+        return _load_named(name, split)
+    if split is not None:
+        raise ValueError(f"split={split!r} was given, but only the corpus 'ptb' comes in splits.")
+    return _read_text(Path(name).expanduser())
+
+
+def _load_named(name: str, split: str | None) -> str:
+    remote = _REMOTE.get(name)
+    splits = remote.splits if remote else ()
+    if split is not None and split not in splits:
+        expected = f"one of {', '.join(map(repr, splits))}" if splits else "left out: this corpus has no splits"
+        raise ValueError(f"split={split!r} is not known for the corpus {name!r}; it must be {expected}.")
+    if remote is None:
+        return resources.files("d2lrnn").joinpath("data", f"{name}.txt").read_text(encoding="utf-8")
+    path = _locate(name, remote)
+    if not remote.members:
+        return _read_text(path)
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(dict(remote.members)[split or splits[0]]).decode("utf-8")
+
+
+def _locate(name: str, remote: RemoteFile) -> Path:
+    """Path of a verified copy: in D2LRNN_DATA, in the cache, or freshly downloaded."""
+    import pooch  # 0.1 s, and only downloads need it
+
+    folder = os.environ.get("D2LRNN_DATA")
+    if folder and (path := Path(folder).expanduser() / remote.filename).is_file():
+        if not pooch.hashes.hash_matches(path, f"sha256:{remote.sha256}"):
+            raise CorpusError(
+                f"{path} is not the file that the corpus {name!r} needs: its SHA-256 is not {remote.sha256}. "
+                "Replace it by the original, or unset D2LRNN_DATA to download it."
+            )
+        return path
+    try:
+        return Path(
+            pooch.retrieve(
+                remote.url,
+                known_hash=f"sha256:{remote.sha256}",
+                fname=remote.filename,
+                path=pooch.os_cache("d2lrnn"),
+                downloader=pooch.HTTPDownloader(timeout=30, progressbar=False),
+            )
+        )
+    except Exception as error:  # requests, urllib3, pooch and the file system each raise their own
+        raise CorpusError(
+            f"The corpus {name!r} could not be downloaded from {remote.url} ({type(error).__name__}: {error}). "
+            "Nothing was kept. Try again when the network is there; or put the file "
+            f"{remote.filename} into a folder and name that folder in the environment variable D2LRNN_DATA; or use "
+            f"{DEFAULT_CORPUS!r}, which needs no network."
+        ) from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # -sig: a byte-order mark is not text
+    except FileNotFoundError:
+        raise CorpusError(
+            f"There is no corpus and no file called {str(path)!r}. "
+            f"The named corpora are {', '.join(map(repr, CORPORA))}; anything else is taken as a path."
+        ) from None
+    except (IsADirectoryError, PermissionError) as error:
+        raise CorpusError(f"{str(path)!r} cannot be read as a text file: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{str(path)!r} is not UTF-8 text (byte {error.start} is {error.object[error.start]:#04x}). "
+            "Save it as UTF-8 and try again."
+        ) from error
+    if not text.strip():
+        raise CorpusError(f"{str(path)!r} is empty; a corpus needs at least a few words.")
+    return text

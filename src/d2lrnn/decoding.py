@@ -1,0 +1,172 @@
+"""Text out of a model: warm it up on a prefix, then draw one token after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+
+from d2lrnn.language_model import RNNLM
+from d2lrnn.text import Vocab
+
+__all__ = ["generate", "next_token_probs", "warm_up"]
+
+
+@torch.no_grad()
+def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Read a prefix without emitting anything, so that the state knows where the text stands.
+
+    Parameters
+    ----------
+    model : RNNLM
+    prefix_ids : list of int, or integer Tensor of shape (num_tokens,)
+        At least one token.
+
+    Returns
+    -------
+    logits : Tensor, shape (vocab_size,)
+        For the token after the prefix.
+    state : Tensor, shape (1, num_hiddens)
+
+    Raises
+    ------
+    ValueError
+        If the prefix is empty.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNScratch
+    >>> logits, state = warm_up(RNNLM(RNNScratch(27, 8), 27), [3, 1, 4])
+    >>> logits.shape, state.shape
+    (torch.Size([27]), torch.Size([1, 8]))
+    """
+    if len(prefix_ids) == 0:
+        raise ValueError(
+            "The prefix is empty, so there is nothing to predict from. Give at least one token; a single space will do."
+        )
+    X = torch.as_tensor(prefix_ids, device=model.device).unsqueeze(0)  # (1, num_tokens)
+    logits, state = model(X)
+    return logits[0, -1], state
+
+
+def next_token_probs(
+    logits: torch.Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> torch.Tensor:
+    r"""The distribution that decoding draws from.
+
+    The logits are divided by the temperature, :math:`p_i \propto e^{o_i / \tau}`; then only the `top_k` most probable
+    tokens are kept, and of those the fewest whose probabilities reach `top_p`; what is left is scaled to sum to 1.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (vocab_size,)
+    temperature : float, default 1.0
+        Below 1 sharpens, above 1 flattens; 0 is greedy: all probability on the largest logit (the first, if equal).
+    top_k : int, optional
+        At least 1. More than the vocabulary has no effect.
+    top_p : float in (0, 1], optional
+        Nucleus sampling (Holtzman et al., arXiv:1904.09751).
+
+    Returns
+    -------
+    Tensor, shape (vocab_size,)
+        Probabilities that sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range.
+
+    Examples
+    --------
+    >>> next_token_probs(torch.tensor([2.0, 1.0, 0.0]), temperature=0).tolist()
+    [1.0, 0.0, 0.0]
+    >>> next_token_probs(torch.zeros(4), top_k=2).tolist()
+    [0.5, 0.5, 0.0, 0.0]
+    """
+    if not 0 <= temperature < math.inf:
+        raise ValueError(
+            f"temperature is {temperature}; it must be a finite number of at least 0 (0 takes the likeliest token)."
+        )
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}; it must be at least 1, or None to keep every token.")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1, or None to keep every token.")
+    if temperature == 0:
+        return torch.nn.functional.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
+    # Subtracting the maximum first keeps a tiny temperature from overflowing.
+    probs = torch.softmax((logits - logits.max()) / temperature, dim=-1)
+    if top_k is None and top_p is None:
+        return probs
+    ranked, order = probs.sort(descending=True, stable=True)
+    keep = torch.ones_like(ranked, dtype=torch.bool)
+    if top_k is not None:
+        keep[top_k:] = False
+        ranked = ranked * keep / ranked[keep].sum()
+    if top_p is not None:
+        # A token stays while those before it have not reached top_p, so the first always stays.
+        keep &= ranked.cumsum(0) - ranked < top_p
+    kept = torch.zeros_like(probs)
+    kept[order[keep]] = probs[order[keep]]
+    return kept / kept.sum()
+
+
+@torch.no_grad()
+def generate(
+    model: RNNLM,
+    vocab: Vocab,
+    prefix: str | Iterable[str],
+    num_tokens: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | None = None,
+) -> str:
+    """Continue a prefix.
+
+    Parameters
+    ----------
+    model : RNNLM
+    vocab : Vocab
+    prefix : str or iterable of str
+        Text to warm up on: a string of characters, or a list of words for a word-level vocabulary.
+    num_tokens : int
+        How many tokens to add; at least 0.
+    temperature, top_k, top_p
+        As in :func:`next_token_probs`.
+    generator : torch.Generator, optional
+        A CPU generator, so that the same seed gives the same text on every device that computes the same logits;
+        torch's global one if left out.
+
+    Returns
+    -------
+    str
+        The prefix and what follows it.
+
+    Raises
+    ------
+    ValueError
+        If the prefix is empty or has an unknown token, or a setting is out of range.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNScratch
+    >>> vocab = Vocab("abc")
+    >>> len(generate(RNNLM(RNNScratch(3, 8), 3), vocab, "ab", num_tokens=10))
+    12
+    """
+    if num_tokens < 0:
+        raise ValueError(f"num_tokens is {num_tokens}; it must be at least 0.")
+    ids = vocab.encode(prefix)
+    training = model.training
+    model.eval()
+    logits, state = warm_up(model, ids)
+    for _ in range(num_tokens):
+        probs = next_token_probs(logits, temperature, top_k, top_p).cpu()
+        ids.append(int(torch.multinomial(probs, 1, generator=generator)))
+        logits, state = model(torch.tensor([[ids[-1]]], device=model.device), state)
+        logits = logits[0, -1]  # (vocab_size,)
+    model.train(training)
+    return vocab.decode(ids)

@@ -1,0 +1,179 @@
+r"""A recurrent language model: token indices in, logits over the next token out.
+
+.. math::
+    \mathbf H_t = \text{recurrence}(\text{input}(x_t), \mathbf H_{t-1}), \qquad
+    \mathbf O_t = \mathbf H_t \mathbf W_{hq} + \mathbf b_q
+
+The input layer is a one-hot vector or a row of an embedding table; the recurrence is any layer with the interface of
+:class:`d2lrnn.RNNScratch`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from d2lrnn.metrics import Score, score_logits
+from d2lrnn.recurrent import RNNConcise, RNNScratch
+
+__all__ = ["RNNLM", "evaluate"]
+
+
+class RNNLM(nn.Module):
+    r"""Language model around a recurrent layer.
+
+    Parameters
+    ----------
+    rnn : RNNScratch or RNNConcise
+        The recurrence. Its `num_inputs` must be `vocab_size` (one-hot input), or the width of the embedding.
+    vocab_size : int
+    embedding : nn.Embedding, optional
+        Table of shape (vocab_size, num_inputs). Without it tokens enter as one-hot vectors, which is the same as an
+        embedding whose table is the identity.
+
+    Attributes
+    ----------
+    W_hq : Parameter, shape (num_hiddens, vocab_size)
+    b_q : Parameter, shape (vocab_size,)
+        Both drawn uniformly from :math:`\pm 1/\sqrt{\text{num\_hiddens}}`, as ``nn.Linear`` does.
+
+    Raises
+    ------
+    ValueError
+        If the sizes do not fit together.
+
+    Notes
+    -----
+    Taught in the chapter *A character language model*; Mikolov et al., "Recurrent neural network based language model",
+    Interspeech 2010.
+
+    Examples
+    --------
+    >>> model = RNNLM(RNNScratch(27, 16), vocab_size=27)
+    >>> logits, state = model(torch.zeros(2, 5, dtype=torch.long))
+    >>> logits.shape, state.shape
+    (torch.Size([2, 5, 27]), torch.Size([2, 16]))
+    """
+
+    def __init__(self, rnn: RNNScratch | RNNConcise, vocab_size: int, embedding: nn.Embedding | None = None) -> None:
+        super().__init__()
+        if vocab_size < 1:
+            raise ValueError(f"vocab_size is {vocab_size}; it must be at least 1.")
+        if embedding is None and rnn.num_inputs != vocab_size:
+            raise ValueError(
+                f"The recurrent layer takes {rnn.num_inputs} inputs and one-hot vectors over this vocabulary have "
+                f"{vocab_size}. Build it with num_inputs={vocab_size}, or pass an embedding of width {rnn.num_inputs}."
+            )
+        if embedding is not None and tuple(embedding.weight.shape) != (vocab_size, rnn.num_inputs):
+            raise ValueError(
+                f"The embedding's table has shape {tuple(embedding.weight.shape)}; expected "
+                f"(vocab_size, num_inputs) = {(vocab_size, rnn.num_inputs)}."
+            )
+        self.rnn = rnn
+        self.vocab_size = vocab_size
+        self.embedding = embedding
+        bound = 1 / math.sqrt(rnn.num_hiddens)
+        self.W_hq = nn.Parameter(torch.empty(rnn.num_hiddens, vocab_size).uniform_(-bound, bound))
+        self.b_q = nn.Parameter(torch.empty(vocab_size).uniform_(-bound, bound))
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.W_hq.device
+
+    def encode_inputs(self, X: torch.Tensor) -> torch.Tensor:
+        """Token indices as vectors.
+
+        Parameters
+        ----------
+        X : integer Tensor, shape (batch_size, num_steps)
+
+        Returns
+        -------
+        Tensor, shape (num_steps, batch_size, num_inputs)
+            Time comes first, because the recurrence walks along it.
+        """
+        if self.embedding is not None:
+            return self.embedding(X.T)
+        return F.one_hot(X.T, self.vocab_size).to(self.W_hq.dtype)
+
+    def forward(self, X: torch.Tensor, state: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits for the token after each input token.
+
+        Parameters
+        ----------
+        X : integer Tensor, shape (batch_size, num_steps)
+        state : Tensor, shape (batch_size, num_hiddens), optional
+            State to start from; zeros if left out.
+
+        Returns
+        -------
+        logits : Tensor, shape (batch_size, num_steps, vocab_size)
+        state : Tensor, shape (batch_size, num_hiddens)
+            State after the last token.
+        """
+        H, state = self.rnn(self.encode_inputs(X), state)  # H: (num_steps, batch_size, num_hiddens)
+        logits = H @ self.W_hq + self.b_q  # (num_steps, batch_size, vocab_size)
+        return logits.transpose(0, 1), state
+
+    def loss(self, logits: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+        """Mean cross-entropy in nats per token, for training.
+
+        Parameters
+        ----------
+        logits : Tensor, shape (batch_size, num_steps, vocab_size)
+        Y : integer Tensor, shape (batch_size, num_steps)
+
+        Returns
+        -------
+        Tensor, shape ()
+        """
+        return F.cross_entropy(logits.flatten(0, 1), Y.flatten())
+
+
+@torch.no_grad()
+def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
+    """Score a model on a text, read once from beginning to end with the state carried all the way.
+
+    Every token but the first is predicted exactly once, whatever `num_steps` is.
+
+    Parameters
+    ----------
+    model : RNNLM
+    ids : integer Tensor, shape (num_tokens,)
+        At least two tokens.
+    num_steps : int, default 512
+        Tokens read at a time; it changes memory and speed, not the score.
+
+    Returns
+    -------
+    Score
+        Of ``num_tokens - 1`` predictions.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two tokens.
+
+    Examples
+    --------
+    >>> model = RNNLM(RNNScratch(27, 8), vocab_size=27)
+    >>> evaluate(model, torch.zeros(100, dtype=torch.long)).num_tokens
+    99
+    """
+    if len(ids) < 2:
+        raise ValueError(f"The text has {len(ids)} tokens; scoring needs at least 2: one to read, one to predict.")
+    if num_steps < 1:
+        raise ValueError(f"num_steps is {num_steps}; it must be at least 1.")
+    training = model.training
+    model.eval()
+    ids = ids.to(model.device)
+    score, state = Score(0.0, 0), None
+    for X, Y in zip(ids[:-1].split(num_steps), ids[1:].split(num_steps)):
+        logits, state = model(X.unsqueeze(0), state)
+        score += score_logits(logits.squeeze(0), Y)
+    model.train(training)
+    return score

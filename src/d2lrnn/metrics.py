@@ -1,0 +1,211 @@
+r"""Surprise, cross-entropy and perplexity: sum first, divide once.
+
+A language model is scored by the probability it gave to each token that really came next. With
+:math:`p_t` that probability for the :math:`t`-th of :math:`n` tokens,
+
+.. math::
+    \text{surprise}_t = -\log p_t, \qquad
+    L = \frac1n \sum_{t=1}^n -\log p_t, \qquad
+    \text{perplexity} = e^{L} = \Bigl(\prod_{t=1}^n \frac1{p_t}\Bigr)^{1/n}.
+
+Perplexity is therefore the *geometric* mean of the number of choices :math:`1/p_t`. Some texts call it a
+harmonic mean, which is a different and smaller number.
+
+Natural logarithms give nats, base-2 logarithms bits: one nat is :math:`1/\ln 2 \approx 1.4427` bits.
+Scores of several batches are *added* (nats to nats, tokens to tokens) and divided once at the end. The mean of
+the batches' perplexities is another, larger number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+__all__ = ["Score", "bits_per_token", "cross_entropy", "perplexity", "score_logits", "surprise_bits"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """Total surprise of some tokens, in nats, and how many tokens there were.
+
+    Scores add, so a text may be scored in batches of any size.
+
+    Parameters
+    ----------
+    total_nats : float
+        Sum of ``-ln p`` over the tokens; ``inf`` if a token had probability 0.
+    num_tokens : int
+        Number of tokens in the sum.
+
+    Raises
+    ------
+    ValueError
+        If ``num_tokens`` is negative, or ``total_nats`` is negative or not a number.
+
+    Examples
+    --------
+    >>> short, long = Score(total_nats=1.0, num_tokens=1), Score(total_nats=6.0, num_tokens=3)
+    >>> both = short + long
+    >>> both.nats_per_token
+    1.75
+    >>> round(both.perplexity, 3)
+    5.755
+    """
+
+    total_nats: float
+    num_tokens: int
+
+    def __post_init__(self) -> None:
+        if self.num_tokens < 0:
+            raise ValueError(f"num_tokens is {self.num_tokens}; a count of tokens cannot be negative.")
+        if not self.total_nats >= 0:  # also catches NaN
+            raise ValueError(f"total_nats is {self.total_nats}; a sum of -ln p is never negative and must be a number.")
+
+    def __add__(self, other: Score) -> Score:
+        if not isinstance(other, Score):
+            return NotImplemented
+        return Score(self.total_nats + other.total_nats, self.num_tokens + other.num_tokens)
+
+    @property
+    def nats_per_token(self) -> float:
+        """Cross-entropy: mean surprise, in nats per token."""
+        if self.num_tokens == 0:
+            raise ValueError("No tokens were scored, so there is no mean; score at least one token.")
+        return self.total_nats / self.num_tokens
+
+    @property
+    def bits_per_token(self) -> float:
+        """Mean surprise in bits per token (bits per character, where tokens are characters)."""
+        return self.nats_per_token / math.log(2)
+
+    @property
+    def perplexity(self) -> float:
+        """``exp(total_nats / num_tokens)``; ``inf`` where that overflows."""
+        try:
+            return math.exp(self.nats_per_token)
+        except OverflowError:
+            return math.inf
+
+
+def _check_probabilities(probabilities: Iterable[float]) -> list[float]:
+    values = [float(p) for p in probabilities]
+    if not values:
+        raise ValueError("No probabilities were given; give one for each token that was predicted.")
+    for position, p in enumerate(values):
+        if not 0.0 <= p <= 1.0:  # also catches NaN
+            raise ValueError(f"probability {position} is {p}; a probability lies between 0 and 1.")
+    return values
+
+
+def surprise_bits(probabilities: Iterable[float]) -> list[float]:
+    """Surprise ``-log2 p`` of each token, in bits; ``inf`` where p is 0.
+
+    Parameters
+    ----------
+    probabilities : iterable of float, length n
+        The probability the model gave to each token that really came.
+
+    Returns
+    -------
+    list of float, length n
+        Bits, each at least 0.
+
+    Raises
+    ------
+    ValueError
+        If the list is empty or a value is not in [0, 1].
+
+    Examples
+    --------
+    >>> surprise_bits([1, 0.5, 0.125, 0])
+    [0.0, 1.0, 3.0, inf]
+    """
+    # The `+ 0.0` turns -log2(1) = -0.0 into a plain zero.
+    return [-math.log2(p) + 0.0 if p > 0 else math.inf for p in _check_probabilities(probabilities)]
+
+
+def cross_entropy(probabilities: Iterable[float]) -> float:
+    """Mean surprise ``-(1/n) sum ln p``, in nats per token.
+
+    Parameters, errors: as in :func:`surprise_bits`.
+
+    Examples
+    --------
+    >>> round(cross_entropy([0.8]), 4)
+    0.2231
+    """
+    values = _check_probabilities(probabilities)
+    total_nats = math.fsum(-math.log(p) if p > 0 else math.inf for p in values)
+    return total_nats / len(values) + 0.0
+
+
+def bits_per_token(probabilities: Iterable[float]) -> float:
+    """Mean surprise in bits per token; :func:`cross_entropy` divided by ln 2.
+
+    Examples
+    --------
+    >>> bits_per_token([0.5, 0.125])
+    2.0
+    """
+    bits = surprise_bits(probabilities)
+    return math.fsum(bits) / len(bits)
+
+
+def perplexity(probabilities: Iterable[float]) -> float:
+    r"""Perplexity :math:`\exp(-\frac1n\sum_t \ln p_t)`: the geometric mean of the choices ``1 / p``.
+
+    It is 1 for a model that is always certain and right, infinite for one that ever gives 0 to what happens, and
+    the size of the vocabulary for one that guesses uniformly. Taught in the chapter *Perplexity*.
+
+    Parameters, errors: as in :func:`surprise_bits`.
+
+    Examples
+    --------
+    >>> round(perplexity([0.8]), 6), round(perplexity([0.2]), 6)
+    (1.25, 5.0)
+    >>> perplexity([1.0, 1.0]), perplexity([0.9, 0.0])
+    (1.0, inf)
+    >>> round(perplexity([1 / 27] * 10), 6)
+    27.0
+    """
+    return Score(cross_entropy(probabilities), 1).perplexity
+
+
+def score_logits(logits: torch.Tensor, targets: torch.Tensor) -> Score:
+    """Score logits against the tokens that really came.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (..., vocab_size)
+        Unnormalised log-probabilities.
+    targets : integer Tensor, shape (...)
+        Index of the right token at each place.
+
+    Returns
+    -------
+    Score
+        Nats are summed in float64, so that long texts lose nothing to rounding.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not belong together.
+
+    Examples
+    --------
+    >>> score = score_logits(torch.zeros(2, 3, 27), torch.zeros(2, 3, dtype=torch.long))
+    >>> score.num_tokens, round(score.perplexity, 4)
+    (6, 27.0)
+    """
+    if logits.shape[:-1] != targets.shape:
+        raise ValueError(
+            f"logits have shape {tuple(logits.shape)} and targets {tuple(targets.shape)}; "
+            "targets must have the shape of the logits without the last axis."
+        )
+    log_probs = torch.log_softmax(logits.detach(), dim=-1)
+    nats = -log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    # float64 is not available on MPS, so the summation happens on the CPU.
+    return Score(float(nats.cpu().double().sum()), targets.numel())

@@ -1,0 +1,179 @@
+"""The book's figures: each function draws data it is given, on axes it is given or makes, and returns the axes.
+
+Nothing here trains. Colours are Okabe and Ito's, which colour-blind readers can tell apart, and curves differ in dash
+or marker as well. Backgrounds are transparent and ink is near black, so that a page can invert a figure in dark mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from d2lrnn.training import History
+
+__all__ = ["plot_eigenvalues", "plot_history", "plot_lags", "plot_probs", "plot_states", "use_book_style"]
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
+_INK = "#222222"
+
+
+def use_book_style() -> None:
+    """Set matplotlib up as the book does: vector figures, calm axes, colour-blind-safe colours."""
+    from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+    set_matplotlib_formats("svg")
+    plt.rcParams.update(
+        {
+            "figure.figsize": (6.4, 3.4),
+            "figure.facecolor": "none",
+            "savefig.facecolor": "none",
+            "axes.facecolor": "none",
+            "axes.edgecolor": _INK,
+            "axes.labelcolor": _INK,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": plt.cycler(color=COLORS, linestyle=_DASHES),
+            "axes.grid": True,
+            "grid.color": "#00000018",
+            "text.color": _INK,
+            "xtick.color": _INK,
+            "ytick.color": _INK,
+            "font.size": 11,
+            "legend.frameon": False,
+            "lines.linewidth": 2,
+            "svg.hashsalt": "d2lrnn",  # ids in the SVG do not change from run to run
+        }
+    )
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def _visible(token: str) -> str:
+    return {" ": "\N{OPEN BOX}", "\n": "\N{RETURN SYMBOL}"}.get(token, token)
+
+
+def plot_history(history: History, baselines: Mapping[str, float] | None = None, ax: Axes | None = None) -> Axes:
+    """Perplexity by epoch, in training and on held-out text, on a log axis.
+
+    Parameters
+    ----------
+    history : History
+    baselines : mapping of str to float, optional
+        Perplexities to draw as horizontal lines, such as ``{"uniform": 27}``.
+    ax : Axes, optional
+    """
+    ax = _axes(ax)
+    epochs = [record.epoch for record in history.epochs]
+    ax.plot(epochs, history.train_perplexities, marker="o", markersize=4, label="training")
+    if history.heldout_perplexities:
+        ax.plot(epochs, history.heldout_perplexities, marker="s", markersize=4, label="held-out")
+    for name, value in (baselines or {}).items():
+        ax.axhline(value, color=_INK, linestyle=":", linewidth=1)
+        ax.annotate(
+            name, (1, value), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right"
+        )
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if str(f"{value:g}")[0] in "25" else ""))
+    ax.set(xlabel="epoch", ylabel="perplexity")
+    ax.legend()
+    return ax
+
+
+def plot_lags(norms: Mapping[str, torch.Tensor | Sequence[float]], ax: Axes | None = None) -> Axes:
+    """Gradient norm by lag on a log axis, one curve for each name.
+
+    Parameters
+    ----------
+    norms : mapping of str to a row of floats, shape (num_lags,)
+        Values that are 0 are left out, since a log axis has no place for them.
+    ax : Axes, optional
+    """
+    ax = _axes(ax)
+    for name, values in norms.items():
+        row = torch.as_tensor(values).detach().cpu().double()
+        ax.plot(torch.arange(len(row))[row > 0], row[row > 0], label=name)
+    ax.set_yscale("log")
+    ax.set(xlabel="lag: steps back in time", ylabel="gradient norm")
+    ax.legend()
+    return ax
+
+
+def plot_eigenvalues(matrices: Mapping[str, torch.Tensor], ax: Axes | None = None) -> Axes:
+    """Eigenvalues in the complex plane with the unit circle.
+
+    Parameters
+    ----------
+    matrices : mapping of str to Tensor of shape (num_hiddens, num_hiddens)
+    ax : Axes, optional
+    """
+    ax = plt.subplots(figsize=(4.2, 4.2), layout="constrained")[1] if ax is None else ax
+    ax.add_patch(plt.Circle((0, 0), 1, fill=False, color=_INK, linewidth=1))
+    for (name, matrix), marker in zip(matrices.items(), "o^sDvP"):
+        values = torch.linalg.eigvals(matrix.detach().cpu().double())
+        ax.plot(values.real, values.imag, marker, linestyle="none", markersize=5, alpha=0.8, label=name)
+    ax.set_aspect("equal")
+    ax.set(xlabel="real part", ylabel="imaginary part")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=len(matrices))
+    return ax
+
+
+def plot_states(H: torch.Tensor, tokens: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Hidden states as a heat map: time to the right, one row for each unit.
+
+    Parameters
+    ----------
+    H : Tensor, shape (num_steps, num_hiddens)
+        Values from -1 to 1.
+    tokens : sequence of str, length num_steps
+        What was read at each step.
+    ax : Axes, optional
+
+    Raises
+    ------
+    ValueError
+        If there is not one token for each step.
+    """
+    if H.dim() != 2 or len(H) != len(tokens):
+        raise ValueError(
+            f"H has shape {tuple(H.shape)}; expected ({len(tokens)}, num_hiddens), one row for each token."
+        )
+    ax = _axes(ax)
+    image = ax.imshow(H.detach().cpu().T, aspect="auto", cmap="PuOr", vmin=-1, vmax=1, interpolation="nearest")
+    ax.set_xticks(range(len(tokens)), [_visible(token) for token in tokens])
+    ax.set(xlabel="character read", ylabel="hidden unit")
+    ax.grid(False)
+    ax.figure.colorbar(image, ax=ax, label="value")
+    return ax
+
+
+def plot_probs(probs: torch.Tensor | Sequence[float], tokens: Sequence[str], ax: Axes | None = None) -> Axes:
+    """A distribution over the vocabulary as bars.
+
+    Parameters
+    ----------
+    probs : row of floats, shape (vocab_size,)
+    tokens : sequence of str, length vocab_size
+    ax : Axes, optional
+
+    Raises
+    ------
+    ValueError
+        If there is not one token for each probability.
+    """
+    values = torch.as_tensor(probs).detach().cpu().tolist()
+    if len(values) != len(tokens):
+        raise ValueError(f"There are {len(values)} probabilities and {len(tokens)} tokens; they must be as many.")
+    ax = _axes(ax)
+    ax.bar(range(len(values)), values, color=COLORS[0])
+    ax.set_xticks(range(len(tokens)), [_visible(token) for token in tokens])
+    ax.set(xlabel="next character", ylabel="probability")
+    ax.grid(False, axis="x")
+    return ax

@@ -1,0 +1,260 @@
+"""From text to numbers: normalise, tokenize, build a vocabulary, encode, hold some out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from d2lrnn.corpus import DEFAULT_CORPUS, load_corpus
+
+__all__ = ["EncodedText", "Vocab", "load_text", "normalize", "tokenize"]
+
+Level = Literal["char", "word"]
+
+
+def normalize(text: str) -> str:
+    """Lower-case the text and turn every run of anything but the letters a to z into one space.
+
+    What is left has at most 27 symbols: the alphabet and the space. It is the normalisation of *Dive into Deep
+    Learning*'s newer edition.
+
+    Examples
+    --------
+    >>> normalize("Mr. Keld said: 'KINDLY do not tap.'")
+    'mr keld said kindly do not tap '
+    """
+    return re.sub(r"[^a-z]+", " ", text.lower())
+
+
+def tokenize(text: str, level: Level = "char") -> list[str]:
+    """Split a text into characters or into words (at white space).
+
+    Parameters
+    ----------
+    text : str
+    level : "char" or "word"
+
+    Raises
+    ------
+    ValueError
+        If `level` is neither.
+
+    Examples
+    --------
+    >>> tokenize("low tide"), tokenize("low tide", "word")
+    (['l', 'o', 'w', ' ', 't', 'i', 'd', 'e'], ['low', 'tide'])
+    """
+    if level == "char":
+        return list(text)
+    if level == "word":
+        return text.split()
+    raise ValueError(f"level is {level!r}; it must be 'char' or 'word'.")
+
+
+class Vocab:
+    """A two-way table between tokens and the indices 0, 1, 2, ...
+
+    Tokens are numbered by falling frequency, and alphabetically where the counts are equal, so the same text always
+    gives the same table.
+
+    Parameters
+    ----------
+    tokens : iterable of str
+        The tokens of a text, repeats and all.
+    min_freq : int, default 1
+        Leave out tokens that are rarer. Needs an `unk_token` to stand for them.
+    unk_token : str, optional
+        The token that stands for every unknown one, at index 0. Without it an unknown token is an error, which is
+        the right thing for characters: a symbol that never occurs in training cannot be learned.
+
+    Attributes
+    ----------
+    token_freqs : list of (str, int)
+        Every kept token with its count, most frequent first.
+
+    Raises
+    ------
+    ValueError
+        If there are no tokens, or rare tokens are to be left out and nothing stands for them.
+
+    Examples
+    --------
+    >>> vocab = Vocab("machine")
+    >>> len(vocab), vocab.encode("chain"), vocab.decode([3, 0, 2, 4, 5])
+    (7, [1, 3, 0, 4, 6], 'haeim')
+    >>> Vocab("machine", unk_token="<unk>").encode("max")
+    [6, 1, 0]
+    """
+
+    def __init__(self, tokens: Iterable[str], min_freq: int = 1, unk_token: str | None = None) -> None:
+        if min_freq > 1 and unk_token is None:
+            raise ValueError(
+                f"min_freq={min_freq} drops rare tokens, so something must stand for them: pass unk_token='<unk>'."
+            )
+        counts = Counter(tokens)
+        if not counts:
+            raise ValueError("There are no tokens to build a vocabulary from; is the text empty?")
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        self.token_freqs = [(token, count) for token, count in ranked if count >= min_freq]
+        self.unk_token = unk_token
+        kept = [token for token, _ in self.token_freqs if token != unk_token]
+        self._tokens = kept if unk_token is None else [unk_token, *kept]
+        self._index = {token: index for index, token in enumerate(self._tokens)}
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._index
+
+    def __repr__(self) -> str:
+        shown = "".join(self._tokens) if all(len(t) == 1 for t in self._tokens) else ", ".join(self._tokens[:8])
+        shown = shown if len(shown) <= 40 else shown[:40] + "..."
+        return f"<Vocab of {len(self)} tokens: {shown!r}>"
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All tokens, in the order of their indices."""
+        return tuple(self._tokens)
+
+    def index(self, token: str) -> int:
+        """Index of one token.
+
+        Raises
+        ------
+        ValueError
+            If the token is unknown and the vocabulary has no `unk_token`.
+        """
+        if token in self._index:
+            return self._index[token]
+        if self.unk_token is not None:
+            return 0
+        raise ValueError(
+            f"{token!r} is not in the vocabulary of {len(self)} tokens ({self!r}). "
+            "Pass the text through d2lrnn.normalize first, or build the vocabulary with unk_token='<unk>'."
+        )
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """Indices of some tokens. A plain string is taken character by character.
+
+        Raises
+        ------
+        ValueError
+            If a token is unknown and the vocabulary has no `unk_token`.
+        """
+        return [self.index(token) for token in tokens]
+
+    def decode(self, indices: Sequence[int] | torch.Tensor, sep: str | None = None) -> str:
+        """The text of some indices.
+
+        Parameters
+        ----------
+        indices : sequence of int, or integer Tensor of shape (num_tokens,)
+        sep : str, optional
+            What goes between tokens. By default nothing if all tokens are single characters, else a space.
+
+        Raises
+        ------
+        IndexError
+            If an index is not in the table.
+        """
+        numbers = [int(index) for index in indices]
+        for index in numbers:
+            if not 0 <= index < len(self):
+                raise IndexError(f"index {index} is not in the vocabulary, which runs from 0 to {len(self) - 1}.")
+        if sep is None:
+            sep = "" if all(len(t) == 1 for t in self._tokens if t != self.unk_token) else " "
+        return sep.join(self._tokens[index] for index in numbers)
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """A text as token indices, cut once into a training part and a held-out part that never overlap.
+
+    Attributes
+    ----------
+    vocab : Vocab
+    train_ids : int64 Tensor, shape (num_train_tokens,)
+    heldout_ids : int64 Tensor, shape (num_heldout_tokens,)
+        The end of the text; empty if nothing is held out.
+    """
+
+    vocab: Vocab
+    train_ids: torch.Tensor
+    heldout_ids: torch.Tensor
+
+    def __repr__(self) -> str:
+        return (
+            f"<EncodedText: {len(self.train_ids):,} training and {len(self.heldout_ids):,} held-out tokens, "
+            f"vocabulary of {len(self.vocab)}>"
+        )
+
+
+def load_text(
+    name: str | os.PathLike[str] = DEFAULT_CORPUS,
+    level: Level = "char",
+    *,
+    heldout_fraction: float = 0.1,
+    clean: bool = True,
+    max_tokens: int | None = None,
+    min_freq: int = 1,
+    unk_token: str | None = None,
+) -> EncodedText:
+    """Read, normalise, tokenize, encode and split a corpus in one go.
+
+    The vocabulary is built from the whole text, so that held-out text has no unknown symbols; with characters this
+    gives nothing away but the alphabet.
+
+    Parameters
+    ----------
+    name : str or path
+        A named corpus or a text file, as in :func:`d2lrnn.load_corpus`.
+    level : "char" or "word"
+    heldout_fraction : float in [0, 1), default 0.1
+        Share of the tokens, at the end of the text, that training never sees.
+    clean : bool, default True
+        Apply :func:`normalize`. Switch it off for texts in other alphabets, or to keep case and punctuation.
+    max_tokens : int, optional
+        Use only the first so many tokens.
+    min_freq, unk_token
+        As in :class:`Vocab`.
+
+    Returns
+    -------
+    EncodedText
+
+    Raises
+    ------
+    CorpusError
+        If the corpus cannot be had.
+    ValueError
+        If a parameter is out of range, or nothing is left after cleaning.
+
+    Examples
+    --------
+    >>> load_text()
+    <EncodedText: 94,999 training and 10,555 held-out tokens, vocabulary of 27>
+    """
+    if not 0 <= heldout_fraction < 1:
+        raise ValueError(f"heldout_fraction is {heldout_fraction}; it must be at least 0 and below 1.")
+    if max_tokens is not None and max_tokens < 1:
+        raise ValueError(f"max_tokens is {max_tokens}; it must be at least 1, or None for the whole text.")
+    text = load_corpus(name)
+    if clean:
+        text = normalize(text)
+        if not text.strip():
+            raise ValueError(
+                f"Nothing is left of {str(name)!r} after cleaning, which keeps the letters a to z only. "
+                "Pass clean=False to keep every character."
+            )
+    tokens = tokenize(text, level)[:max_tokens]
+    vocab = Vocab(tokens, min_freq=min_freq, unk_token=unk_token)
+    ids = torch.tensor(vocab.encode(tokens), dtype=torch.long)  # (num_tokens,)
+    num_train = len(ids) - round(len(ids) * heldout_fraction)
+    return EncodedText(vocab, ids[:num_train], ids[num_train:])

@@ -1,0 +1,15 @@
+"""The book's explorables: figures that a reader can touch.
+
+Each one is an `anywidget` (alive in JupyterLab, where Python sees and sets its traits) that also renders itself as
+self-contained HTML (alive in the built book, with no kernel and no network). They need the extra ``widgets``.
+"""
+
+try:
+    import anywidget as _anywidget  # noqa: F401
+except ImportError as error:
+    raise ImportError('d2lrnn.widgets needs anywidget, which is not installed: pip install "d2lrnn[widgets]"') from error
+
+from d2lrnn.widgets.base import Explorable
+from d2lrnn.widgets.perplexity import Perplexity
+
+__all__ = ["Explorable", "Perplexity"]
