@@ -98,8 +98,9 @@ def plot_lags(norms: Mapping[str, torch.Tensor | Sequence[float]], ax: Axes | No
     """
     ax = _axes(ax)
     for name, values in norms.items():
-        row = torch.as_tensor(values).detach().cpu().double()
-        ax.plot(torch.arange(len(row))[row > 0], row[row > 0], label=name)
+        row = torch.as_tensor(values).detach().cpu().double().numpy()
+        (lags,) = row.nonzero()
+        ax.plot(lags, row[lags], label=name)
     ax.set_yscale("log")
     ax.set(xlabel="lag: steps back in time", ylabel="gradient norm")
     ax.legend()
@@ -117,7 +118,7 @@ def plot_eigenvalues(matrices: Mapping[str, torch.Tensor], ax: Axes | None = Non
     ax = plt.subplots(figsize=(4.2, 4.2), layout="constrained")[1] if ax is None else ax
     ax.add_patch(plt.Circle((0, 0), 1, fill=False, color=_INK, linewidth=1))
     for (name, matrix), marker in zip(matrices.items(), "o^sDvP"):
-        values = torch.linalg.eigvals(matrix.detach().cpu().double())
+        values = torch.linalg.eigvals(matrix.detach().cpu().double()).numpy()
         ax.plot(values.real, values.imag, marker, linestyle="none", markersize=5, alpha=0.8, label=name)
     ax.set_aspect("equal")
     ax.set(xlabel="real part", ylabel="imaginary part")
@@ -146,7 +147,7 @@ def plot_states(H: torch.Tensor, tokens: Sequence[str], ax: Axes | None = None) 
             f"H has shape {tuple(H.shape)}; expected ({len(tokens)}, num_hiddens), one row for each token."
         )
     ax = _axes(ax)
-    image = ax.imshow(H.detach().cpu().T, aspect="auto", cmap="PuOr", vmin=-1, vmax=1, interpolation="nearest")
+    image = ax.imshow(H.detach().cpu().T.numpy(), aspect="auto", cmap="PuOr", vmin=-1, vmax=1, interpolation="nearest")
     ax.set_xticks(range(len(tokens)), [_visible(token) for token in tokens])
     ax.set(xlabel="character read", ylabel="hidden unit")
     ax.grid(False)

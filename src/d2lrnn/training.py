@@ -153,13 +153,18 @@ def _make_optimizer(name: str, parameters: list[nn.Parameter], lr: float) -> tor
     raise ValueError(f"optimizer is {name!r}; it must be 'sgd' or 'adamw'.")
 
 
-def _check_settings(epochs: int, lr: float, clip: float | None) -> None:
+def _check_settings(epochs: int, lr: float, clip: float | None, heldout_ids: torch.Tensor | None) -> None:
     if epochs < 1:
         raise ValueError(f"epochs is {epochs}; it must be at least 1.")
     if not 0 < lr < math.inf:
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     if clip is not None and not clip > 0:
         raise ValueError(f"clip is {clip}; the greatest gradient norm must be more than 0, or None for no clipping.")
+    if heldout_ids is not None and len(heldout_ids) < 2:
+        raise ValueError(
+            f"The held-out text has {len(heldout_ids)} tokens; scoring needs at least 2. "
+            "Hold out more, or pass heldout_ids=None."
+        )
 
 
 def fit(
@@ -223,7 +228,7 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    _check_settings(epochs, lr, clip)
+    _check_settings(epochs, lr, clip, heldout_ids)
     device = pick_device(device)
     model.to(device).train()
     parameters = [p for p in model.parameters() if p.requires_grad]

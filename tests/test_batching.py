@@ -1,0 +1,108 @@
+"""Windows: what is in them, what follows what, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import d2lrnn as d
+
+
+def test_sequential_windows_of_the_first_ten_numbers() -> None:
+    batches = [(X.tolist(), Y.tolist()) for X, Y in d.SequentialWindows(torch.arange(10), 1, 4)]
+    assert batches == [([[0, 1, 2, 3]], [[1, 2, 3, 4]]), ([[4, 5, 6, 7]], [[5, 6, 7, 8]])]
+
+
+def test_a_batch_of_two_over_a_thousand_starts_at_0_and_500() -> None:
+    windows = iter(d.SequentialWindows(torch.arange(1000), batch_size=2, num_steps=10))
+    first, second = next(windows), next(windows)
+    assert first[0][:, 0].tolist() == [0, 500]
+    assert second[0][:, 0].tolist() == [10, 510]
+    assert second[0][:, -1].tolist() == [19, 519]
+
+
+@pytest.mark.parametrize(
+    ("num_tokens", "batch_size", "num_steps", "offset"), [(101, 4, 5, 0), (100, 4, 5, 3), (7, 1, 2, 0)]
+)
+def test_sequential_rows_go_on_where_they_stopped(
+    num_tokens: int, batch_size: int, num_steps: int, offset: int
+) -> None:
+    windows = d.SequentialWindows(torch.arange(num_tokens), batch_size, num_steps, offset=offset)
+    batches = list(windows)
+    assert len(batches) == len(windows) > 0
+    read = torch.cat([X for X, _ in batches], dim=1)  # (batch_size, all steps)
+    assert (read[:, 1:] - read[:, :-1] == 1).all()
+    assert read[0, 0] == offset
+    assert len(read.unique()) == read.numel()  # nothing twice
+    for X, Y in batches:
+        assert X.shape == Y.shape == (batch_size, num_steps)
+        assert (Y == X + 1).all()
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_random_windows_are_shifted_by_one_and_vary(overlap: bool) -> None:
+    ids = torch.arange(1000)
+    generator = torch.Generator().manual_seed(1)
+    windows = d.RandomWindows(ids, batch_size=8, num_steps=5, overlap=overlap, generator=generator)
+    epochs = [list(windows), list(windows)]
+    for batches in epochs:
+        assert len(batches) == len(windows)
+        for X, Y in batches:
+            assert X.shape == Y.shape == (8, 5)
+            assert (Y == X + 1).all()
+            assert (X[:, 1:] - X[:, :-1] == 1).all()
+    starts = [torch.cat([X[:, 0] for X, _ in batches]) for batches in epochs]
+    assert not torch.equal(*starts)
+    assert not torch.equal(starts[0], starts[0].sort().values)
+    if not overlap:
+        for batches in epochs:
+            read = torch.cat([X.flatten() for X, _ in batches])
+            assert len(read.unique()) == read.numel()
+
+
+def test_random_windows_may_overlap_as_in_the_sources_example() -> None:
+    """From 0..9 both [2, 3, 4, 5] and [0, 1, 2, 3] can be drawn."""
+    generator = torch.Generator().manual_seed(0)
+    windows = d.RandomWindows(torch.arange(10), 2, 4, generator=generator)
+    drawn = {tuple(row) for _ in range(200) for X, _ in windows for row in X.tolist()}
+    assert drawn == {tuple(range(i, i + 4)) for i in range(6)}
+
+
+def test_same_seed_same_windows() -> None:
+    def starts() -> list[list[int]]:
+        generator = torch.Generator().manual_seed(3)
+        return [X[:, 0].tolist() for X, _ in d.RandomWindows(torch.arange(200), 4, 5, generator=generator)]
+
+    assert starts() == starts()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "needed"),
+    [
+        (d.SequentialWindows, {}, 21),
+        (d.SequentialWindows, {"offset": 3}, 24),
+        (d.RandomWindows, {}, 21),
+        (d.RandomWindows, {"overlap": False}, 25),
+    ],
+)
+def test_shortest_text_that_will_do(kind, options: dict, needed: int) -> None:
+    """The message names the true minimum: one token less is refused, that many are enough."""
+    assert len(list(kind(torch.arange(needed), batch_size=4, num_steps=5, **options))) == 1
+    with pytest.raises(ValueError, match=rf"has {needed - 1} tokens, and {needed} are needed"):
+        kind(torch.arange(needed - 1), batch_size=4, num_steps=5, **options)
+
+
+@pytest.mark.parametrize("kind", [d.SequentialWindows, d.RandomWindows])
+def test_bad_windows(kind) -> None:
+    ids = torch.arange(100)
+    for batch_size, num_steps in [(0, 5), (-1, 5), (4, 0)]:
+        with pytest.raises(ValueError, match="must be at least 1"):
+            kind(ids, batch_size, num_steps)
+    with pytest.raises(ValueError, match="one row"):
+        kind(ids.reshape(2, 50), 2, 5)
+    with pytest.raises(TypeError, match="integers"):
+        kind(ids.float(), 2, 5)
+    with pytest.raises(ValueError, match="has 0 tokens"):
+        kind(torch.arange(0), 1, 1)
+    with pytest.raises(ValueError, match="offset"):
+        d.SequentialWindows(ids, 2, 5, offset=-1)

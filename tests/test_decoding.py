@@ -1,0 +1,110 @@
+"""Warm-up and the ways to pick the next token."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+import d2lrnn as d
+
+VOCAB = d.Vocab("abcd")
+LOGITS = torch.tensor([0.0, 2.0, 1.0, -1.0])
+
+
+@pytest.fixture
+def model() -> d.RNNLM:
+    torch.manual_seed(0)
+    return d.RNNLM(d.RNNScratch(4, 6), vocab_size=4)
+
+
+def test_warm_up_reads_the_whole_prefix(model: d.RNNLM) -> None:
+    logits, state = d.warm_up(model, [0, 1, 2])
+    all_logits, final = model(torch.tensor([[0, 1, 2]]))
+    torch.testing.assert_close(logits, all_logits[0, -1])
+    torch.testing.assert_close(state, final)
+    assert not logits.requires_grad
+    assert not torch.equal(logits, d.warm_up(model, [3, 1, 2])[0])  # same end, other beginning
+
+
+def test_greedy_generation_is_the_argmax_chain(model: d.RNNLM) -> None:
+    ids = [0, 1]
+    for _ in range(12):
+        ids.append(int(model(torch.tensor([ids]))[0][0, -1].argmax()))
+    assert d.generate(model, VOCAB, "ab", 12, temperature=0) == VOCAB.decode(ids)
+
+
+def test_sampling_draws_the_models_own_distribution(model: d.RNNLM) -> None:
+    generator = torch.Generator().manual_seed(0)
+    expected = torch.softmax(d.warm_up(model, VOCAB.encode("ab"))[0], 0)
+    drawn = [d.generate(model, VOCAB, "ab", 1, generator=generator)[-1] for _ in range(4000)]
+    counts = torch.tensor([drawn.count(token) / 4000 for token in VOCAB.tokens])
+    assert (counts - expected).abs().max() < 0.03  # four standard errors
+
+
+def test_same_seed_same_text(model: d.RNNLM) -> None:
+    texts = [d.generate(model, VOCAB, "ab", 30, generator=torch.Generator().manual_seed(4)) for _ in range(2)]
+    assert texts[0] == texts[1]
+    assert texts[0] != d.generate(model, VOCAB, "ab", 30, generator=torch.Generator().manual_seed(5))
+
+
+def test_generation_leaves_the_model_as_it_was(model: d.RNNLM) -> None:
+    model.train()
+    assert d.generate(model, VOCAB, "ab", 0) == "ab"
+    assert model.training
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_temperature_divides_the_logits(temperature: float) -> None:
+    torch.testing.assert_close(d.next_token_probs(LOGITS, temperature), torch.softmax(LOGITS / temperature, 0))
+
+
+def test_extreme_temperatures() -> None:
+    greedy = [0.0, 1.0, 0.0, 0.0]
+    assert d.next_token_probs(LOGITS, 0).tolist() == greedy
+    assert d.next_token_probs(LOGITS * 1e4, 1e-30).tolist() == greedy  # no overflow on the way to greedy
+    torch.testing.assert_close(d.next_token_probs(LOGITS, 1e30), torch.full((4,), 0.25))
+
+
+def test_top_k_keeps_the_k_likeliest_in_proportion() -> None:
+    probs = torch.softmax(LOGITS, 0)
+    torch.testing.assert_close(
+        d.next_token_probs(LOGITS, top_k=2), torch.tensor([0, 1, 1, 0]) * probs / probs[1:3].sum()
+    )
+    torch.testing.assert_close(d.next_token_probs(LOGITS, top_k=99), probs)
+    assert d.next_token_probs(LOGITS, top_k=1).tolist() == [0, 1, 0, 0]
+
+
+def test_top_p_keeps_the_smallest_sufficient_set() -> None:
+    probs = torch.softmax(LOGITS, 0)  # 0.087, 0.644, 0.237, 0.032
+    for top_p, kept in [(0.6, [1]), (0.65, [1, 2]), (0.87, [1, 2]), (0.9, [0, 1, 2]), (1.0, [0, 1, 2, 3])]:
+        result = d.next_token_probs(LOGITS, top_p=top_p)
+        assert result.nonzero().flatten().tolist() == kept
+        torch.testing.assert_close(result[kept], probs[kept] / probs[kept].sum())
+    assert d.next_token_probs(LOGITS, top_p=1e-9).tolist() == [0, 1, 0, 0]
+
+
+def test_top_k_comes_before_top_p() -> None:
+    # within the two likeliest, the first holds 0.73 of the probability
+    assert d.next_token_probs(LOGITS, top_k=2, top_p=0.7).tolist() == [0, 1, 0, 0]
+    assert d.next_token_probs(LOGITS, top_p=0.7).nonzero().flatten().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"temperature": -0.1}, "temperature is -0.1"),
+        ({"temperature": math.nan}, "temperature is nan"),
+        ({"temperature": math.inf}, "temperature is inf"),
+        ({"top_k": 0}, "top_k is 0"),
+        ({"top_p": 0.0}, "top_p is 0"),
+        ({"top_p": 1.1}, "top_p is 1.1"),
+        ({"prefix": ""}, "prefix is empty"),
+        ({"prefix": "abz"}, "'z' is not in the vocabulary"),
+        ({"num_tokens": -1}, "num_tokens is -1"),
+    ],
+)
+def test_bad_input(model: d.RNNLM, setting: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        d.generate(model, VOCAB, **{"prefix": "ab", "num_tokens": 3, **setting})

@@ -1,0 +1,104 @@
+"""The language model against a hand-written numpy forward pass, and scoring."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import d2lrnn as d
+
+
+@pytest.fixture
+def model() -> d.RNNLM:
+    torch.manual_seed(0)
+    return d.RNNLM(d.RNNScratch(6, 5), vocab_size=6).double()
+
+
+def _numpy_log_probs(model: d.RNNLM, ids: list[int]) -> np.ndarray:
+    """ln P(token) after each of the ids, straight from the equations: shape (num_tokens, vocab_size)."""
+    W_xh, W_hh, b_h = (p.detach().numpy() for p in (model.rnn.W_xh, model.rnn.W_hh, model.rnn.b_h))
+    W_hq, b_q = model.W_hq.detach().numpy(), model.b_q.detach().numpy()
+    h, rows = np.zeros(len(b_h)), []
+    for index in ids:
+        h = np.tanh(W_xh[index] + h @ W_hh + b_h)  # the row that a one-hot vector picks
+        o = h @ W_hq + b_q
+        rows.append(o - np.log(np.exp(o).sum()))
+    return np.array(rows)
+
+
+def test_forward_equals_numpy(model: d.RNNLM) -> None:
+    X = torch.randint(6, (2, 8))
+    logits, state = model(X)
+    assert logits.shape == (2, 8, 6) and state.shape == (2, 5)
+    for row, ids in zip(torch.log_softmax(logits, -1).detach().numpy(), X.tolist()):
+        np.testing.assert_allclose(row, _numpy_log_probs(model, ids), rtol=1e-10)
+
+
+def test_scratch_and_concise_models_agree(model: d.RNNLM) -> None:
+    twin = d.RNNLM(d.RNNConcise.from_scratch(model.rnn), vocab_size=6).double()
+    twin.W_hq.data.copy_(model.W_hq), twin.b_q.data.copy_(model.b_q)
+    X, Y = torch.randint(6, (2, 3, 8))
+    torch.testing.assert_close(twin(X)[0], model(X)[0], rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(twin.loss(twin(X)[0], Y), model.loss(model(X)[0], Y), rtol=1e-12, atol=1e-12)
+
+
+def test_one_hot_input_is_an_identity_embedding(model: d.RNNLM) -> None:
+    embedded = d.RNNLM(model.rnn, 6, embedding=nn.Embedding.from_pretrained(torch.eye(6).double())).double()
+    embedded.W_hq.data.copy_(model.W_hq), embedded.b_q.data.copy_(model.b_q)
+    X = torch.randint(6, (2, 8))
+    torch.testing.assert_close(embedded(X)[0], model(X)[0])
+
+
+def test_loss_is_the_mean_over_all_predictions(model: d.RNNLM) -> None:
+    X, Y = torch.randint(6, (2, 3, 8))
+    logits, _ = model(X)
+    by_hand = -torch.log_softmax(logits, -1).gather(-1, Y.unsqueeze(-1)).mean()
+    torch.testing.assert_close(model.loss(logits, Y), by_hand)
+    assert model.loss(logits, Y).item() == pytest.approx(d.score_logits(logits, Y).nats_per_token)
+
+
+def test_zero_weights_give_the_uniform_case() -> None:
+    model = d.RNNLM(d.RNNScratch(27, 4), vocab_size=27)
+    for parameter in model.parameters():
+        nn.init.zeros_(parameter)
+    assert d.evaluate(model, torch.randint(27, (200,))).perplexity == pytest.approx(27, rel=1e-6)
+
+
+@pytest.mark.parametrize("num_steps", [1, 7, 50, 512])
+def test_score_does_not_depend_on_how_the_text_is_read(model: d.RNNLM, num_steps: int) -> None:
+    ids = torch.randint(6, (101,), generator=torch.Generator().manual_seed(1))
+    log_probs = _numpy_log_probs(model, ids[:-1].tolist())
+    nats = -log_probs[np.arange(100), ids[1:].numpy()].sum()
+    score = d.evaluate(model, ids, num_steps)
+    assert score.num_tokens == 100
+    assert score.total_nats == pytest.approx(nats, rel=1e-10)
+
+
+def test_evaluate_leaves_the_model_as_it_was(model: d.RNNLM) -> None:
+    model.train()
+    d.evaluate(model, torch.arange(6))
+    assert model.training
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_bad_input(model: d.RNNLM) -> None:
+    with pytest.raises(ValueError, match="at least 2"):
+        d.evaluate(model, torch.tensor([1]))
+    with pytest.raises(ValueError, match="num_steps"):
+        d.evaluate(model, torch.arange(5), num_steps=0)
+    with pytest.raises(ValueError, match="num_inputs=9"):
+        d.RNNLM(d.RNNScratch(6, 5), vocab_size=9)
+    with pytest.raises(ValueError, match="embedding"):
+        d.RNNLM(d.RNNScratch(6, 5), vocab_size=9, embedding=nn.Embedding(9, 4))
+    with pytest.raises(ValueError, match="vocab_size"):
+        d.RNNLM(d.RNNScratch(6, 5), vocab_size=0)
+
+
+def test_perplexity_agrees_with_torch_cross_entropy(model: d.RNNLM) -> None:
+    ids = torch.randint(6, (60,))
+    logits, _ = model(ids[:-1].unsqueeze(0))
+    expected = F.cross_entropy(logits[0], ids[1:]).exp().item()
+    assert d.evaluate(model, ids).perplexity == pytest.approx(expected, rel=1e-10)

@@ -1,0 +1,191 @@
+"""Clipping, the training loop against one written by hand, state carry, and runs that go wrong."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import pytest
+import torch
+from torch import nn
+
+import d2lrnn as d
+
+IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 40)
+
+
+def _model(seed: int = 0, num_hiddens: int = 8) -> d.RNNLM:
+    torch.manual_seed(seed)
+    return d.RNNLM(d.RNNScratch(4, num_hiddens), vocab_size=4)
+
+
+def _grads(*values: list[float]) -> list[nn.Parameter]:
+    parameters = []
+    for value in values:
+        parameter = nn.Parameter(torch.zeros(len(value)))
+        parameter.grad = torch.tensor(value)
+        parameters.append(parameter)
+    return parameters
+
+
+def test_clipping_shortens_the_whole_gradient_and_keeps_its_direction() -> None:
+    parameters = _grads([3.0, 0.0], [4.0])
+    assert d.clip_gradients(parameters, 1.0) == pytest.approx(5.0)
+    assert parameters[0].grad.tolist() == pytest.approx([0.6, 0.0])
+    assert parameters[1].grad.tolist() == pytest.approx([0.8])
+
+
+def test_clipping_leaves_short_gradients_alone() -> None:
+    parameters = _grads([3.0, 4.0])
+    assert d.clip_gradients(parameters, 5.1) == pytest.approx(5.0)
+    assert parameters[0].grad.tolist() == [3.0, 4.0]
+    assert d.clip_gradients(parameters, math.inf) == pytest.approx(5.0)
+    assert d.clip_gradients([nn.Parameter(torch.zeros(2))], 1.0) == 0.0
+
+
+def test_clipping_equals_torch() -> None:
+    torch.manual_seed(0)
+    ours = _grads(torch.randn(50).tolist(), torch.randn(7).tolist())
+    theirs = copy.deepcopy(ours)
+    for a, b in zip(ours, theirs):
+        b.grad = a.grad.clone()
+    norm = torch.nn.utils.clip_grad_norm_(theirs, 2.0)
+    assert d.clip_gradients(ours, 2.0) == pytest.approx(norm.item())
+    for a, b in zip(ours, theirs):
+        torch.testing.assert_close(a.grad, b.grad, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("max_norm", [0, 0.0, -1.0, math.nan])
+def test_clipping_to_nothing_is_refused(max_norm: float) -> None:
+    with pytest.raises(ValueError, match="must be more than 0"):
+        d.clip_gradients(_grads([1.0]), max_norm)
+
+
+@pytest.mark.parametrize("carry", [True, False])
+def test_fit_is_the_loop_one_would_write(carry: bool) -> None:
+    """Same weights as a plain loop after two epochs, with the state carried and with it reset."""
+    generator = torch.Generator().manual_seed(5)
+    make = d.SequentialWindows if carry else lambda *a: d.RandomWindows(*a, generator=generator)
+    fitted, by_hand = _model(), _model()
+    history = d.fit(fitted, make(IDS, 2, 10), epochs=2, lr=0.1, optimizer="sgd", clip=0.5, device="cpu")
+
+    generator.manual_seed(5)
+    windows, losses = make(IDS, 2, 10), []
+    for _ in range(2):
+        state = None
+        for X, Y in windows:
+            logits, state = by_hand(X, state.detach() if carry and state is not None else None)
+            loss = nn.functional.cross_entropy(logits.reshape(-1, 4), Y.reshape(-1))
+            by_hand.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(by_hand.parameters(), 0.5)
+            with torch.no_grad():
+                for parameter in by_hand.parameters():
+                    parameter -= 0.1 * parameter.grad
+            losses.append(loss.item())
+    assert history.step_losses == pytest.approx(losses, rel=1e-5)
+    for a, b in zip(fitted.parameters(), by_hand.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_training_learns_and_records() -> None:
+    model = _model()
+    windows = d.SequentialWindows(IDS, 2, 12)
+    history = d.fit(model, windows, epochs=15, lr=0.03, schedule="one-cycle", heldout_ids=IDS[:60], device="cpu")
+    assert history.train_perplexities[0] > 2.5
+    assert history.heldout_perplexities[-1] < 1.5  # 0 1 2 3 2 1: only the state tells 1 0 from 1 2
+    assert len(history.epochs) == len(history.heldout_perplexities) == 15
+    assert len(history.step_losses) == len(history.step_grad_norms) == 15 * len(windows)
+    last = history.epochs[-1]
+    assert last.epoch == 15
+    assert last.train.num_tokens == len(windows) * 2 * 12
+    assert last.tokens_per_second > 0
+    assert last.heldout.total_nats == d.evaluate(model, IDS[:60]).total_nats
+    assert "15 epochs" in repr(history) and "held-out" in repr(history)
+
+
+def test_same_seed_same_weights() -> None:
+    def run() -> list[torch.Tensor]:
+        d.seed_everything(7)
+        model = d.RNNLM(d.RNNScratch(4, 8), 4)
+        d.fit(model, d.RandomWindows(IDS, 4, 6), epochs=2, lr=0.01, device="cpu")
+        return list(model.parameters())
+
+    for a, b in zip(run(), run()):
+        assert torch.equal(a, b)
+
+
+def test_one_cycle_ends_near_zero() -> None:
+    """The last update of the cycle hardly moves anything; a constant rate does."""
+    moved = {}
+    for schedule in ("one-cycle", "constant"):
+        model = _model()
+        windows = d.SequentialWindows(IDS, 2, 10)
+        before = {}
+
+        def remember(*_: object, model: d.RNNLM = model, before: dict = before) -> None:
+            before["W_hh"] = model.rnn.W_hh.detach().clone()
+
+        model.register_forward_pre_hook(remember)
+        d.fit(model, windows, epochs=2, lr=0.1, optimizer="sgd", schedule=schedule, device="cpu")
+        moved[schedule] = (model.rnn.W_hh - before["W_hh"]).norm().item()
+    assert moved["one-cycle"] < 0.01 * moved["constant"]
+
+
+def test_exploding_training_stops_and_says_why() -> None:
+    """A loss that overflows: training stops, the history so far is kept, and the last good weights stay."""
+    model = _model()
+    with torch.no_grad():
+        model.W_hq.fill_(1e38)  # logits overflow to infinity once the state is not tiny
+    before = [p.detach().clone() for p in model.parameters()]
+    with pytest.raises(d.TrainingDivergedError, match=r"epoch 1, at step 1.*Turn on clipping") as caught:
+        d.fit(model, d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1, clip=None, device="cpu")
+    assert caught.value.history.step_losses == []
+    for a, b in zip(model.parameters(), before):
+        assert torch.equal(a, b)
+    with pytest.raises(d.TrainingDivergedError, match="Lower the learning rate"):
+        d.fit(model, d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1, device="cpu")
+
+
+def test_nan_weights_are_noticed_in_the_first_step() -> None:
+    model = _model()
+    with torch.no_grad():
+        model.b_q[0] = math.nan
+    with pytest.raises(d.TrainingDivergedError, match="loss is nan"):
+        d.fit(model, d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"epochs": 0}, "epochs is 0"),
+        ({"lr": 0.0}, "lr is 0"),
+        ({"lr": -1.0}, "lr is -1"),
+        ({"lr": math.nan}, "lr is nan"),
+        ({"clip": 0.0}, "clip is 0"),
+        ({"clip": -1.0}, "clip is -1"),
+        ({"clip": math.nan}, "clip is nan"),
+        ({"optimizer": "lion"}, "'sgd' or 'adamw'"),
+        ({"schedule": "step"}, "'constant' or 'one-cycle'"),
+        ({"device": "cuda:99"}, "cannot be used on this machine"),
+        ({"heldout_ids": torch.tensor([1])}, "at least 2"),
+    ],
+)
+def test_bad_settings_train_nothing(setting: dict, message: str) -> None:
+    model = _model()
+    before = [p.detach().clone() for p in model.parameters()]
+    with pytest.raises(ValueError, match=message):
+        d.fit(model, d.SequentialWindows(IDS, 2, 10), **{"epochs": 1, "lr": 0.1, "device": "cpu", **setting})
+    for a, b in zip(model.parameters(), before):
+        assert torch.equal(a, b)
+
+
+def test_progress_bar_can_be_seen_and_silenced(capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    windows = d.SequentialWindows(IDS, 2, 10)
+    d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu")  # the tests run with D2LRNN_STATIC=1
+    assert capfd.readouterr().err == ""
+    monkeypatch.delenv("D2LRNN_STATIC")
+    d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu", progress=False)
+    assert capfd.readouterr().err == ""
+    d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu")
+    assert "training perplexity" in capfd.readouterr().err
