@@ -58,6 +58,8 @@ def test_random_windows_are_shifted_by_one_and_vary(overlap: bool) -> None:
         for batches in epochs:
             read = torch.cat([X.flatten() for X, _ in batches])
             assert len(read.unique()) == read.numel()
+        offsets = {int(X[0, 0]) % 5 for _ in range(40) for X, _ in windows}
+        assert offsets == {0, 1, 2, 3, 4}  # each epoch cuts the text elsewhere
 
 
 def test_random_windows_may_overlap_as_in_the_sources_example() -> None:

@@ -70,6 +70,10 @@ def test_unequal_batches_score_as_one() -> None:
     assert abs(statistics.mean(of_batches) / whole.perplexity - 1) > 0.05
 
 
+def test_score_in_bits() -> None:
+    assert d.Score(3 * math.log(8), 3).bits_per_token == pytest.approx(3.0)
+
+
 def test_score_edges() -> None:
     assert d.Score(math.inf, 3).perplexity == math.inf
     assert d.Score(1e6, 1).perplexity == math.inf  # exp overflows

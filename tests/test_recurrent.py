@@ -109,3 +109,12 @@ def test_bad_shapes(kind) -> None:
     for sizes in [(0, 7), (5, 0)]:
         with pytest.raises(ValueError, match="at least 1"):
             kind(*sizes)
+
+
+def test_initial_weights_are_spread_as_in_nn_rnn() -> None:
+    torch.manual_seed(0)
+    for layer in (d.RNNScratch(60, 100), d.RNNConcise(60, 100)):
+        for parameter in layer.parameters():
+            assert parameter.abs().max() <= 0.1  # 1 / sqrt(100)
+            assert parameter.abs().max() > 0.09
+            assert parameter.abs().mean().item() == pytest.approx(0.05, rel=0.2)  # uniform
