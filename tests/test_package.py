@@ -23,6 +23,7 @@ ORDER = [
     "recurrent",
     "bptt",
     "metrics",
+    "ngram",
     "language_model",
     "training",
     "decoding",

@@ -3,7 +3,7 @@
 Data flows one way, and each module imports only from those before it::
 
     corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding
-    device, bptt
+    device, bptt, ngram
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
 so that ``import d2lrnn`` is as quick as ``import torch``.
@@ -22,6 +22,7 @@ from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
+from d2lrnn.ngram import NGramLM
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
@@ -37,6 +38,7 @@ __all__ = [
     "EpochRecord",
     "History",
     "LagGradients",
+    "NGramLM",
     "RNNConcise",
     "RNNScratch",
     "RandomWindows",
