@@ -27,6 +27,7 @@ ORDER = [
     "language_model",
     "training",
     "decoding",
+    "coding",
     "plotting",
     "widgets",
 ]

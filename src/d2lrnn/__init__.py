@@ -2,7 +2,7 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding
+    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
     device, bptt, ngram
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
@@ -17,6 +17,7 @@ from d2lrnn.bptt import (
     spectral_radius,
     step_jacobian,
 )
+from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
@@ -48,7 +49,9 @@ __all__ = [
     "Vocab",
     "bits_per_token",
     "clip_gradients",
+    "compress",
     "cross_entropy",
+    "decompress",
     "describe_device",
     "evaluate",
     "fit",
