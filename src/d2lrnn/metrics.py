@@ -13,7 +13,7 @@ harmonic mean, which is a different and smaller number.
 
 Natural logarithms give nats, base-2 logarithms bits: one nat is :math:`1/\ln 2 \approx 1.4427` bits.
 Scores of several batches are *added* (nats to nats, tokens to tokens) and divided once at the end. The mean of
-the batches' perplexities is another, larger number.
+the batches' perplexities is another number: never a smaller one for batches of equal size, and either for unequal ones.
 """
 
 from __future__ import annotations
