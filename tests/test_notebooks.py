@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 LINES_OF_A_CELL = 14
 IMAGE_FILE = re.compile(r"\.(png|svg|jpe?g|gif)$|[/\\]\S+$", re.IGNORECASE)
+TITLE = re.compile(r"(\([\w-]+\)=\n)*# \S")  # labels may stand before it
 CODE_AND_MATH = re.compile(r"(`{3,}|~{3,}).*?\1|`+[^`]+`+|\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
 REFERENCE_LINK = re.compile(r"\[[^\]\n]+\]\[[^\]\n]*\]|^\s{0,3}\[[^\]\n]+\]:\s", re.MULTILINE)
 
@@ -79,18 +80,19 @@ def test_chapter_is_valid_and_runs_on_any_python3_kernel(chapter: NotebookNode) 
 
 def test_chapter_opens_with_its_only_title(chapter: NotebookNode) -> None:
     prose = [cell.source for cell in chapter.cells if cell.cell_type == "markdown"]
-    assert chapter.cells[0].cell_type == "markdown" and chapter.cells[0].source.lstrip().startswith("# ")
+    assert chapter.cells[0].cell_type == "markdown" and TITLE.match(chapter.cells[0].source)
     titles = [title for text in prose for title in re.findall(r"^# .+", CODE_AND_MATH.sub("", text), re.MULTILINE)]
     assert len(titles) == 1, f"one heading of the first level a chapter, found {titles}"
 
 
 def test_checked_cells_have_an_output_and_no_other_cell_has_one(chapter: NotebookNode) -> None:
     for name, cell in code_cells(chapter):
-        assert cell.execution_count is None, f"{name}: a stored execution count; run `make outputs`"
         if is_checked(cell):
             assert cell.outputs, f"{name} is checked but has no stored output, so nbval would compare nothing"
+            assert cell.execution_count == 1, f"{name}: nbval ignores a cell without a count; run `make outputs`"
         else:
             assert not cell.outputs, f"{name} stores an output but is not tagged {CHECKED}; run `make outputs`"
+            assert cell.execution_count is None, f"{name} stores an execution count; run `make outputs`"
 
 
 def test_checked_outputs_can_be_compared(chapter: NotebookNode) -> None:

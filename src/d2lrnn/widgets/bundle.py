@@ -26,6 +26,7 @@ _IMPORT_JSON = re.compile(
     re.M,
 )
 _DECLARATION = rf"(?:(?:async\s+)?function\*?|class|const)\s+(?P<name>{_NAME})"
+_EXPORTED = re.compile(rf"^export\s+{_DECLARATION}", re.M)
 _EXPORT = re.compile(rf"^export\s+(?={_DECLARATION})", re.M)
 _EXPORT_DEFAULT = re.compile(r"^export\s+default\b", re.M)
 _TOP_LEVEL = re.compile(
@@ -86,9 +87,8 @@ def _bundle(entry: Path) -> str:
             "drop its `export`."
         )
     wrapped: dict[str, str] = {}
+    _refuse_other_forms(entry, _EXPORT_DEFAULT.sub("", source))
     rewritten = _rewrite(entry, source, wrapped, trail=(entry.name,))
-    body = _EXPORT_DEFAULT.sub("", _EXPORT.sub("", rewritten))
-    _refuse_leftovers(entry, body)
     return "".join(wrapped.values()) + rewritten
 
 
@@ -100,7 +100,7 @@ def _read(path: Path) -> str:
 
 
 def _exports(source: str) -> set[str]:
-    return {match["name"] for match in re.finditer(_EXPORT.pattern.replace("(?=", "(?:"), source, re.M)}
+    return {match["name"] for match in _EXPORTED.finditer(source)}
 
 
 def _variable(file: str) -> str:
@@ -146,17 +146,19 @@ def _wrap(path: Path, wrapped: dict[str, str], trail: tuple[str, ...]) -> set[st
     source = _read(path)
     exported = _exports(source)
     if path.name not in wrapped:
+        _refuse_other_forms(path, source)
         body = _EXPORT.sub("", _rewrite(path, source, wrapped, trail))
-        _refuse_leftovers(path, body)
         result = ", ".join(sorted(exported))
         wrapped[path.name] = f"const {_variable(path.name)} = (() => {{\n{body}\nreturn {{ {result} }};\n}})();\n"
     return exported
 
 
-def _refuse_leftovers(path: Path, body: str) -> None:
+def _refuse_other_forms(path: Path, source: str) -> None:
+    """Raise on any import or export that would be left over."""
+    rest = _EXPORT.sub("", _IMPORT.sub("", _IMPORT_JSON.sub("", source)))
     for pattern, kind in ((_ANY_IMPORT, "import"), (_ANY_EXPORT, "export")):
-        if match := pattern.search(body):
-            line = body[match.start() :].strip().splitlines()[0]
+        if match := pattern.search(rest):
+            line = rest[match.start() :].strip().splitlines()[0]
             raise BundleError(
                 f"{path.name}: the bundler does not handle this {kind}: `{line}`. It knows "
                 '`import { a, b } from "./x.mjs";`, `import words from "./x.json" with { type: "json" };`, and '

@@ -21,11 +21,11 @@
   else document.head.append(style);
 
   Promise.all([load("shim"), load("module")])
-    .then(([shim, module]) => shim.mount(root, module.default))
+    .then(([shim, module]) => shim.default(root, module.default))
     .catch((error) => {
       const note = document.createElement("p");
       note.className = "d2lrnn-error";
-      note.textContent = `This figure could not start: ${error.message}`;
+      note.textContent = `This figure stopped: ${error.message}`;
       root.querySelector(":scope > .d2lrnn-view").replaceChildren(note);
       root.dataset.ready = "error";
       console.error(error);

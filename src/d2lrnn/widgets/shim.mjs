@@ -84,7 +84,7 @@ function endOnRemoval(root, controller) {
 }
 
 /** Give the explorable inside `root` a model and draw it. Mounting twice draws once. */
-export async function mount(root, widget) {
+async function mount(root, widget) {
   if (mounted.has(root) || root.dataset.ready) return;
   const controller = new AbortController();
   endOnRemoval(root, controller);
@@ -94,8 +94,12 @@ export async function mount(root, widget) {
   const definition = typeof widget === "function" ? await widget() : widget;
   const endModel = await definition.initialize?.({ model, signal });
   const endView = await definition.render({ model, el: root.querySelector(":scope > .d2lrnn-view"), signal });
-  signal.addEventListener("abort", () => {
+  const end = () => {
     if (typeof endView === "function") endView();
     if (typeof endModel === "function") endModel();
-  });
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
 }
+
+export default mount;

@@ -1,0 +1,94 @@
+# Hidden State: all commands of the project. `make` alone lists them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+PY := .venv/bin/python
+# Chapters executed at a time: one kernel takes one core and about half a gigabyte.
+JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 4 ? n : 4 )))
+CHAPTERS := $(basename $(notdir $(wildcard chapters/*.ipynb)))
+# Kernels and test processes run beside each other: one thread each, and no live front end to talk to.
+BATCH := OMP_NUM_THREADS=1 D2LRNN_STATIC=1
+
+define step
+	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
+endef
+
+.PHONY: help env book test quick lint format node unit nbval browser chromium lab outputs lock clean
+
+help: ## list these targets
+	@echo "Hidden State"
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@echo "  PYTHON=python3.12 chooses the Python of the environment, JOBS=1 executes one chapter at a time."
+
+env:
+	@PYTHON="$(PYTHON)" tools/make_env.sh
+
+book: env ## make the environment, execute every chapter, leave the book at _build/html/index.html
+	@$(PY) tools/build_book.py --jobs $(JOBS)
+
+test: env ## everything that proves the book (a Chromium is installed if there is none)
+	$(call step,1/5 lint)
+	@$(MAKE) lint
+	$(call step,2/5 package: tests and doctests)
+	@$(MAKE) unit
+	$(call step,3/5 chapters: every cell runs and checked outputs agree (nbval))
+	@$(MAKE) nbval
+	$(call step,4/5 book: no warning)
+	@$(MAKE) book
+	$(call step,5/5 book in a real browser: over http and from disk with the network blocked)
+	@$(MAKE) browser
+	@echo "All of it passed."
+
+quick: env ## the subset for daily work: lint, tests and doctests
+	@$(MAKE) lint
+	@$(MAKE) unit
+
+lint: env
+	@$(PY) -m ruff check .
+
+format: env ## let ruff mend what it can
+	@$(PY) -m ruff check --fix .
+
+node: env
+	@$(PY) tools/node.py
+
+unit: env node
+	@$(BATCH) $(PY) -m pytest -q -m "not browser"
+
+# One stamp a chapter. NAME.fingerprint is rewritten when the chapter, the package or the environment changes.
+NBVAL := _build/nbval
+nbval: env ## run every chapter that changed since it last passed, compare its checked outputs
+	@test -n "$(CHAPTERS)" || { echo "There is no chapter in chapters/." >&2; exit 1; }
+	@$(PY) tools/fingerprint.py $(NBVAL)
+	@for chapter in $(CHAPTERS); do \
+	    if [ $(NBVAL)/$$chapter.passed -nt $(NBVAL)/$$chapter.fingerprint ]; then \
+	        echo "$$chapter: not repeated, unchanged since it passed (make clean forgets that)"; fi; done
+	@$(MAKE) --silent --keep-going -j$(JOBS) $(CHAPTERS:%=$(NBVAL)/%.passed)
+
+$(NBVAL)/%.passed: $(NBVAL)/%.fingerprint
+	@echo "$*: running"
+	@$(BATCH) $(PY) -m pytest -q -p no:cacheprovider --nbval-lax --nbval-current-env --nbval-cell-timeout=300 \
+	    chapters/$*.ipynb > $(NBVAL)/$*.log 2>&1 || { cat $(NBVAL)/$*.log; echo "$*: FAILED"; exit 1; }
+	@echo "$*: $$(tail -n 1 $(NBVAL)/$*.log)"
+	@touch $@
+
+chromium: env node
+	@$(PY) tools/chromium.py
+
+browser: env chromium ## open the built book in a real Chromium
+	@$(BATCH) $(PY) -m pytest -q -m browser tests/browser
+
+lab: env ## open JupyterLab on the chapters
+	@$(PY) -m jupyter lab --notebook-dir=chapters
+
+outputs: env ## execute the chapters anew and keep the outputs of the checked cells alone
+	@$(BATCH) $(PY) tools/store_outputs.py $(CHAPTERS:%=chapters/%.ipynb)
+
+lock: env ## write requirements.txt anew from pyproject.toml
+	@tools/lock.sh
+
+clean: ## remove the book and all that is stored of earlier runs (the environment stays)
+	rm -rf _build .pytest_cache .ruff_cache

@@ -1,0 +1,184 @@
+"""`Explorable`: an anywidget that also renders itself as self-contained HTML.
+
+One ES module serves two worlds. With a kernel it is an ordinary anywidget: traits are synced, Python sees what the
+reader does and may answer. Without one, the widget's HTML carries the module, the style sheet and the traits' values,
+and a small stand-in for the widget model (``shim.mjs``); it asks nothing of the network and works from ``file://``.
+
+With the environment variable ``D2LRNN_STATIC=1``, which the book's build sets, a widget opens no comm: no widget state
+is stored in the notebook, and its output is text and HTML only.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import reprlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets as t
+
+from d2lrnn.widgets.bundle import bundle
+from d2lrnn.widgets.words import Words
+
+__all__ = ["Explorable", "module", "stylesheet"]
+
+_FOLDER = Path(__file__).parent
+_REPR = reprlib.Repr()
+_REPR.maxlist, _REPR.maxstring, _REPR.maxother = 12, 60, 60
+
+
+def module(name: str) -> str:
+    """The bundled ES module ``<name>.mjs``: what a widget class gives as ``_esm``."""
+    return bundle(_FOLDER / f"{name}.mjs")
+
+
+def stylesheet(name: str) -> str:
+    """The shared style sheet and ``<name>.css``: what a widget class gives as ``_css``."""
+    return "\n".join((_FOLDER / f"{sheet}.css").read_text(encoding="utf-8") for sheet in ("base", name))
+
+
+@cache
+def _script(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _json(value: object) -> str:
+    """JSON that may stand in a script element: no ``<``, so neither ``</script>`` nor ``<!--`` can end it."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _data_block(name: str, value: object) -> str:
+    """A script element that holds data; its hash lets the loader know two equal ones."""
+    text = _json(value)
+    return f'<script type="application/json" class="d2lrnn-{name}" data-hash="{_hash(text)}">{text}</script>'
+
+
+class Explorable(anywidget.AnyWidget):
+    """Base class of the book's explorables.
+
+    A subclass sets ``_esm`` and ``_css`` (see `module` and `stylesheet`), tags its traits with ``sync=True`` and those
+    that the reader changes with ``control=True`` as well, and defines `static_picture` and `static_sentence`. A trait
+    holds JSON values or, as a whole, bytes: a ``Bytes`` trait reaches the module as a ``DataView``.
+
+    Parameters
+    ----------
+    **traits
+        Values for the traits. Those of the control traits are what `reset`, and the widget's own reset button, restore.
+
+    Attributes
+    ----------
+    author_state : dict
+        The control traits' values as they were constructed (read-only, synced).
+    """
+
+    #: Name of the widget's ``.words.json``.
+    _words: str = "ui"
+
+    author_state = t.Dict(read_only=True).tag(sync=True)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.set_trait("author_state", self._control_state())
+
+    def open(self) -> None:
+        """Open a comm to the front end, unless the environment says that there is none."""
+        if os.environ.get("D2LRNN_STATIC") != "1":
+            super().open()
+
+    def update(self, **traits: Any) -> None:
+        """Set several traits at once: they are checked together and reach the view in one message."""
+        with self.hold_sync(), self.hold_trait_notifications():
+            for name, value in traits.items():
+                if name not in self._state_names():
+                    known = ", ".join(self._state_names())
+                    raise t.TraitError(f"{type(self).__name__} has no trait {name!r} to set; it has {known}.")
+                setattr(self, name, value)
+
+    def reset(self) -> None:
+        """Restore the control traits to the values they were constructed with."""
+        self.update(**self.author_state)
+
+    def static_picture(self) -> str:
+        """The SVG that stands in the widget's place until it is alive. Subclasses draw it from their traits."""
+        raise NotImplementedError(f"{type(self).__name__} draws no static picture yet; define static_picture().")
+
+    def static_sentence(self) -> str:
+        """One sentence beneath the static picture."""
+        raise NotImplementedError(f"{type(self).__name__} has no static sentence yet; define static_sentence().")
+
+    def static_html(self) -> str:
+        """The widget as self-contained HTML, alive with no kernel and no network.
+
+        Returns
+        -------
+        str
+            An element ``.d2lrnn-widget`` with the static picture, the values of the traits, the sources and a loader.
+            Equal widgets give an equal text. Once it is mounted, the element carries ``data-ready="1"``; where it
+            could not be, ``data-ready="error"`` and a message.
+
+        Raises
+        ------
+        ValueError
+            If a trait holds NaN or infinity, which JSON does not know.
+        """
+        name = type(self).__name__
+        style, source = str(self._css), str(self._esm)
+        note = f"{self.static_sentence()} {Words('ui')('static_note')}"
+        parts = (
+            f'<div class="d2lrnn-widget" data-widget="{name}">',
+            f'<style data-hash="{_hash(style)}">{style}</style>',
+            f'<div class="d2lrnn-fallback">{self.static_picture()}<p>{html.escape(note)}</p></div>',
+            '<div class="d2lrnn-view"></div>',
+            _data_block("state", self._static_state()),
+            _data_block("shim", bundle(_FOLDER / "shim.mjs")),
+            _data_block("module", source),
+            f"<script>{_script('loader.js')}</script>",
+            "</div>",
+        )
+        return "\n".join(parts)
+
+    def __repr__(self) -> str:
+        # The default repr holds a memory address, which would make every build differ.
+        values = ", ".join(f"{name}={_REPR.repr(value)}" for name, value in self._control_state().items())
+        return f"{type(self).__name__}({values})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = {"text/plain": repr(self)}, {}
+        if self.comm is not None:
+            data, metadata = super()._repr_mimebundle_(**kwargs)
+        # JupyterLab, VS Code and Colab prefer the live view. The HTML is for readers of a saved notebook, where no
+        # kernel will answer: nbconvert and others that find no widget state fall back to it, and it is alive.
+        data["text/html"] = self.static_html()
+        return data, metadata
+
+    def _state_names(self) -> list[str]:
+        """Synced traits of the explorable itself, without those of ipywidgets and anywidget."""
+        inherited = anywidget.AnyWidget.class_trait_names(sync=True)
+        return [name for name in self.trait_names(sync=True) if name not in inherited and not name.startswith("_")]
+
+    def _control_state(self) -> dict[str, Any]:
+        controls = self.trait_names(control=True)
+        in_order = (name for cls in reversed(type(self).__mro__) for name in vars(cls) if name in controls)
+        return {name: getattr(self, name) for name in in_order}
+
+    def _static_state(self) -> dict[str, dict[str, Any]]:
+        """Values for the page: JSON under ``state``, base64 under ``buffers``."""
+        state, buffers = {}, {}
+        for name in self._state_names():
+            value = getattr(self, name)
+            if isinstance(value, bytes | bytearray | memoryview):
+                buffers[name] = base64.b64encode(bytes(value)).decode("ascii")
+            else:
+                state[name] = value
+        return {"state": state, "buffers": buffers}

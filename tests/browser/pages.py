@@ -1,0 +1,80 @@
+"""Small pages that hold explorables and nothing else, over http and from disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from d2lrnn.widgets import Explorable
+
+
+class _QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[dict[str, str]]:
+    """The folder's address by scheme, ``http`` and ``file``, as long as the block lasts."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield {"http": f"http://127.0.0.1:{server.server_port}", "file": folder.as_uri()}
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def page_of(*widgets: Explorable, theme: str | None = None, head: str = "") -> str:
+    """A page in the manner of the book: a language, a theme, and each widget's HTML."""
+    named = f' data-theme="{theme}"' if theme else ""
+    # The empty icon keeps a browser from asking the server for one.
+    return "\n".join(
+        (
+            f'<!doctype html><html lang="en-GB"{named}><head><meta charset="utf-8"><title>Explorables</title>',
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
+            f"{head}</head><body><main>",
+            *(f"<section>{widget.static_html()}</section>" for widget in widgets),
+            "</main></body></html>",
+        )
+    )
+
+
+# Every text on the page whose contrast with what lies behind it is below the bound, as [text, ratio].
+LOW_CONTRAST = """(bound) => {
+  const parse = (colour) => {
+    const [r, g, b, a = 1] = colour.match(/[\\d.]+/g).map(Number);
+    return { r, g, b, a };
+  };
+  const luminance = ({ r, g, b }) => {
+    const [x, y, z] = [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const behind = (node) => {
+    for (let box = node; box; box = box.parentElement) {
+      const colour = parse(getComputedStyle(box).backgroundColor);
+      if (colour.a === 1) return colour;
+      if (colour.a > 0) throw new Error(`half-transparent background on ${box.className}`);
+    }
+    return { r: 255, g: 255, b: 255 };
+  };
+  const found = [];
+  let checked = 0;
+  for (const node of document.querySelectorAll(".d2lrnn-widget *")) {
+    const texts = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
+    const value = node.matches("input[type=text]") ? node.value : texts.map((text) => text.data).join("");
+    if (!value || !node.checkVisibility() || node.matches("script, style, title, desc")) continue;
+    const style = getComputedStyle(node);
+    const colour = parse(node instanceof SVGElement ? style.fill : style.color);
+    const [light, dark] = [luminance(colour), luminance(behind(node))].sort((a, b) => b - a);
+    checked += 1;
+    const ratio = (light + 0.05) / (dark + 0.05);
+    if (ratio < bound) found.push([value, Number(ratio.toFixed(2))]);
+  }
+  return { checked, found };
+}"""

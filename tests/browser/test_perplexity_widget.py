@@ -1,0 +1,506 @@
+"""The perplexity explorable on a page without a kernel: it mounts, answers, refuses nonsense, and leaves cleanly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import traitlets as t
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from d2lrnn.widgets import Explorable, Perplexity
+from pages import LOW_CONTRAST, page_of, served
+from watching import Record, watched_page
+
+SCHEMES = ["http", "file"]
+HOSTILE = ["</script>", "<img src=x>", "<b onx=1>", "'\"&amp;{w}", "👩\u200d💻👩", "שלום", "\u202eevil", "e\u0301e"]
+
+pytestmark = pytest.mark.browser
+
+# Module sources of test widgets are one line, so that a page holds them as they stand here.
+BROKEN = {
+    "throws": "export default { render() { throw new Error('no such luck <b>'); } };",
+    "syntax": "export default {{{;",
+    "rejects": "export default async () => { throw new Error('no such luck <b>'); };",
+}
+
+
+@pytest.fixture
+def addresses(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Overrides the book's: the pages of these tests."""
+    with served(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
+    with watched_page(browser, width=720, height=1000) as (page, record):
+        yield page, record
+        assert record.errors == [] and record.outside == []
+
+
+def show(page: Page, folder: Path, *widgets: Explorable, address: str | None = None, **arguments: str) -> Locator:
+    """Write the page, open it and wait until all its widgets are alive; return the first."""
+    (folder / "page.html").write_text(page_of(*widgets, **arguments), encoding="utf-8")
+    page.goto(f"{address or folder.as_uri()}/page.html")
+    expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(len(widgets))
+    return page.locator(".d2lrnn-widget").first
+
+
+def number(widget: Locator) -> Locator:
+    return widget.locator(".ppl-number")
+
+
+def slider(widget: Locator, row: int) -> Locator:
+    return widget.locator("input[type=range]").nth(row)
+
+
+def preset(widget: Locator, name: str) -> Locator:
+    return widget.get_by_role("button", name=re.compile(rf"\b{name}$"))
+
+
+def press_preset(widget: Locator, name: str) -> None:
+    preset(widget, name).click()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_it_mounts_and_answers_keys(
+    opened: tuple[Page, Record], tmp_path: Path, addresses: dict[str, str], scheme: str
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
+    expect(number(widget)).to_have_text("2.09")
+    expect(widget.locator(".ppl-sentence")).to_have_text("as unsure as choosing among 2.1 equally likely characters")
+    expect(widget.locator(".ppl-bits").first).to_have_text("1.51")
+    expect(widget.locator(".d2lrnn-fallback")).to_be_hidden()
+    first = slider(widget, 0)
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(widget.locator(".ppl-p").first).to_have_text("0.36")
+    expect(widget.locator(".ppl-bits").first).to_have_text("1.47")
+    expect(number(widget)).to_have_text("2.08")
+    page.keyboard.press("End")
+    expect(widget.locator(".ppl-p").first).to_have_text("1")
+    expect(widget.locator(".ppl-bits").first).to_have_text("0.00")
+    page.keyboard.press("Home")
+    expect(widget.locator(".ppl-p").first).to_have_text("0")
+    expect(number(widget)).to_have_text("∞")
+    page.keyboard.press("ArrowRight")
+    expect(widget.locator(".ppl-p").first).to_have_text("0.001")
+    expect(first).to_be_focused()
+    expect(first).to_have_attribute("aria-valuetext", "0.001, surprise 9.97 bits")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[str, str], scheme: str) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
+    expected = {
+        "best": ("1.00", "0.00", "no surprise at all"),
+        "sure": ("1.25", "0.32", "among 1.25 equally"),
+        "unsure": ("5.00", "2.32", "among 5 equally"),
+        "uniform": ("27.00", "4.75", "among 27 equally"),
+        "worst": ("∞", "∞", "infinite"),
+        "rest 1": ("∞", "∞", "infinite"),
+    }
+    for name, (perplexity, mean, sentence) in expected.items():
+        button = preset(widget, name)
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(number(widget)).to_have_text(perplexity)
+        expect(widget.locator(".ppl-equation")).to_contain_text(f"mean {mean} bits → perplexity 2{mean} = {perplexity}")
+        expect(widget.locator(".ppl-sentence")).to_contain_text(sentence)
+        expect(button).to_have_attribute("aria-pressed", "true")
+        assert "NaN" not in widget.inner_text()
+    expect(widget.locator(".ppl-mean-harmonic dd")).to_have_text("1.20")
+
+
+def test_pointer_moves_a_slider(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    box = slider(widget, 2).bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] + 20, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+    expect(widget.locator(".ppl-p").nth(2)).to_have_text("1")
+
+
+def test_branches_follow_the_perplexity(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    for name, branches, label in [("best", 1, "1"), ("uniform", 27, "27"), ("worst", 32, "infinite")]:
+        press_preset(widget, name)
+        expect(widget.locator(".ppl-branch")).to_have_count(branches)
+        expect(widget.locator(".ppl-fan")).to_have_attribute("aria-label", re.compile(rf"\b{label} equally likely"))
+    press_preset(widget, "sure")
+    expect(widget.locator(".ppl-branch")).to_have_count(2)
+    expect(widget.locator(".ppl-branch-part")).to_have_attribute("stroke-opacity", "0.438")
+
+
+def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    field = widget.get_by_label("Word")
+    field.fill("rnn!")
+    expect(widget.locator("input[type=range]")).to_have_count(3)
+    expect(widget.locator(".ppl-prediction").last.locator(":visible")).to_have_text(["rnn", "→", "!"])
+    expect(slider(widget, 2)).to_have_accessible_name(re.compile("Probability of ! after rnn"))
+    assert [widget.locator(".ppl-p").nth(i).inner_text() for i in range(3)] == ["0.35", "0.10", "0.50"]
+    field.press_sequentially("s")
+    expect(widget.locator(".ppl-p").last).to_have_text("0.037")
+    for text, message in [("r", "this one has 1"), ("", "this one has 0"), ("x" * 100_000, "this one has 100000")]:
+        field.fill(text)
+        expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 characters; {message}.")
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(widget.locator("input[type=range]")).to_have_count(4)
+    field.fill("a\u0007b")
+    expect(widget.locator(".ppl-message")).to_contain_text("U+0007")
+    field.fill("ab")
+    expect(widget.locator(".ppl-message")).to_be_hidden()
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    elements = "(root) => new Set([...root.querySelectorAll('*')].map((e) => e.tagName)).size"
+    before = widget.evaluate(elements)
+    for word in HOSTILE:
+        widget.get_by_label("Word").fill(word)
+        expect(widget.locator("input[type=range]")).to_have_count(len(word) - 1)
+        assert widget.evaluate(elements) == before, word
+        press_preset(widget, "unsure")
+        expect(number(widget)).to_have_text("5.00")
+    assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("word", HOSTILE)
+def test_words_of_the_author_are_data(opened: tuple[Page, Record], tmp_path: Path, word: str) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity(word=word))
+    expect(widget.get_by_label("Word")).to_have_value(word)
+    expect(widget.locator("input[type=range]")).to_have_count(len(word) - 1)
+    assert page.locator("img, section script:not([type]):not(.d2lrnn-widget > *)").count() == 0
+
+
+def test_reset_restores_what_the_author_gave(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity(word="rnn", probs=[0.5, 0.125]))
+    expect(number(widget)).to_have_text("4.00")
+    widget.get_by_label("Word").fill("gated")
+    press_preset(widget, "worst")
+    expect(number(widget)).to_have_text("∞")
+    widget.get_by_label("Word").fill("!")
+    widget.get_by_role("button", name="Reset").click()
+    expect(number(widget)).to_have_text("4.00")
+    expect(widget.get_by_label("Word")).to_have_value("rnn")
+    expect(widget.locator(".ppl-message")).to_be_hidden()
+
+
+def test_several_on_one_page_are_apart_and_share_module_and_style(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    imports: list[str] = []
+    page.on("request", lambda request: imports.append(request.url) if request.url.startswith("blob:") else None)
+    page.add_init_script(
+        "const make = URL.createObjectURL; globalThis.made = 0;"
+        "URL.createObjectURL = (blob) => { globalThis.made += 1; return make.call(URL, blob); };"
+    )
+    show(page, tmp_path, Perplexity(), Perplexity(word="rnn", probs=[0.5, 0.125]), Perplexity())
+    first, second, third = (page.locator(".d2lrnn-widget").nth(i) for i in range(3))
+    press_preset(second, "unsure")
+    expect(number(second)).to_have_text("5.00")
+    expect(number(first)).to_have_text("2.09")
+    expect(number(third)).to_have_text("2.09")
+    assert page.evaluate("globalThis.made") == 2, "one module for the stand-in, one for the widget"
+    assert page.evaluate("globalThis.d2lrnnModules.size") == 2
+    assert page.locator("style").count() == 1
+    # The style stays when the widget that brought it leaves.
+    first.evaluate("(e) => e.remove()")
+    radius = page.locator(".d2lrnn-widget").last.evaluate("(e) => getComputedStyle(e).borderRadius")
+    assert radius == "8px"
+
+
+def test_live_region_speaks_once_after_a_pause(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    region = widget.get_by_role("status")
+    expect(region).to_have_attribute("aria-live", "polite")
+    expect(region).to_have_text("")
+    region.evaluate(
+        "(e) => { globalThis.said = []; new MutationObserver(() => said.push(e.textContent))"
+        ".observe(e, { childList: true, characterData: true, subtree: true }); }"
+    )
+    # A drag, in one go, so that no slow machine can make a pause of it.
+    slider(widget, 0).evaluate(
+        "(e) => { for (let i = 0; i < 15; i += 1) { e.stepUp(); e.dispatchEvent(new Event('input')); } }"
+    )
+    expect(region).to_have_text("Perplexity 1.97: as unsure as choosing among 1.97 equally likely characters.")
+    assert page.evaluate("said.length") == 1
+    press_preset(widget, "worst")
+    expect(region).to_have_text(re.compile("^Perplexity infinite: .*infinite.$"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("selector", ["theme", "system", "lab"])
+def test_contrast(browser: Browser, tmp_path: Path, theme: str, selector: str) -> None:
+    with watched_page(browser, width=720, height=1000) as (page, record):
+        page.emulate_media(color_scheme=theme if selector == "system" else "light")
+        widget = show(page, tmp_path, Perplexity(), theme=theme if selector == "theme" else None)
+        if selector == "lab":
+            page.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", str(theme == "light").lower())
+        widget.get_by_label("Word").fill("x")  # shows the message
+        press_preset(widget, "worst")
+        widget.locator("summary").click()
+        background = widget.evaluate("(e) => getComputedStyle(e).backgroundColor")
+        assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[theme]
+        result = page.evaluate(LOW_CONTRAST, 4.5)
+        assert result["checked"] > 60 and result["found"] == []
+        # Lines, bars and the edges of controls: 3 to 1.
+        graphics = {".ppl-bar": "backgroundColor", ".ppl-branch": "stroke", ".ppl-mean": "borderLeftColor"}
+        graphics |= {".d2lrnn-button": "borderTopColor", ".d2lrnn-text": "borderTopColor"}
+        contrast = """([colour, back]) => { const l = (c) => { const [r, g, b] = c.match(/\\d+/g).map((v) => (v /= 255)
+          <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05; };
+          const [a, b] = [l(colour), l(back)]; return Math.max(a, b) / Math.min(a, b); }"""
+        for name, style in graphics.items():
+            colour = widget.locator(name).last.evaluate(f"(e) => getComputedStyle(e).{style}")
+            assert page.evaluate(contrast, [colour, background]) >= 3, name
+        assert record.errors == []
+
+
+def test_a_page_theme_wins_over_the_system(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser) as (page, _):
+        page.emulate_media(color_scheme="dark")
+        widget = show(page, tmp_path, Perplexity(), theme="light")
+        assert widget.evaluate("(e) => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("word", ["ab", "machine", "perplexities", "WWWWWWWWWWWW", "👩\u200d👩\u200d👩\u200d👩"])
+def test_phone(browser: Browser, tmp_path: Path, word: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    head = "<style>body { margin: 0 } main { padding: 0 16px }</style>"
+    widget = show(page, tmp_path, Perplexity(word=word), head=head)
+    for name in ("best", "sure", "uniform", "worst"):
+        press_preset(widget, name)
+        assert page.evaluate("document.documentElement.scrollWidth") == 360, name
+        clipped = widget.evaluate(
+            "(e) => [...e.querySelectorAll('.d2lrnn-view *')].filter((x) => x.getBoundingClientRect().right >"
+            " e.getBoundingClientRect().right + 0.5 && !x.closest('.d2lrnn-hidden')).map((x) => x.className)"
+        )
+        assert clipped == [], name
+    sizes = widget.evaluate(
+        "(e) => [...e.querySelectorAll('button, input')].map((x) => x.getBoundingClientRect())"
+        ".map((box) => [box.width, box.height])"
+    )
+    assert all(width >= 44 and height >= 40 for width, height in sizes), sizes
+    context.close()
+
+
+def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    widget = show(page, tmp_path, Perplexity(), head="<style>body { margin: 0 }</style>")
+    height = "(e) => e.querySelector('.ppl-equation').getBoundingClientRect().bottom - e.getBoundingClientRect().top"
+    assert widget.evaluate(height) <= 740
+    # With the longest word the result stays in sight while its last slider is used.
+    widget.get_by_label("Word").fill("perplexities")
+    last = slider(widget, 10)
+    last.evaluate("(e) => e.scrollIntoView({ block: 'center' })")
+    assert page.evaluate("scrollY") > 100
+    expect(last).to_be_in_viewport(ratio=1)
+    expect(number(widget)).to_be_in_viewport(ratio=1)
+    context.close()
+
+
+def test_motion_only_where_it_is_wanted(browser: Browser, tmp_path: Path) -> None:
+    for wish, duration in [("no-preference", "0.25s"), ("reduce", "0s")]:
+        with watched_page(browser) as (page, _):
+            page.emulate_media(reduced_motion=wish)
+            widget = show(page, tmp_path, Perplexity())
+            bar = widget.locator(".ppl-bar").first
+            measure = "(e) => getComputedStyle(e).transitionDuration"
+            assert bar.evaluate(measure) == "0s"
+            press_preset(widget, "uniform")
+            assert bar.evaluate(measure) == duration
+            slider(widget, 0).press("ArrowRight")
+            assert bar.evaluate(measure) == "0s", "a slider answers at once"
+
+
+def test_the_static_picture_stands_in_print_and_without_javascript(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser) as (page, record):
+        widget = show(page, tmp_path, Perplexity())
+        page.emulate_media(media="print")
+        expect(widget.locator(".d2lrnn-fallback svg")).to_be_visible()
+        expect(widget.locator(".d2lrnn-view")).to_be_hidden()
+        assert record.errors == []
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 740})
+    page = context.new_page()
+    page.goto(f"{tmp_path.as_uri()}/page.html")
+    picture = page.get_by_role("img", name=re.compile("Perplexity of a word"))
+    expect(picture).to_be_visible()
+    expect(page.get_by_text("Perplexity 2.09: as unsure as choosing among 2.1")).to_be_visible()
+    assert picture.bounding_box()["width"] <= 360 and picture.bounding_box()["height"] > 100
+    context.close()
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_widget_that_fails_says_so_and_leaves_the_picture(browser: Browser, tmp_path: Path, kind: str) -> None:
+    class Broken(Perplexity):
+        _esm = BROKEN[kind]
+
+    with watched_page(browser) as (page, record):
+        (tmp_path / "page.html").write_text(page_of(Broken(), Perplexity()), encoding="utf-8")
+        page.goto(f"{tmp_path.as_uri()}/page.html")
+        broken, sound = page.locator(".d2lrnn-widget").first, page.locator(".d2lrnn-widget").last
+        expect(broken).to_have_attribute("data-ready", "error")
+        expect(broken.locator(".d2lrnn-error")).to_contain_text("This figure stopped: ")
+        if kind != "syntax":
+            expect(broken.locator(".d2lrnn-error")).to_contain_text("no such luck <b>")
+        expect(broken.locator(".d2lrnn-fallback svg")).to_be_visible()
+        expect(sound).to_have_attribute("data-ready", "1")
+        assert len(record.errors) == 1, "the console says what went wrong"
+
+
+class Faulty(Perplexity):
+    """Its state does not fit its module: drawing fails after building did not."""
+
+    word = t.Unicode("ab").tag(sync=True, control=True)
+    _FAULT = '"vocab_size":27'
+
+    def static_html(self) -> str:
+        return super().static_html().replace(self._FAULT, '"vocab_size":"x"').replace('"probs":', '"brobs":')
+
+
+def test_a_view_that_cannot_draw_says_so(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser) as (page, record):
+        (tmp_path / "page.html").write_text(page_of(Faulty()), encoding="utf-8")
+        page.goto(f"{tmp_path.as_uri()}/page.html")
+        widget = page.locator(".d2lrnn-widget")
+        expect(widget).to_have_attribute("data-ready", "error")
+        expect(widget.locator(".d2lrnn-error")).to_contain_text("This figure stopped")
+        expect(widget.locator(".d2lrnn-fallback svg")).to_be_visible()
+        assert len(record.errors) == 1
+
+
+# Mount the module by hand, on a model that counts its handlers, as a live front end would.
+BY_HAND = """async () => {
+  const source = JSON.parse(document.querySelector("script.d2lrnn-module").textContent);
+  const { default: widget } = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+  const author_state = { word: "ab", probs: [0.5], vocab_size: 27 };
+  const values = { ...author_state, author_state };
+  const handlers = new Set();
+  let saves = 0;
+  const model = {
+    get: (name) => values[name],
+    set: (name, value) => {
+      values[name] = value;
+      for (const [event, f] of handlers) if (event === `change:${name}`) f();
+    },
+    save_changes: () => { saves += 1; },
+    on: (event, f) => { handlers.add([event, f]); },
+    off: (event, f) => {
+      for (const entry of handlers) if (entry[0] === event && entry[1] === f) handlers.delete(entry);
+    },
+  };
+  const el = document.body.appendChild(document.createElement("div"));
+  Object.assign(globalThis, { widget, model, handlers, el, values, saves: () => saves });
+}"""
+
+
+@pytest.mark.parametrize("how", ["cleanup", "signal"])
+def test_a_view_leaves_nothing_behind(opened: tuple[Page, Record], tmp_path: Path, how: str) -> None:
+    page, _ = opened
+    show(page, tmp_path, Perplexity())
+    page.evaluate(BY_HAND)
+    page.evaluate(
+        "() => { globalThis.controller = new AbortController();"
+        " globalThis.cleanup = widget.render({ model, el, signal: controller.signal }); }"
+    )
+    assert page.evaluate("[el.className, el.dataset.ready, handlers.size]") == ["d2lrnn-widget", "1", 3]
+    text = page.evaluate("el.querySelector('.ppl-number').textContent")
+    assert text == "2.00"
+    # One message to Python for what belongs together, and one drawing for several changes.
+    page.evaluate(
+        "() => { const field = el.querySelector('input[type=text]'); field.value = 'abc';"
+        " field.dispatchEvent(new Event('input')); globalThis.field = field; }"
+    )
+    assert page.evaluate("[saves(), values.word, values.probs.length]") == [1, "abc", 2]
+    page.evaluate("how => how === 'signal' ? controller.abort() : cleanup()", how)
+    assert page.evaluate("handlers.size") == 0
+    page.evaluate("() => { field.value = 'abcd'; field.dispatchEvent(new Event('input')); }")
+    assert page.evaluate("[saves(), values.word]") == [1, "abc"]
+    page.evaluate("cleanup()")  # a host may call it after the signal; twice is once
+    assert page.evaluate("[el.childElementCount, el.dataset.ready ?? null]") == [0, None]
+
+
+def test_changes_of_python_redraw_and_disagreeing_traits_are_survived(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    show(page, tmp_path, Perplexity())
+    page.evaluate(BY_HAND)
+    page.evaluate("() => { widget.render({ model, el }); }")
+    page.evaluate("() => model.set('word', 'abcde')")  # the message with the probabilities has not come yet
+    by_hand = page.locator("body > .d2lrnn-widget")
+    expect(by_hand.locator("input[type=range]")).to_have_count(4)
+    page.evaluate("() => model.set('probs', [0.2, 0.2, 0.2, 0.2])")
+    expect(number(by_hand)).to_have_text("5.00")
+    page.evaluate("() => model.set('vocab_size', 100)")
+    press_preset(by_hand, "uniform")
+    expect(preset(by_hand, "uniform")).to_contain_text("1/100")
+    expect(number(by_hand)).to_have_text("100.0")
+    expect(by_hand.locator(".ppl-fan-more")).to_have_text("+ 68")
+
+
+def test_a_widget_ends_when_it_leaves_the_page(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity(), Perplexity())
+    # Moved, it lives on; removed, it is taken down.
+    page.evaluate("() => { globalThis.root = document.querySelector('.d2lrnn-widget'); document.body.append(root); }")
+    press_preset(page.locator("body > .d2lrnn-widget"), "unsure")
+    expect(number(page.locator("body > .d2lrnn-widget"))).to_have_text("5.00")
+    page.evaluate("() => root.remove()")
+    page.wait_for_function("() => root.dataset.ready === undefined && !root.querySelector('.ppl')")
+    press_preset(widget, "unsure")
+    expect(number(widget)).to_have_text("5.00")
+
+
+def test_words_without_a_translation_are_english(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    (tmp_path / "page.html").write_text(page_of(Perplexity()).replace('lang="en-GB"', 'lang="xx"'), encoding="utf-8")
+    page.goto(f"{tmp_path.as_uri()}/page.html")
+    expect(page.locator(".ppl-label")).to_have_text("perplexity")
+
+
+def test_five_hundred_random_moves(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    nodes = "() => document.querySelectorAll('.d2lrnn-widget *').length"
+    moves = """() => {
+      let seed = 5;
+      const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
+      const root = document.querySelector(".d2lrnn-widget");
+      const words = ["ab", "machine", "perplexities", "", "x", "<i>&amp;", "\\u0000a", "👩👩👩"];
+      for (let i = 0; i < 500; i += 1) {
+        const control = [...root.querySelectorAll("input, button")];
+        const one = control[random(control.length)];
+        if (one.type === "range") one.value = random(Number(one.max) + 1);
+        if (one.type === "text") one.value = words[random(words.length)];
+        if (one.tagName === "BUTTON") one.click();
+        else one.dispatchEvent(new Event("input"));
+      }
+    }"""
+    page.evaluate(moves)
+    assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
+    widget.get_by_role("button", name="Reset").click()
+    expect(number(widget)).to_have_text("2.09")
+    before = page.evaluate(nodes)
+    page.evaluate(moves)
+    widget.get_by_role("button", name="Reset").click()
+    expect(number(widget)).to_have_text("2.09")
+    assert page.evaluate(nodes) == before

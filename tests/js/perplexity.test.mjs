@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, formatChoices, meanBits, meanChoices, nearestStop,
+  perplexity, predictions, presetProbs, probabilityStops, surpriseBits, wordProblem,
+} from "../../src/d2lrnn/widgets/perplexity.mjs";
+import { CASES, assertClose } from "./cases.mjs";
+
+test("surprise, mean, perplexity and the three means are those of d2lrnn.metrics", () => {
+  assert.ok(CASES.probs.length >= 50);
+  for (const { probs, bits, mean_bits, perplexity: expected, means, axis } of CASES.probs) {
+    probs.forEach((p, i) => {
+      assertClose(surpriseBits(p), bits[i], `bits of ${p}`);
+      assertClose(axisPosition(surpriseBits(p)), axis[i], `axis position of ${p}`);
+    });
+    assertClose(meanBits(probs), mean_bits, `mean of ${probs}`);
+    assertClose(perplexity(probs), expected, `perplexity of ${probs}`);
+    for (const [kind, value] of Object.entries(means)) assertClose(meanChoices(probs)[kind], value, `${kind} of ${probs}`);
+  }
+});
+
+test("the cases that the book names", () => {
+  const shown = (probs) => perplexity(probs).toFixed(2);
+  assert.equal(shown(presetProbs("best", 6, 27)), "1.00");
+  assert.equal(shown(presetProbs("confident", 6, 27)), "1.25");
+  assert.equal(shown(presetProbs("unsure", 6, 27)), "5.00");
+  assert.equal(shown(presetProbs("uniform", 6, 27)), "27.00");
+  assert.equal(perplexity(presetProbs("worst", 6, 27)), Infinity);
+  assert.equal(perplexity(presetProbs("one_zero", 6, 27)), Infinity);
+  assert.equal(meanChoices(presetProbs("one_zero", 6, 27)).harmonic, 6 / 5);
+});
+
+test("no surprise is a plain zero, not a negative one", () => {
+  assert.ok(Object.is(surpriseBits(1), 0));
+  assert.ok(Object.is(meanBits([1, 1]), 0));
+});
+
+test("the branches are those of Python", () => {
+  for (const { choices, branches, more } of CASES.branches) {
+    const layout = branchLayout(choices);
+    assert.equal(layout.branches.length, branches.length, `branches of ${choices}`);
+    layout.branches.forEach(({ y, weight }, i) => {
+      assertClose(y, branches[i][0], `y of branch ${i} of ${choices}`);
+      assertClose(weight, branches[i][1], `weight of branch ${i} of ${choices}`);
+    });
+    assertClose(layout.more, more);
+  }
+});
+
+test("branches grow without a jump and their weights add up to the choices", () => {
+  let before = null;
+  for (let choices = 1; choices <= 32; choices += 0.01) {
+    const { branches } = branchLayout(choices);
+    assertClose(branches.reduce((sum, { weight }) => sum + weight, 0), choices);
+    for (const { y } of branches) assert.ok(y >= -1 - 1e-9 && y <= 1 + 1e-9);
+    if (before) before.forEach(({ y }, i) => assert.ok(Math.abs(y - branches[i].y) < 0.05, `branch ${i} jumps at ${choices}`));
+    before = branches;
+  }
+});
+
+test("presets are those of Python, exactly", () => {
+  for (const { name, count, vocab_size, probs } of CASES.presets) assert.deepEqual(presetProbs(name, count, vocab_size), probs);
+  assert.deepEqual(new Set(CASES.presets.map(({ name }) => name)), new Set(PRESETS));
+});
+
+test("a slider has 0, 1, hundredths and the uniform probability, in order and once", () => {
+  for (const vocabSize of [2, 3, 27, 28, 100, 1_000_000]) {
+    const stops = probabilityStops(vocabSize);
+    for (const p of [0, 0.001, 0.01, 0.2, 0.35, 0.8, 1, 1 / vocabSize]) assert.ok(stops.includes(p), `${p} of ${vocabSize}`);
+    for (let i = 1; i < stops.length; i += 1) assert.ok(stops[i] > stops[i - 1]);
+  }
+});
+
+test("a step along the slider always changes the probability", () => {
+  const stops = probabilityStops(27);
+  stops.forEach((p, i) => assert.equal(nearestStop(stops, p), i));
+  for (const p of [1e-9, 0.0004, 0.1234, 0.9999]) {
+    const at = nearestStop(stops, p);
+    assert.ok(at > 0 && at < stops.length - 1, `${p} stands on an end`);
+    assert.ok(stops[at - 1] < p && p < stops[at + 1]);
+  }
+});
+
+test("characters are code points", () => {
+  assert.deepEqual(predictions("a👩b"), [
+    { context: ["a"], target: "👩" },
+    { context: ["a", "👩"], target: "b" },
+  ]);
+  assert.equal(wordProblem("👩👩"), null);
+});
+
+test("a word has 2 to 12 printable characters", () => {
+  for (const word of ["ab", "machine", "a b", "perplexities", "שלום", "</script>", "  "]) assert.equal(wordProblem(word), null, word);
+  for (const word of ["", "a", "👩", "thirteen char"]) assert.equal(wordProblem(word).key, "word_length");
+  assert.equal(wordProblem("x".repeat(100_000)).values.count, 100_000);
+  assert.deepEqual(wordProblem("a\u0007b"), { key: "word_control", values: { code: "U+0007" } });
+  assert.equal(wordProblem("a\ud800b").key, "word_control");
+});
+
+test("probabilities keep their places in another word", () => {
+  assert.deepEqual(carryProbs([0.5, 0.25], 3, 4), [0.5, 0.25, 0.25]);
+  assert.deepEqual(carryProbs([0, 1, 0.5], 2, 27), [0, 1]);
+});
+
+test("counts of choices in a sentence are those of Python", () => {
+  for (const { choices, text } of CASES.sentences) assert.equal(formatChoices(choices), text, `${choices}`);
+  assert.equal(formatChoices(Infinity), "∞");
+});
+
+test("ten thousand random moves: never NaN, and harmonic <= geometric <= arithmetic", () => {
+  let seed = 1;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const stops = probabilityStops(27);
+  for (let round = 0; round < 10_000; round += 1) {
+    const probs = Array.from({ length: 1 + Math.floor(random() * 11) }, () => stops[Math.floor(random() * stops.length)]);
+    const { harmonic, geometric, arithmetic } = meanChoices(probs);
+    for (const value of [harmonic, geometric, arithmetic, meanBits(probs)]) assert.ok(value >= 0, `${probs}: ${value}`);
+    assert.ok(harmonic <= geometric * (1 + 1e-12) && geometric <= arithmetic * (1 + 1e-12), `${probs}`);
+    const position = axisPosition(meanBits(probs));
+    assert.ok(position >= 0 && position <= 1);
+    for (const { y, weight } of branchLayout(geometric).branches) assert.ok(Number.isFinite(y) && weight > 0 && weight <= 1);
+  }
+  assert.equal(axisPosition(AXIS_BITS + 1), 1);
+});

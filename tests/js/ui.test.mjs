@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { fill, formatNumber, formatProbability, translator, visibleCharacter } from "../../src/d2lrnn/widgets/ui.mjs";
+import { CASES } from "./cases.mjs";
+
+test("numbers, probabilities and characters are written as in Python", () => {
+  for (const { value, decimals, text } of CASES.numbers) assert.equal(formatNumber(value, decimals), text, `${value}`);
+  for (const { value, text } of CASES.probabilities) assert.equal(formatProbability(value), text, `${value}`);
+  for (const { character, text } of CASES.characters) assert.equal(visibleCharacter(character), text);
+});
+
+test("a template wants all its values, and values are not templates", () => {
+  assert.equal(fill("{n} of {all}", { n: 1, all: "{n}" }), "1 of {n}");
+  assert.equal(fill("{a}", { a: "$&" }), "$&");
+  assert.throws(() => fill("{n} bits", {}), /needs a value for \{n\}/);
+});
+
+test("words come in the language of the page, else in English", () => {
+  const tables = [{ en: { reset: "Reset", only: "only English" }, pt: { reset: "Repor", only: "só" } }, { en: { more: "more" } }];
+  assert.equal(translator("pt-BR", ...tables)("reset"), "Repor");
+  assert.equal(translator("pt-BR", ...tables)("more"), "more");
+  assert.equal(translator("fr", ...tables)("reset"), "Reset");
+  assert.equal(translator("toString", ...tables)("reset"), "Reset");
+  assert.throws(() => translator("en", ...tables)("missing"), /no words for "missing"/);
+});
+
+const folder = new URL("../../src/d2lrnn/widgets/", import.meta.url);
+const read = (file) => readFileSync(new URL(file, folder), "utf8");
+const tables = readdirSync(folder).filter((file) => file.endsWith(".words.json"));
+
+test("every language of a table has the same keys and the same placeholders", () => {
+  assert.ok(tables.length >= 2);
+  for (const file of tables) {
+    const { en, ...others } = JSON.parse(read(file));
+    const shape = (texts) => Object.entries(texts).map(([key, text]) => [key, (text.match(/\{\w+\}/g) ?? []).sort()]).sort();
+    for (const [language, texts] of Object.entries(others)) assert.deepEqual(shape(texts), shape(en), `${file} ${language}`);
+  }
+});
+
+test("every key that a module asks for is in its table, and no text is left over", () => {
+  const sources = readdirSync(folder).filter((file) => /\.(mjs|py)$/.test(file));
+  const everything = sources.map(read).join("\n");
+  const keysOf = (file) => Object.keys(JSON.parse(read(file)).en);
+  for (const file of tables) {
+    const known = new Set([...keysOf(file), ...keysOf("ui.words.json")]);
+    const own = sources.filter((source) => source.startsWith(file.replace("words.json", "")));
+    for (const [, key] of own.map(read).join("\n").matchAll(/\b(?:t|words)\(\s*["'](\w+)["']/g)) {
+      assert.ok(known.has(key), `${file}: no words for "${key}"`);
+    }
+    for (const key of keysOf(file)) {
+      const name = key.replace(/^preset_/, ""); // `preset_${name}`
+      assert.ok([key, name].some((text) => new RegExp(`["']${text}["']`).test(everything)), `${file}: nobody asks for "${key}"`);
+    }
+  }
+});

@@ -1,0 +1,71 @@
+"""The book's own Sphinx extension: where executions are cached, local MathJax, search from disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from fingerprint import package_fingerprint
+
+# Kernels started by the build inherit these: widgets open no comm and progress bars are silent, and the numbers
+# printed do not depend on how many cores the machine has.
+os.environ["D2LRNN_STATIC"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+# From disk the browser refuses `fetch`, with which the search page shows an excerpt of each hit.
+SEARCH_FROM_DISK = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+
+# Other entry points of MathJax, which no page loads.
+UNUSED_MATHJAX = ["*-full*.js", "*-chtml.js", "mml-svg.js", "tex-mml-svg.js", "node-main.js", "latest.js", "adaptors"]
+
+# The book starts in a folder, so the address of the whole needs a page that leads there (also where refresh is off).
+FRONT_DOOR = """<!DOCTYPE html>
+<html lang="{language}">
+<head><meta charset="utf-8"><title>{title}</title><meta http-equiv="refresh" content="0; url={page}"></head>
+<body><p><a href="{page}">{title}</a></p></body>
+</html>
+"""
+
+
+def execution_cache(root: Path) -> Path:
+    """Return the folder of executed chapters that belongs to the package as it is now.
+
+    jupyter-cache knows a notebook by its code cells alone and would miss a change in ``src/``.
+    """
+    return root / "_build" / "execution" / package_fingerprint(root)
+
+
+def _set_execution_cache(app: Sphinx, config: Config) -> None:
+    config.nb_execution_cache_path = str(execution_cache(Path(app.srcdir)))
+
+
+def _copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
+    # The package's own extension would set `mathjax_path` to an entry point that needs web fonts; only its files serve.
+    spec = find_spec("sphinx-mathjax-offline")
+    if exception is None and app.builder.format == "html":
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError("sphinx-mathjax-offline is missing: install requirements.txt")
+        source = Path(spec.origin).parent / "static" / "mathjax"
+        ignore = shutil.ignore_patterns(*UNUSED_MATHJAX)
+        shutil.copytree(source, Path(app.outdir) / "_static" / "mathjax", ignore=ignore, dirs_exist_ok=True)
+
+
+def _write_front_door(app: Sphinx, exception: Exception | None) -> None:
+    if exception is None and app.builder.format == "html":
+        page = f"{app.config.master_doc}.html"
+        text = FRONT_DOOR.format(language=app.config.language, title=escape(app.config.html_title), page=page)
+        Path(app.outdir, "index.html").write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", _set_execution_cache)
+    app.connect("build-finished", _copy_mathjax)
+    app.connect("build-finished", _write_front_door, priority=400)  # before external_toc writes a barer one
+    app.add_js_file(None, body=SEARCH_FROM_DISK)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
