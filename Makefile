@@ -82,7 +82,7 @@ browser: env chromium ## open the built book in a real Chromium
 	@$(BATCH) $(PY) -m pytest -q -m browser tests/browser
 
 lab: env ## open JupyterLab on the chapters
-	@$(PY) -m jupyter lab --notebook-dir=chapters
+	@$(PY) -m jupyter lab --notebook-dir=chapters $$([ "$$(id -u)" != 0 ] || echo --allow-root)
 
 outputs: env ## execute the chapters anew and keep the outputs of the checked cells alone
 	@$(BATCH) $(PY) tools/store_outputs.py $(CHAPTERS:%=chapters/%.ipynb)

@@ -230,8 +230,8 @@ function toolbar({ t, signal, onWord, onPreset, onReset, say }) {
       clear();
     }
     for (const { name, value, button } of presets) {
-      const values = { best: "1", confident: "0.8", unsure: "0.2", uniform: `1/${vocab_size}`, worst: "0", one_zero: t("preset_one_zero_value") };
-      value.textContent = values[name];
+      const values = { best: "1", confident: "0.8", unsure: "0.2", uniform: `1/${vocab_size}`, worst: "0" };
+      value.textContent = values[name] ?? t("preset_one_zero_value");
       const pressed = presetProbs(name, probs.length, vocab_size).every((p, i) => p === probs[i]);
       button.setAttribute("aria-pressed", String(pressed));
     }
