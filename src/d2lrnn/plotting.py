@@ -116,14 +116,15 @@ def plot_eigenvalues(matrices: Mapping[str, torch.Tensor], ax: Axes | None = Non
     matrices : mapping of str to Tensor of shape (num_hiddens, num_hiddens)
     ax : Axes, optional
     """
-    ax = plt.subplots(figsize=(4.2, 4.2), layout="constrained")[1] if ax is None else ax
+    ax = plt.subplots(figsize=(4.6, 4.6), layout="constrained")[1] if ax is None else ax
     ax.add_patch(plt.Circle((0, 0), 1, fill=False, color=_INK, linewidth=1))
     for (name, matrix), marker in zip(matrices.items(), "o^sDvP"):
         values = torch.linalg.eigvals(matrix.detach().cpu().double()).numpy()
         ax.plot(values.real, values.imag, marker, linestyle="none", markersize=5, alpha=0.8, label=name)
     ax.set_aspect("equal")
     ax.set(xlabel="real part", ylabel="imaginary part")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=len(matrices))
+    # Above the axes and stacked: beside them or in one row it would take the width that the circle needs.
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return ax
 
 
