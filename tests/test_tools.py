@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,22 +15,29 @@ from fingerprint import package_fingerprint, write_chapter_fingerprints
 from store_outputs import CHECKED
 
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
+# One process for the whole story: what is done to the book, and what an execution of its chapters says after it.
 EXECUTE = """
-import sys
+import json, sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from execute_chapters import execute_chapters
-failed = execute_chapters(Path(sys.argv[1]), jobs=2)
-print("failed:", *sorted(failed))
+root = Path(sys.argv[1])
+for changes in json.loads(sys.argv[2]):
+    for name, text in changes.items():
+        (root / name).write_text(text)
+    with redirect_stdout(StringIO()) as said:
+        failed = execute_chapters(root, jobs=2)
+    print(json.dumps([sorted(failed), said.getvalue()]))
 """
-
 CONFIG = "execute:\n  timeout: 60\n"
 TOC = "format: jb-book\nroot: chapters/one\nchapters:\n  - file: chapters/two\n"
 
 
-def write_notebook(path: Path, *sources: str, tags: tuple[str, ...] = ()) -> None:
+def notebook(*sources: str, tags: tuple[str, ...] = ()) -> str:
     cells = [nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)}) for source in sources]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    path.write_text(nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})))
+    return nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}))
 
 
 def run_python(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -38,10 +46,11 @@ def run_python(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
 
 
-def execute(root: Path) -> str:
-    done = run_python("-c", EXECUTE, root)
+def execute(root: Path, *steps: dict[str, str]) -> list[tuple[list[str], str]]:
+    """Make the changes of each step and execute the chapters; return what failed and what was printed at each."""
+    done = run_python("-c", EXECUTE, root, json.dumps(steps))
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -54,8 +63,8 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "requirements.txt").write_text("torch\n")
     (tmp_path / "_config.yml").write_text(CONFIG)
     (tmp_path / "_toc.yml").write_text(TOC)
-    write_notebook(tmp_path / "chapters/one.ipynb", "print(1)")
-    write_notebook(tmp_path / "chapters/two.ipynb", "print(2)")
+    (tmp_path / "chapters/one.ipynb").write_text(notebook("print(1)"))
+    (tmp_path / "chapters/two.ipynb").write_text(notebook("print(2)"))
     return tmp_path
 
 
@@ -90,48 +99,46 @@ def test_only_the_changed_chapter_gets_a_new_fingerprint(root: Path) -> None:
     write_chapter_fingerprints(folder, root)
     for path in folder.iterdir():
         os.utime(path, (0, 0))
-    write_notebook(root / "chapters/two.ipynb", "print(3)")
+    (root / "chapters/two.ipynb").write_text(notebook("print(3)"))
     write_chapter_fingerprints(folder, root)
     assert (folder / "one.fingerprint").stat().st_mtime == 0
     assert (folder / "two.fingerprint").stat().st_mtime > 0
 
 
 def test_a_failed_chapter_fails_every_time_and_the_others_are_kept(root: Path) -> None:
-    write_notebook(root / "chapters/two.ipynb", "x = 1", "assert x == 2, 'x is one'")
-    first = execute(root)
-    assert "2 to execute" in first and "x is one" in first and first.endswith("failed: two\n")
-    again = execute(root)
-    assert "1 to execute" in again and again.endswith("failed: two\n")
-
-    write_notebook(root / "chapters/two.ipynb", "x = 2", "assert x == 2, 'x is one'")
-    mended = execute(root)
-    assert "1 to execute" in mended and mended.endswith("failed:\n")
-    assert "0 to execute" in execute(root)
-    (root / "src/d2lrnn/metrics.py").write_text("TWO = 3\n")
-    assert "2 to execute" in execute(root)
+    failing = notebook("x = 1", "assert x == 2, 'x is one'")
+    mended = notebook("x = 2", "assert x == 2, 'x is one'")
+    first, again, after_mending, unchanged, after_a_change = execute(
+        root,
+        {"chapters/two.ipynb": failing},
+        {},
+        {"chapters/two.ipynb": mended},
+        {},
+        {"src/d2lrnn/metrics.py": "TWO = 3\n"},
+    )
+    assert first[0] == ["two"] and "2 to execute" in first[1] and "x is one" in first[1]
+    assert again[0] == ["two"] and "1 to execute" in again[1]
+    assert after_mending[0] == [] and "1 to execute" in after_mending[1]
+    assert unchanged[0] == [] and "0 to execute" in unchanged[1]
+    assert after_a_change[0] == [] and "2 to execute" in after_a_change[1]
 
 
 def test_what_is_no_notebook_and_a_kernel_that_dies_fail(root: Path) -> None:
-    (root / "chapters/one.ipynb").write_text("{")
-    write_notebook(root / "chapters/two.ipynb", "import os; os._exit(3)")
-    assert execute(root).endswith("failed: one two\n")
+    broken = {"chapters/one.ipynb": "{", "chapters/two.ipynb": notebook("import os; os._exit(3)")}
+    assert execute(root, broken)[0][0] == ["one", "two"]
 
 
-def test_only_outputs_of_checked_cells_are_stored(root: Path) -> None:
-    for name, tags in (("one", ()), ("two", (CHECKED,))):
-        write_notebook(root / f"chapters/{name}.ipynb", "print(1, flush=True)\nprint(2)", tags=tags)
-        done = run_python(TOOLS / "store_outputs.py", root / f"chapters/{name}.ipynb")
-        assert done.returncode == 0, done.stderr
-    plain, checked = (nbformat.read(root / f"chapters/{name}.ipynb", 4).cells[0] for name in ("one", "two"))
+def test_outputs_of_checked_cells_alone_are_stored_and_none_when_a_cell_fails(root: Path) -> None:
+    printing = ("print(1, flush=True)\nprint(2)",)
+    failing = notebook("print(1)", "1 / 0", tags=(CHECKED,))
+    paths = [root / f"chapters/{name}.ipynb" for name in ("plain", "checked", "failing")]
+    for path, text in zip(paths, (notebook(*printing), notebook(*printing, tags=(CHECKED,)), failing), strict=True):
+        path.write_text(text)
+    done = run_python(TOOLS / "store_outputs.py", *paths)
+    assert done.returncode != 0 and "ZeroDivisionError" in done.stderr
+
+    plain, checked = (nbformat.read(path, 4).cells[0] for path in paths[:2])
     assert (plain.outputs, plain.execution_count) == ([], None)
     assert [output.text for output in checked.outputs] == ["1\n2\n"]
     assert checked.execution_count == 1
-
-
-def test_outputs_stay_as_they_are_when_a_cell_fails(root: Path) -> None:
-    path = root / "chapters/one.ipynb"
-    write_notebook(path, "print(1)", "1 / 0", tags=(CHECKED,))
-    before = path.read_text()
-    done = run_python(TOOLS / "store_outputs.py", path)
-    assert done.returncode != 0 and "ZeroDivisionError" in done.stderr
-    assert path.read_text() == before
+    assert paths[2].read_text() == failing

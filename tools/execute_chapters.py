@@ -90,6 +90,6 @@ def execute_chapters(root: Path = ROOT, jobs: int = 1) -> list[str]:
                 print(f"{place:7} {path.stem:{width}}  {result.time:5.1f} s", flush=True)
         except KeyboardInterrupt:
             # Waiting for the other chapters would take minutes; their kernels end when this process is gone.
-            print("Interrupted.", file=sys.stderr, flush=True)
+            print("Interrupted: a book in _build/html is an earlier one.", file=sys.stderr, flush=True)
             os._exit(130)
     return failed
