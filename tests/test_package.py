@@ -26,6 +26,7 @@ ORDER = [
     "ngram",
     "language_model",
     "training",
+    "manual",
     "decoding",
     "coding",
     "plotting",

@@ -2,7 +2,7 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
+    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> manual, decoding, coding
     device, bptt, ngram
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
@@ -22,6 +22,17 @@ from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
 from d2lrnn.language_model import RNNLM, evaluate
+from d2lrnn.manual import (
+    ManualRNNLM,
+    StepGradients,
+    TimeAffine,
+    TimeEmbedding,
+    TimeRNN,
+    TimeSoftmaxWithLoss,
+    fit_manual,
+    rnn_step_backward,
+    rnn_step_forward,
+)
 from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
 from d2lrnn.ngram import NGramLM
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
@@ -39,12 +50,18 @@ __all__ = [
     "EpochRecord",
     "History",
     "LagGradients",
+    "ManualRNNLM",
     "NGramLM",
     "RNNConcise",
     "RNNScratch",
     "RandomWindows",
     "Score",
     "SequentialWindows",
+    "StepGradients",
+    "TimeAffine",
+    "TimeEmbedding",
+    "TimeRNN",
+    "TimeSoftmaxWithLoss",
     "TrainingDivergedError",
     "Vocab",
     "bits_per_token",
@@ -55,6 +72,7 @@ __all__ = [
     "describe_device",
     "evaluate",
     "fit",
+    "fit_manual",
     "generate",
     "gradients_by_lag",
     "load_corpus",
@@ -64,6 +82,8 @@ __all__ = [
     "perplexity",
     "pick_device",
     "rnn_step",
+    "rnn_step_backward",
+    "rnn_step_forward",
     "scale_to_spectral_radius",
     "score_logits",
     "seed_everything",
