@@ -325,7 +325,7 @@ def affine_backward_of_another_batch() -> np.ndarray:
 
 
 BAD = [
-    (lambda: d.rnn_step_forward(np.ones((2, 5)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "shape of X is"),
+    (lambda: d.rnn_step_forward(np.ones((2, 5)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "of X is"),
     (lambda: d.rnn_step_forward(np.ones((2, 3)), np.ones((1, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "H_before"),
     (lambda: d.rnn_step_forward(np.ones((2, 3)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones((2, 1))), "b_h"),
     (lambda: d.rnn_step_backward(*(np.ones((1, 4)), *3 * [np.ones((2, 4))], *2 * [np.eye(4)])), r"dH is.*\(2, 4\)"),
