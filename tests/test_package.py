@@ -27,6 +27,7 @@ ORDER = [
     "language_model",
     "training",
     "manual",
+    "manual_model",
     "decoding",
     "coding",
     "plotting",

@@ -2,8 +2,8 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> manual, decoding, coding
-    device, bptt, ngram
+    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding, manual_model
+    device, bptt, ngram, manual
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
 so that ``import d2lrnn`` is as quick as ``import torch``.
@@ -23,16 +23,15 @@ from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.manual import (
-    ManualRNNLM,
     StepGradients,
     TimeAffine,
     TimeEmbedding,
     TimeRNN,
     TimeSoftmaxWithLoss,
-    fit_manual,
     rnn_step_backward,
     rnn_step_forward,
 )
+from d2lrnn.manual_model import ManualRNNLM, fit_manual
 from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
 from d2lrnn.ngram import NGramLM
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step

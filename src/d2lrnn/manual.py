@@ -1,11 +1,11 @@
-r"""A recurrent language model in plain numpy: every forward pass, and every backward pass written out by hand.
+r"""Layers over time in plain numpy: every forward pass, and every backward pass written out by hand.
 
 .. math::
     \mathbf H_t = \tanh(\mathbf X_t \mathbf W_{xh} + \mathbf H_{t-1} \mathbf W_{hh} + \mathbf b_h), \qquad
     \mathbf O_t = \mathbf H_t \mathbf W_{hq} + \mathbf b_q
 
 A layer over time has four things: ``forward``, ``backward``, and two dictionaries with the same keys, ``params`` and
-``grads``. Time is the first axis, as everywhere in this package; :class:`ManualRNNLM` takes minibatches as the windows
+``grads``. Time is the first axis, as everywhere in this package; ``ManualRNNLM`` takes minibatches as the windows
 give them, ``(batch_size, num_steps)``, and turns them round once. ``backward`` takes the loss's gradient with respect
 to what ``forward`` returned, files those of the weights under ``grads`` and returns that of what ``forward`` was given.
 Layers keep the arrays that they are given and do not copy them, so one array may serve two layers; their gradients then
@@ -17,25 +17,17 @@ Scratch 2* (O'Reilly Japan, 2018), chapter 5; the gradients are derived in the c
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from d2lrnn.metrics import Score
-from d2lrnn.training import EpochRecord, History, TrainingDivergedError
-
 __all__ = [
-    "ManualRNNLM",
     "StepGradients",
     "TimeAffine",
     "TimeEmbedding",
     "TimeRNN",
     "TimeSoftmaxWithLoss",
-    "fit_manual",
     "rnn_step_backward",
     "rnn_step_forward",
 ]
@@ -369,7 +361,7 @@ class TimeSoftmaxWithLoss(_TimeLayer):
     Examples
     --------
     >>> layer = TimeSoftmaxWithLoss()
-    >>> round(math.exp(layer.forward(np.zeros((5, 2, 27)), np.zeros((5, 2), dtype=int))), 6)
+    >>> round(float(np.exp(layer.forward(np.zeros((5, 2, 27)), np.zeros((5, 2), dtype=int)))), 6)
     27.0
     >>> bool(abs(layer.backward().sum()) < 1e-12)
     True
@@ -396,168 +388,3 @@ class TimeSoftmaxWithLoss(_TimeLayer):
         steps, rows = np.indices(Y.shape)
         dO[steps, rows, Y] -= 1  # each place once, so plain indexing adds up rightly here
         return dO / Y.size
-
-
-class ManualRNNLM:
-    r"""Embedding, recurrence, output layer and loss, without autograd.
-
-    Parameters
-    ----------
-    vocab_size, num_inputs, num_hiddens : int
-        `num_inputs` is the width of the embedding.
-    seed : int, default 0
-        Weights are normal: the table with standard deviation 0.01, each matrix with :math:`1/\sqrt{\text{rows}}`;
-        biases are 0. (As in the source's experiment.)
-    dtype : float type, default float32
-    stateful : bool, default True
-        As in :class:`TimeRNN`.
-
-    Attributes
-    ----------
-    params, grads : dict of str to array
-        ``E``, ``W_xh``, ``W_hh``, ``b_h``, ``W_hq``, ``b_q``.
-    rnn : TimeRNN
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a size is below 1, `dtype` is no float type, or tokens do not fit (see the layers).
-
-    Examples
-    --------
-    >>> model = ManualRNNLM(vocab_size=27, num_inputs=8, num_hiddens=16)
-    >>> loss_nats = model.forward(np.zeros((2, 5), dtype=int), np.ones((2, 5), dtype=int))
-    >>> model.backward()
-    >>> sorted(model.grads), model.grads["W_hq"].shape
-    (['E', 'W_hh', 'W_hq', 'W_xh', 'b_h', 'b_q'], (16, 27))
-    """
-
-    def __init__(
-        self,
-        vocab_size: int,
-        num_inputs: int,
-        num_hiddens: int,
-        *,
-        seed: int = 0,
-        dtype: type[np.floating[Any]] = np.float32,
-        stateful: bool = True,
-    ) -> None:
-        for name, size in (("vocab_size", vocab_size), ("num_inputs", num_inputs), ("num_hiddens", num_hiddens)):
-            if size < 1:
-                raise ValueError(f"{name} is {size}; it must be at least 1.")
-        if not np.issubdtype(np.dtype(dtype), np.floating):
-            raise TypeError(f"dtype is {np.dtype(dtype)}; weights are floats, np.float32 or np.float64.")
-        rng = np.random.default_rng(seed)
-
-        def normal(rows: int, columns: int, std: float) -> Array:
-            return (std * rng.standard_normal((rows, columns))).astype(dtype)
-
-        self.embedding = TimeEmbedding(normal(vocab_size, num_inputs, 0.01))
-        self.rnn = TimeRNN(
-            normal(num_inputs, num_hiddens, 1 / math.sqrt(num_inputs)),
-            normal(num_hiddens, num_hiddens, 1 / math.sqrt(num_hiddens)),
-            np.zeros(num_hiddens, dtype=dtype),
-            stateful=stateful,
-        )
-        W_hq = normal(num_hiddens, vocab_size, 1 / math.sqrt(num_hiddens))
-        self.affine = TimeAffine(W_hq, np.zeros(vocab_size, dtype=dtype))
-        self.loss_layer = TimeSoftmaxWithLoss()
-        self.layers = (self.embedding, self.rnn, self.affine)
-
-    @property
-    def params(self) -> dict[str, Array]:
-        return {name: param for layer in self.layers for name, param in layer.params.items()}
-
-    @property
-    def grads(self) -> dict[str, Array]:
-        return {name: grad for layer in self.layers for name, grad in layer.grads.items()}
-
-    def forward(self, X: Ids, Y: Ids) -> float:
-        """Mean loss in nats per token of a minibatch `X`, `Y`, both (batch_size, num_steps)."""
-        values: Array = np.asarray(X).T  # (num_steps, batch_size)
-        for layer in self.layers:
-            values = layer.forward(values)
-        return self.loss_layer.forward(values, np.asarray(Y).T)
-
-    def backward(self) -> None:
-        """All gradients of that loss, into :attr:`grads`."""
-        dvalues: Any = self.loss_layer.backward()
-        for layer in reversed(self.layers):
-            dvalues = layer.backward(dvalues)
-
-
-def fit_manual(
-    model: ManualRNNLM,
-    windows: Iterable[tuple[torch.Tensor | Array, torch.Tensor | Array]],
-    *,
-    epochs: int,
-    lr: float,
-    reset_each_epoch: bool = True,
-) -> History:
-    r"""Train with plain gradient descent, :math:`w \leftarrow w - \text{lr} \cdot \mathrm dw`, and nothing else.
-
-    Parameters
-    ----------
-    model : ManualRNNLM
-        Trained in place.
-    windows : iterable of (X, Y), each of shape (batch_size, num_steps)
-        One epoch, and walked through once for each: :class:`SequentialWindows` for a stateful model. (On the CPU.)
-    epochs : int
-    lr : float
-    reset_each_epoch : bool, default True
-        Start every epoch from zeros, as :func:`fit` does: right for :class:`SequentialWindows`, whose epochs all begin
-        at the same places. False for windows that read on where the last epoch stopped.
-
-    Returns
-    -------
-    History
-        For each epoch the nats summed over all its predictions, each made with the weights of its moment.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range or there are no windows.
-    TrainingDivergedError
-        If the loss or the gradient norm is not finite. No update is made with such a gradient.
-
-    Notes
-    -----
-    Taught in the chapter *By hand, in numpy*, with the experiment of *Deep Learning from Scratch 2*, chapter 5.
-
-    Examples
-    --------
-    >>> from d2lrnn import SequentialWindows
-    >>> windows = SequentialWindows(torch.tensor([0, 1, 2] * 50), batch_size=2, num_steps=10)
-    >>> history = fit_manual(ManualRNNLM(3, 8, 8), windows, epochs=30, lr=0.5)
-    >>> history.train_perplexities[-1] < 1.1
-    True
-    """
-    if epochs < 1:
-        raise ValueError(f"epochs is {epochs}; it must be at least 1.")
-    if not 0 < lr < math.inf:
-        raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
-    history = History()
-    model.rnn.reset_state()
-    for epoch in range(1, epochs + 1):
-        if reset_each_epoch:
-            model.rnn.reset_state()
-        start, train = time.perf_counter(), Score(0.0, 0)
-        for X, Y in windows:
-            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is reported below, once
-                loss_nats = model.forward(X, Y)
-                model.backward()
-                grads = model.grads
-                norm = math.sqrt(sum(float(np.vdot(grad, grad)) for grad in grads.values()))
-            if not (math.isfinite(loss_nats) and math.isfinite(norm)):
-                message = f"Training diverged in epoch {epoch}: loss {loss_nats}, gradient norm {norm}. Lower lr={lr}."
-                raise TrainingDivergedError(message, history)
-            for name, param in model.params.items():
-                param -= lr * grads[name]
-            history.step_losses.append(loss_nats)
-            history.step_grad_norms.append(norm)
-            num_tokens = math.prod(np.shape(Y))
-            train += Score(loss_nats * num_tokens, num_tokens)
-        if not train.num_tokens:
-            raise ValueError(f"Epoch {epoch} had no windows; pass something that can be walked through each epoch.")
-        history.epochs.append(EpochRecord(epoch, train, None, time.perf_counter() - start))
-    return history
