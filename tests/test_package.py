@@ -31,6 +31,7 @@ ORDER = [
     "decoding",
     "coding",
     "plotting",
+    "checks",
     "widgets",
 ]
 
