@@ -129,8 +129,8 @@ def _ngram_case() -> dict[str, Any]:
 
 def _reshape_cases() -> list[dict[str, Any]]:
     logits = torch.tensor([0.3, 2.0, -1.0, 2.0, 0.9, -4.0], dtype=torch.float64)
-    settings = [(1.0, None, None), (0.5, None, None), (2.0, 3, None), (1.0, None, 0.7), (0.7, 4, 0.9), (0.0, None, None)]
-    settings += [(1.0, 1, None), (1.0, 6, 1.0), (0.05, None, 0.5)]
+    settings = [(1.0, None, None), (0.5, None, None), (2.0, 3, None), (1.0, None, 0.7), (0.7, 4, 0.9)]
+    settings += [(0.0, None, None), (1.0, 1, None), (1.0, 6, 1.0), (0.05, None, 0.5)]
     return [
         {
             "probs": logits.softmax(0).tolist(),
