@@ -12,7 +12,17 @@ from typing import Any
 import torch
 from torch import nn
 
-from d2lrnn import RNNLM, NGramLM, RNNScratch, clip_gradients, evaluate, next_token_probs
+from d2lrnn import (
+    RNNLM,
+    STAGES,
+    NGramLM,
+    RNNScratch,
+    clip_gradients,
+    evaluate,
+    load_pretrained,
+    next_token_probs,
+    normalize,
+)
 
 FILE = Path(__file__).with_name("engine_cases.json")
 NAMES = ("rnn.W_xh", "rnn.W_hh", "rnn.b_h", "W_hq", "b_q")
@@ -143,6 +153,27 @@ def _reshape_cases() -> list[dict[str, Any]]:
     ]
 
 
+def _pretrained_cases() -> list[dict[str, Any]]:
+    text = "The tide, said Mr Keld; the TIDE is 3 minutes late -- again"
+    cases = []
+    for stage in STAGES:
+        loaded = load_pretrained(stage)
+        ids = torch.tensor(loaded.vocab.encode(normalize(text)))
+        logits, state = loaded.model.double()(ids.unsqueeze(0))
+        cases.append(
+            {
+                "stage": stage,
+                "text": text,
+                "vocab": "".join(loaded.vocab.tokens),
+                "ids": ids.tolist(),
+                "probs": logits[0, -1].softmax(0).tolist(),
+                "state": state[0].tolist(),
+                "nats": evaluate(loaded.model, ids).total_nats,
+            }
+        )
+    return cases
+
+
 def _rounded(value: Any) -> Any:
     """Twelve digits: far more than float32 holds."""
     if isinstance(value, float):
@@ -161,6 +192,7 @@ def cases() -> dict[str, Any]:
             "score": _score_case(),
             "ngram": _ngram_case(),
             "reshape": _reshape_cases(),
+            "pretrained": _pretrained_cases(),
         }
     )
 
