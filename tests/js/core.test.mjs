@@ -36,7 +36,7 @@ test("a window: probabilities, state, loss and every gradient", () => {
     workspace.states.set(sample.state);
     forward(model, workspace, sample.X);
     assertClose(workspace.probs, sample.probs, `${name}: probs`);
-    assertClose([totalNats(workspace, vocabSize, sample.Y) / (batchSize * numSteps)], [sample.loss], `${name}: nats`);
+    assertClose([totalNats(model, workspace, sample.Y) / (batchSize * numSteps)], [sample.loss], `${name}: nats`);
     const loss = lossAndGradients(model, workspace, sample.X, sample.Y, { cut: sample.cut ?? Infinity });
     assertClose([loss], [sample.loss], `${name}: loss`);
     let start = 0;
@@ -220,6 +220,16 @@ test("products of all shapes, against the definition", () => {
     });
     assertClose(F, transposed, `transposed ${n} ${k} ${m}`, 1e-6);
   }
+});
+
+test("a surprise beyond what a float32 probability can say", () => {
+  const model = createModel(3, 2);
+  model.b_q.set([500, 0, -300]);
+  const workspace = createWorkspace(model, 1, 2);
+  forward(model, workspace, [0, 1]);
+  assert.deepEqual([...workspace.probs.subarray(0, 3)], [1, 0, 0]);
+  assert.equal(totalNats(model, workspace, [2, 1]), 1300);
+  assert.equal(totalNats(model, workspace, [0, 0]), 0);
 });
 
 test("wrong sizes and names are refused", () => {

@@ -67,7 +67,9 @@ export function spreadLabels(wishes, gap, [top, bottom]) {
 
 // ---- view -----------------------------------------------------------------------------------------------------------
 
-const MARGIN = { top: 10, right: 8, bottom: 26, left: 44 };
+const MARGIN = { top: 10, right: 8, left: 44 };
+const TICK_ROW = 22;
+const LABEL_ROW = 17;
 
 /**
  * A chart with lines over a linear x axis.
@@ -99,7 +101,7 @@ export function lineChart({ height = 220, signal }) {
 
 function paint(picture, width, height, { x: xAxis, y: yAxis, lines, levels = [], description }) {
   const right = width - MARGIN.right;
-  const bottom = height - MARGIN.bottom;
+  const bottom = height - TICK_ROW - (xAxis.label ? LABEL_ROW : 0);
   const x = scale([xAxis.from ?? 0, xAxis.to], [MARGIN.left, right]);
   const y = scale([yAxis.from, yAxis.to], [bottom, MARGIN.top], { log: yAxis.log });
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -111,7 +113,7 @@ function paint(picture, width, height, { x: xAxis, y: yAxis, lines, levels = [],
   }
   for (const tick of xAxis.ticks ?? linearTicks(xAxis.to, width < 500 ? 4 : 8)) {
     parts.push(svg("path", { class: "d2lrnn-grid", d: `M${x(tick)} ${bottom}v4` }));
-    parts.push(svg("text", { class: "d2lrnn-tick", x: x(tick), y: bottom + 17, "text-anchor": tick === 0 ? "start" : "middle" }, tickText(tick)));
+    parts.push(svg("text", { class: "d2lrnn-tick", x: x(tick), y: bottom + 17, "text-anchor": x(tick) > right - 20 ? "end" : tick === 0 ? "start" : "middle" }, tickText(tick)));
   }
   const places = spreadLabels(levels.map(({ value }) => y(value) - 4), 14, [MARGIN.top + 8, bottom - 2]);
   levels.forEach(({ value, text }, i) => {
@@ -121,7 +123,7 @@ function paint(picture, width, height, { x: xAxis, y: yAxis, lines, levels = [],
   for (const { xs, ys, kind } of lines) {
     parts.push(svg("path", { class: `d2lrnn-line d2lrnn-line-${kind}`, d: linePath(xs, ys, x, y) }));
   }
-  parts.push(svg("text", { class: "d2lrnn-axis", x: right, y: height - 1, "text-anchor": "end" }, xAxis.label ?? ""));
+  if (xAxis.label) parts.push(svg("text", { class: "d2lrnn-axis", x: right, y: height - 4, "text-anchor": "end" }, xAxis.label));
   picture.replaceChildren(...parts);
 }
 

@@ -191,6 +191,7 @@ export function createWorkspace({ vocabSize, numHiddens }, batchSize, numSteps) 
     numSteps,
     states: new Float32Array((rows + batchSize) * numHiddens),
     probs: new Float32Array(rows * vocabSize),
+    logNorms: new Float32Array(rows),
     dStates: new Float32Array(rows * numHiddens),
     W_hhT: new Float32Array(numHiddens * numHiddens),
     W_hqT: new Float32Array(vocabSize * numHiddens),
@@ -217,7 +218,7 @@ export function carryState({ states, batchSize, numSteps }, numHiddens) {
  */
 export function forward(model, workspace, X) {
   const { vocabSize, numHiddens, W_xh, W_hh, b_h, W_hq, b_q } = model;
-  const { batchSize, numSteps, states, probs } = workspace;
+  const { batchSize, numSteps, states, probs, logNorms } = workspace;
   const size = batchSize * numHiddens;
   for (let t = 0; t < numSteps; t += 1) {
     const here = (t + 1) * size;
@@ -232,10 +233,10 @@ export function forward(model, workspace, X) {
   const rows = numSteps * batchSize;
   for (let i = 0; i < rows; i += 1) probs.set(b_q, i * vocabSize);
   addProduct(probs, 0, states, size, W_hq, 0, rows, numHiddens, vocabSize);
-  for (let i = 0; i < rows; i += 1) softmaxInPlace(probs, i * vocabSize, vocabSize);
+  for (let i = 0; i < rows; i += 1) logNorms[i] = softmaxInPlace(probs, i * vocabSize, vocabSize);
 }
 
-/** Logits become probabilities. The largest is taken away first, so that no exponential overflows. */
+/** Logits become probabilities; returns log(sum(exp(logits))). The largest is taken away first: nothing overflows. */
 export function softmaxInPlace(values, start, length) {
   let largest = -Infinity;
   for (let i = start; i < start + length; i += 1) if (values[i] > largest) largest = values[i];
@@ -246,12 +247,25 @@ export function softmaxInPlace(values, start, length) {
     sum += e;
   }
   for (let i = start; i < start + length; i += 1) values[i] /= sum;
+  return largest + Math.log(sum);
+}
+
+/** Surprise of the token `index` in row `row` after `forward`, in nats. */
+export function surpriseNats(model, { probs, states, logNorms, batchSize }, row, index) {
+  const { vocabSize, numHiddens, W_hq, b_q } = model;
+  const p = probs[row * vocabSize + index];
+  if (p > 1e-30) return -Math.log(p);
+  // Below that a float32 probability becomes 0 and its logarithm infinite, while the logit itself is an ordinary number.
+  let logit = b_q[index];
+  const state = (row + batchSize) * numHiddens;
+  for (let j = 0; j < numHiddens; j += 1) logit += states[state + j] * W_hq[j * vocabSize + index];
+  return logNorms[row] - logit;
 }
 
 /** Total surprise of the right tokens after `forward`, in nats. */
-export function totalNats({ probs, numSteps, batchSize }, vocabSize, Y) {
+export function totalNats(model, workspace, Y) {
   let nats = 0;
-  for (let i = 0; i < numSteps * batchSize; i += 1) nats -= Math.log(probs[i * vocabSize + Y[i]]);
+  for (let row = 0; row < workspace.numSteps * workspace.batchSize; row += 1) nats += surpriseNats(model, workspace, row, Y[row]);
   return nats;
 }
 
@@ -267,7 +281,7 @@ export function lossAndGradients(model, workspace, X, Y, { cut = Infinity } = {}
   const rows = numSteps * batchSize;
   const size = batchSize * numHiddens;
   forward(model, workspace, X);
-  const loss = totalNats(workspace, vocabSize, Y) / rows;
+  const loss = totalNats(model, workspace, Y) / rows;
 
   const dLogits = probs; // the same memory: softmax minus one-hot, a share of the mean each
   for (let i = 0; i < rows; i += 1) dLogits[i * vocabSize + Y[i]] -= 1;
@@ -388,7 +402,7 @@ export function scoreText(model, ids, { batchSize = 32, warmUp = 64, numSteps = 
         const place = start + t; // within the piece
         const target = i * share + place + 1;
         if (place < 0 || place >= share || target > numTokens) continue;
-        nats -= Math.log(workspace.probs[(t * batchSize + i) * vocabSize + ids[target]]);
+        nats += surpriseNats(model, workspace, t * batchSize + i, ids[target]);
       }
     }
     carryState(workspace, numHiddens);
