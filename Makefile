@@ -16,7 +16,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit nbval browser chromium lab outputs lock clean
+.PHONY: help env book test quick lint format node unit nbval browser chromium lab outputs pretrained lock clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -86,6 +86,9 @@ lab: env ## open JupyterLab on the chapters
 
 outputs: env ## execute the chapters anew and keep the outputs of the checked cells alone
 	@$(BATCH) $(PY) tools/store_outputs.py $(CHAPTERS:%=chapters/%.ipynb)
+
+pretrained: env ## train the small networks that the package carries, from their seed
+	@$(BATCH) $(PY) tools/train_pretrained.py
 
 lock: env ## write requirements.txt anew from pyproject.toml
 	@tools/lock.sh

@@ -30,6 +30,7 @@ ORDER = [
     "manual_model",
     "decoding",
     "coding",
+    "pretrained",
     "plotting",
     "checks",
     "widgets",

@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from book_extension import share_blocks
 from fingerprint import package_fingerprint, write_chapter_fingerprints
 from store_outputs import CHECKED
 
@@ -142,3 +143,17 @@ def test_outputs_of_checked_cells_alone_are_stored_and_none_when_a_cell_fails(ro
     assert [output.text for output in checked.outputs] == ["1\n2\n"]
     assert checked.execution_count == 1
     assert paths[2].read_text() == failing
+
+
+def test_shared_blocks_move_to_one_file_each() -> None:
+    block = '<script type="application/json" class="d2lrnn-{}" data-hash="{}"{}>{}</script>'
+    weights = block.format("shared", "ab12", ' data-name="weights" data-kind="base64"', '"AAH\\u003c/"')
+    state = block.format("state", "cd34", "", '{"a":1}')
+    files: dict[str, str] = {}
+    page = share_blocks(f"<p>{weights}{state}</p><p>{weights}</p>", "../_static/", files)
+    assert list(files) == ["ab12.js"]
+    assert files["ab12.js"] == "(globalThis.d2lrnnBlocks ??= new Map()).set('ab12', \"AAH\\u003c/\");\n"
+    assert page.count('<script src="../_static/ab12.js"></script>') == 1
+    assert page.count('data-name="weights" data-kind="base64"></script>') == 2
+    assert state in page, "what belongs to one widget stays with it"
+    assert share_blocks(page, "../_static/", files) == page

@@ -18,14 +18,14 @@ import comm
 import pytest
 import traitlets as t
 
-from d2lrnn.widgets import Explorable, Perplexity
+from d2lrnn.widgets import Explorable, Perplexity, TrainingLab
 from d2lrnn.widgets.base import module, stylesheet
 from d2lrnn.widgets.bundle import BundleError, bundle
 from d2lrnn.widgets.perplexity import preset_probs
 
 TESTS = Path(__file__).parent
 FOLDER = TESTS.parent / "src" / "d2lrnn" / "widgets"
-EXPLORABLES = [Perplexity]
+EXPLORABLES = [Perplexity, TrainingLab]
 HOSTILE = "</scRipt><!-"  # twelve characters
 
 
@@ -86,7 +86,8 @@ def test_html_carries_state_sources_and_loader(cls: type[Explorable]) -> None:
     parsed = Parsed(widget.static_html())
     state = parsed.data("state")
     names = [name for name in cls.class_trait_names(sync=True) if name not in anywidget.AnyWidget.class_trait_names()]
-    assert sorted([*state["state"], *state["buffers"]]) == sorted(names)
+    shared = [attributes["data-name"] for attributes, _ in parsed.scripts if "data-name" in attributes]
+    assert sorted([*state["state"], *state["buffers"], *shared]) == sorted(names)
     assert not any(name.startswith("_") for name in state["state"])
     assert parsed.data("module") == widget._esm
     assert "export default mount" in parsed.data("shim")
@@ -182,6 +183,20 @@ def test_bytes_travel_as_base64_and_sentences_are_escaped() -> None:
     assert "Nothing &lt; everything." in html
 
 
+def test_shared_values_stand_in_blocks_of_their_own() -> None:
+    class Sharing(Probe):
+        text = t.Unicode("all the same").tag(sync=True, shared=True)
+        weights = t.Bytes(b"\x00\x01\xff").tag(sync=True, shared=True)
+
+    parsed = Parsed(Sharing().static_html())
+    blocks = {a["data-name"]: (a["data-kind"], json.loads(x)) for a, x in parsed.scripts if "data-name" in a}
+    assert blocks == {"text": ("json", "all the same"), "weights": ("base64", "AAH/")}
+    assert not parsed.data("state")["buffers"] and "text" not in parsed.data("state")["state"]
+    other = Parsed(Sharing(number=9).static_html())
+    hashes = [{a["data-name"]: a["data-hash"] for a, _ in page.scripts if "data-name" in a} for page in (parsed, other)]
+    assert hashes[0] == hashes[1] and len(set(hashes[0].values())) == 2
+
+
 def test_reset_restores_what_the_author_gave_and_nothing_else() -> None:
     widget = Probe(number=7)
     widget.update(number=8, other=9)
@@ -253,6 +268,20 @@ def test_bundle_runs_as_one_module(tmp_path: Path) -> None:
     assert json.loads(run_node("-e", code).stdout) == [[114, "</script> ü"], 114], "the sources run as they stand, too"
 
 
+def test_the_script_of_a_worker_travels_as_text(tmp_path: Path) -> None:
+    entry = write(
+        tmp_path,
+        maths="export const twice = (x) => 2 * x;\n",
+        work='import { twice } from "./maths.mjs";\nglobalThis.answer = twice(21) + " </script>";\n',
+        entry='import { twice } from "./maths.mjs";\nimport WORK from "./work.mjs" with { type: "text" };\n'
+        "export const own = twice(1);\nexport default WORK;\n",
+    )
+    bundled = tmp_path / "bundled.mjs"
+    bundled.write_text(bundle(entry))
+    code = f'import("{bundled.as_uri()}").then((m) => {{ (0, eval)(m.default); console.log(answer, m.own); }})'
+    assert run_node("-e", code).stdout.strip() == "42 </script> 2"
+
+
 OTHER = "export const a = 1;\nexport const b = 2;\n"
 
 
@@ -279,6 +308,10 @@ OTHER = "export const a = 1;\nexport const b = 2;\n"
         ('import { a } from "./other.mjs";\nexport default a;', "export default 1;\n" + OTHER, "this export"),
         ('import { a } from "./other.mjs";\nexport default a;', 'export * from "./x.mjs";\n' + OTHER, "this export"),
         ('import { a } from "./other.mjs";\nexport default a;', 'import { b } from "./entry.mjs";\n' + OTHER, "circle"),
+        ('import S from "./other.mjs" with { type: "text" };\nexport default S;', OTHER, "cannot export anything"),
+        ('import S from "./entry.mjs" with { type: "text" };\nexport default S;', OTHER, "cannot export anything"),
+        ('import S from "./gone.mjs" with { type: "text" };\nexport default S;', OTHER, "gone.mjs is imported"),
+        ('import S from "./other.mjs" with { type: "text" };\nexport default S;', 'import "./x.mjs";', "this import"),
     ],
 )
 def test_bundler_refuses_what_it_does_not_handle(tmp_path: Path, entry: str, other: str, message: str) -> None:

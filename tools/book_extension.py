@@ -1,8 +1,9 @@
-"""The book's own Sphinx extension: where executions are cached, local MathJax, search from disk."""
+"""The book's own Sphinx extension: where executions are cached, local MathJax, search from disk, shared blocks."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from html import escape
 from importlib.util import find_spec
@@ -23,6 +24,13 @@ SEARCH_FROM_DISK = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHO
 
 # Other entry points of MathJax, which no page loads.
 UNUSED_MATHJAX = ["*-full*.js", "*-chtml.js", "mml-svg.js", "tex-mml-svg.js", "node-main.js", "latest.js", "adaptors"]
+
+# What an explorable carries and others may carry too: sources, weights, texts. See d2lrnn.widgets.base.
+SHARED_BLOCK = re.compile(
+    r'<script type="application/json" class="d2lrnn-(?P<block>shim|module|shared)" data-hash="(?P<hash>[0-9a-f]+)"'
+    r"(?P<more>[^>]*)>(?P<json>[^<]+)</script>"
+)
+SHARED_FOLDER = "_static/d2lrnn"
 
 # The book starts in a folder, so the address of the whole needs a page that leads there (also where refresh is off).
 FRONT_DOOR = """<!DOCTYPE html>
@@ -63,9 +71,53 @@ def _write_front_door(app: Sphinx, exception: Exception | None) -> None:
         Path(app.outdir, "index.html").write_text(text, encoding="utf-8")
 
 
+def share_blocks(html: str, to_static: str, files: dict[str, str]) -> str:
+    """Move the shared blocks of a page's explorables into files, to which script elements point.
+
+    A page from disk may not fetch, but it may load a classic script. Every file is loaded once a page, and once for all
+    pages by a browser that keeps it.
+
+    Parameters
+    ----------
+    html : str
+        The page.
+    to_static : str
+        The way from the page to the folder of the files, with a slash at its end.
+    files : dict
+        Gets the content of each file by its name.
+    """
+    loaded: set[str] = set()
+
+    def replace(match: re.Match[str]) -> str:
+        key = match["hash"]
+        files[f"{key}.js"] = f"(globalThis.d2lrnnBlocks ??= new Map()).set({key!r}, {match['json']});\n"
+        load = "" if key in loaded else f'<script src="{to_static}{key}.js"></script>'
+        loaded.add(key)
+        empty = match[0].replace(match["json"], "", 1)
+        return load + empty
+
+    return SHARED_BLOCK.sub(replace, html)
+
+
+def _share_blocks(app: Sphinx, exception: Exception | None) -> None:
+    if exception is not None or app.builder.format != "html":
+        return
+    files: dict[str, str] = {}
+    for page in sorted(Path(app.outdir).rglob("*.html")):
+        html = page.read_text(encoding="utf-8")
+        if 'class="d2lrnn-widget"' in html:
+            up = "../" * (len(page.relative_to(app.outdir).parts) - 1)
+            page.write_text(share_blocks(html, f"{up}{SHARED_FOLDER}/", files), encoding="utf-8")
+    folder = Path(app.outdir) / SHARED_FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _set_execution_cache)
     app.connect("build-finished", _copy_mathjax)
+    app.connect("build-finished", _share_blocks)
     app.connect("build-finished", _write_front_door, priority=400)  # before external_toc writes a barer one
     app.add_js_file(None, body=SEARCH_FROM_DISK)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

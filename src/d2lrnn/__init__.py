@@ -2,8 +2,8 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding, manual_model
-    device, bptt, ngram, manual
+    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
+    device, bptt, ngram, manual, manual_model, pretrained
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
 so that ``import d2lrnn`` is as quick as ``import torch``.
@@ -34,6 +34,7 @@ from d2lrnn.manual import (
 from d2lrnn.manual_model import ManualRNNLM, fit_manual
 from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
 from d2lrnn.ngram import NGramLM
+from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
@@ -44,6 +45,7 @@ __all__ = [
     "CORPORA",
     "DEFAULT_CORPUS",
     "RNNLM",
+    "STAGES",
     "CorpusError",
     "EncodedText",
     "EpochRecord",
@@ -51,6 +53,7 @@ __all__ = [
     "LagGradients",
     "ManualRNNLM",
     "NGramLM",
+    "Pretrained",
     "RNNConcise",
     "RNNScratch",
     "RandomWindows",
@@ -75,14 +78,17 @@ __all__ = [
     "generate",
     "gradients_by_lag",
     "load_corpus",
+    "load_pretrained",
     "load_text",
     "next_token_probs",
     "normalize",
     "perplexity",
     "pick_device",
+    "pretrained_bytes",
     "rnn_step",
     "rnn_step_backward",
     "rnn_step_forward",
+    "save_pretrained",
     "scale_to_spectral_radius",
     "score_logits",
     "seed_everything",

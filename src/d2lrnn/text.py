@@ -107,6 +107,39 @@ class Vocab:
         self._tokens = kept if unk_token is None else [unk_token, *kept]
         self._index = {token: index for index, token in enumerate(self._tokens)}
 
+    @classmethod
+    def from_tokens(cls, tokens: Sequence[str], unk_token: str | None = None) -> Vocab:
+        """A vocabulary whose order is known, such as one that was stored beside a model.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Every token once, in the order of their indices. A plain string is taken character by character.
+        unk_token : str, optional
+            The token that stands for every unknown one; it must be the first.
+
+        Raises
+        ------
+        ValueError
+            If there are no tokens, one stands there twice, or `unk_token` is not the first.
+
+        Examples
+        --------
+        >>> vocab = Vocab.from_tokens("haeim")
+        >>> vocab.encode("him"), vocab.token_freqs[0]
+        ([0, 3, 4], ('h', 0))
+        """
+        tokens = list(tokens)
+        if twice := sorted({token for token, count in Counter(tokens).items() if count > 1}):
+            raise ValueError(f"{', '.join(map(repr, twice))} stands in the list twice; an index needs one token.")
+        if unk_token is not None and tokens[:1] != [unk_token]:
+            raise ValueError(f"The unknown token {unk_token!r} must be the first of the list: its index is 0.")
+        vocab = cls(tokens, unk_token=unk_token)
+        vocab.token_freqs = [(token, 0) for token in tokens]  # how often they occurred is not known
+        vocab._tokens = tokens
+        vocab._index = {token: index for index, token in enumerate(tokens)}
+        return vocab
+
     def __len__(self) -> int:
         return len(self._tokens)
 

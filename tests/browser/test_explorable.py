@@ -20,11 +20,18 @@ from watching import Record, watched_page
 pytestmark = pytest.mark.browser
 
 SOURCE = """
-import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "./ui.mjs";
+import {
+  buttonControl, choiceRule, element, explorable, footPanel, numberRule, prefersReducedMotion, rangeControl,
+  selectControl,
+} from "./ui.mjs";
 
-const WORDS = { en: { amount: "Amount", kind: "Kind" }, de: { amount: "Menge", kind: "Art" } };
+const WORDS = {
+  en: { amount: "Amount", kind: "Kind", how: "So", try: "That" },
+  de: { amount: "Menge", kind: "Art", how: "So", try: "Dies" },
+};
+const RULES = { amount: numberRule(0, 10, { whole: true }), kind: choiceRule(["a", "b", "c"]) };
 
-function build({ el, t, signal, commit, reset, say }) {
+function build({ el, t, signal, commit, reset, say, link }) {
   const log = (globalThis.probe = { draws: 0, destroyed: 0, signal });
   const amount = rangeControl({ label: element("span", {}, t("amount")), min: 0, max: 10, signal,
     onInput: (value) => commit({ amount: value }) });
@@ -34,7 +41,8 @@ function build({ el, t, signal, commit, reset, say }) {
   const button = buttonControl({ label: t("reset"), signal, onPress: reset });
   const shown = element("p", { class: "shown", title: false, lang: null });
   const weights = element("p", { class: "weights" });
-  el.append(amount.node, kind.node, button, shown, weights);
+  const foot = footPanel({ t, how: t("how"), experiment: t("try"), link, say, signal });
+  el.append(amount.node, kind.node, button, shown, weights, foot.node);
   return {
     draw({ amount: value, kind: chosen, weights: view }) {
       log.draws += 1;
@@ -49,7 +57,7 @@ function build({ el, t, signal, commit, reset, say }) {
   };
 }
 
-export default explorable({ words: WORDS, traits: ["amount", "kind", "weights"], build });
+export default explorable({ words: WORDS, traits: ["amount", "kind", "weights"], build, rules: RULES });
 """
 
 
@@ -94,7 +102,7 @@ def test_controls_have_labels_in_the_language_of_the_page(probe: Page) -> None:
     expect(probe.get_by_label("Art")).to_have_value("a")
     expect(probe.get_by_role("button", name="Reset")).to_have_attribute("type", "button")
     expect(probe.get_by_role("option", name="<b>second</b>")).to_have_count(1)
-    for control in ("input", "select", "button"):
+    for control in ("input", "select", "button >> nth=0", "button >> nth=1", "summary"):
         assert probe.locator(f".d2lrnn-widget {control}").bounding_box()["height"] >= 24
     assert probe.locator(".shown").evaluate("(e) => [e.title, e.hasAttribute('lang')]") == ["", False]
 
@@ -122,9 +130,28 @@ def test_traits_that_change_together_are_drawn_once(probe: Page) -> None:
     expect(probe.locator(".shown")).to_have_text("1 b false")
     assert probe.evaluate("globalThis.probe.draws") == 2
 
+def test_a_link_reproduces_the_state(probe: Page) -> None:
+    probe.get_by_label("Menge").press("ArrowRight")
+    probe.get_by_label("Art").select_option("b")
+    probe.get_by_label("Menge").fill("7")
+    probe.get_by_role("button", name="Link to this").click()
+    address = probe.url
+    assert "#explore=Probe.0&state=" in address
+    probe.goto("about:blank")
+    probe.goto(address)
+    expect(probe.locator(".shown")).to_have_text("7 b false")
+    probe.get_by_role("button", name="Reset").click()
+    expect(probe.locator(".shown")).to_have_text("3 a false")
+
+
+def test_a_link_can_set_nothing_out_of_bounds(probe: Page) -> None:
+    for state in ('{"amount":9e9,"kind":"b"}', '{"kind":"<i>"}'):
+        probe.evaluate("(s) => { location.hash = `#explore=Probe.0&state=${encodeURIComponent(s)}` }", state)
+        expect(probe.locator(".shown")).to_have_text("3 b false")
+
 
 def test_focus_can_be_seen(probe: Page) -> None:
-    for control in ("input", "select", "button"):
+    for control in ("input", "select", "button >> nth=0"):
         locator = probe.locator(f".d2lrnn-widget {control}")
         probe.keyboard.press("Tab")
         expect(locator).to_be_focused()

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, formatChoices, meanBits, meanChoices, nearestStop,
-  perplexity, predictions, presetProbs, probabilityStops, surpriseBits, wordProblem,
+  AXIS_BITS, PRESETS, RULES, axisPosition, branchLayout, carryProbs, formatChoices, meanBits, meanChoices, nearestStop,
+  perplexity, predictions, presetProbs, probabilityStops, repair, surpriseBits,
+  wordProblem,
 } from "../../src/d2lrnn/widgets/perplexity.mjs";
+import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 import { CASES, assertClose } from "./cases.mjs";
 
 test("surprise, mean, perplexity and the three means are those of d2lrnn.metrics", () => {
@@ -121,4 +123,12 @@ test("ten thousand random moves: never NaN, and harmonic <= geometric <= arithme
     for (const { y, weight } of branchLayout(geometric).branches) assert.ok(Number.isFinite(y) && weight > 0 && weight <= 1);
   }
   assert.equal(axisPosition(AXIS_BITS + 1), 1);
+});
+
+test("a link may set what the sliders may, and what it sets fits together", () => {
+  const link = (state) => decodeLink(encodeLink("Perplexity", 0, state), "Perplexity", 0, RULES);
+  assert.deepEqual(link({ word: "sea", probs: [0.5, 0.02], vocab_size: 27 }), { word: "sea", probs: [0.5, 0.02], vocab_size: 27 });
+  assert.equal(link({ word: "x", probs: [2], vocab_size: 1 }), null);
+  assert.deepEqual(repair({ word: "sea", probs: [0.5], vocab_size: 4 }), { word: "sea", probs: [0.5, 0.25], vocab_size: 4 });
+  assert.deepEqual(repair({ word: "se", probs: [0.5, 0.1], vocab_size: 4 }).probs, [0.5]);
 });

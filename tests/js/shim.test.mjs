@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createModel, decodeBase64, decodeState, isEqual } from "../../src/d2lrnn/widgets/shim.mjs";
+import { createModel, decodeBase64, decodeShared, decodeState, isEqual } from "../../src/d2lrnn/widgets/shim.mjs";
 
 function record(model, ...events) {
   const seen = [];
@@ -95,6 +95,16 @@ test("bytes arrive as a DataView", () => {
   const state = decodeState({ state: { p: 1 }, buffers: { weights: "AAH/" } });
   assert.equal(state.p, 1);
   assert.deepEqual([...new Uint8Array(state.weights.buffer)], [0, 1, 255]);
+});
+
+test("shared values are decoded once a page", () => {
+  const entries = [{ name: "weights", kind: "base64", hash: "a1" }, { name: "text", kind: "json", hash: "b2" }];
+  const blocks = new Map([["a1", "AAH/"], ["b2", "the story"]]);
+  const decoded = new Map();
+  const first = decodeShared(entries, blocks, decoded);
+  assert.deepEqual([...new Uint8Array(first.weights.buffer)], [0, 1, 255]);
+  assert.equal(first.text, "the story");
+  assert.equal(decodeShared(entries, blocks, decoded).weights, first.weights);
 });
 
 test("equality", () => {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { fill, formatNumber, formatProbability, translator, visibleCharacter } from "../../src/d2lrnn/widgets/ui.mjs";
+import {
+  choiceRule, decodeLink, encodeLink, fill, flagRule, formatNumber, formatProbability, listRule, numberRule, textRule,
+  translator, visibleCharacter,
+} from "../../src/d2lrnn/widgets/ui.mjs";
 import { CASES } from "./cases.mjs";
 
 test("numbers, probabilities and characters are written as in Python", () => {
@@ -23,6 +26,46 @@ test("words come in the language of the page, else in English", () => {
   assert.equal(translator("fr", ...tables)("reset"), "Reset");
   assert.equal(translator("toString", ...tables)("reset"), "Reset");
   assert.throws(() => translator("en", ...tables)("missing"), /no words for "missing"/);
+});
+
+const RULES = {
+  word: textRule(5),
+  p: numberRule(0, 1),
+  count: numberRule(1, 9, { whole: true }),
+  kind: choiceRule(["a", "b"]),
+  on: flagRule,
+  list: listRule(numberRule(0, 1), 3),
+};
+
+test("a link reproduces a state, markup and emoji too", () => {
+  const state = { word: "<b>&#", p: 0.25, count: 3, kind: "b", on: false, list: [0, 1, 0.5] };
+  assert.deepEqual(decodeLink(encodeLink("Probe", 0, state), "Probe", 0, RULES), state);
+  const emoji = { word: "👩‍👩%" };
+  assert.deepEqual(decodeLink(encodeLink("Probe", 2, emoji), "Probe", 2, RULES), emoji);
+  assert.match(encodeLink("Probe", 0, state), /^#explore=Probe\.0&state=[\w%.~!*'()-]+$/);
+});
+
+test("a link for another explorable, or one that can't be read, is left alone", () => {
+  const link = encodeLink("Probe", 0, { p: 0.5 });
+  assert.equal(decodeLink(link, "Probe", 1, RULES), null);
+  assert.equal(decodeLink(link, "Other", 0, RULES), null);
+  assert.equal(decodeLink(link.slice(0, -4), "Probe", 0, RULES), null);
+  assert.equal(decodeLink("#explore=Probe.0&state=%E0%A4%A", "Probe", 0, RULES), null);
+  for (const fragment of ["", "#section-2", encodeLink("Probe", 0, null), encodeLink("Probe", 0, [1]), encodeLink("Probe", 0, 7)]) {
+    assert.equal(decodeLink(fragment, "Probe", 0, RULES), null, fragment);
+  }
+});
+
+test("a link sets nothing that is out of bounds, and keeps the rest", () => {
+  const hostile = {
+    word: "abcdef", p: 2, count: 2.5, kind: "c", on: 1, list: [0, 0, 0, 0], constructor: "x", __proto__: { p: 1 }, more: 1,
+  };
+  assert.equal(decodeLink(encodeLink("Probe", 0, hostile), "Probe", 0, RULES), null);
+  for (const p of [null, "1", NaN, -0.1, Infinity, [0.5], {}]) {
+    assert.deepEqual(decodeLink(encodeLink("Probe", 0, { p, kind: "a" }), "Probe", 0, RULES), { kind: "a" });
+  }
+  assert.deepEqual(decodeLink(encodeLink("Probe", 0, { list: [0, null], on: true }), "Probe", 0, RULES), { on: true });
+  assert.equal(decodeLink(encodeLink("Probe", 0, { p: 0.5, word: "x".repeat(9000) }), "Probe", 0, RULES), null);
 });
 
 const folder = new URL("../../src/d2lrnn/widgets/", import.meta.url);
@@ -50,7 +93,7 @@ test("every key that a module asks for is in its table, and no text is left over
     }
     for (const key of keysOf(file)) {
       const name = key.replace(/^preset_/, ""); // `preset_${name}`
-      assert.ok([key, name].some((text) => new RegExp(`["']${text}["']`).test(everything)), `${file}: nobody asks for "${key}"`);
+      assert.ok([key, name].some((text) => new RegExp(`["']${text}["']|^  ${text}: \\{`, "m").test(everything)), `${file}: nobody asks for "${key}"`);
     }
   }
 });

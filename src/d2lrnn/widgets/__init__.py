@@ -12,5 +12,6 @@ except ImportError as error:
 
 from d2lrnn.widgets.base import Explorable
 from d2lrnn.widgets.perplexity import Perplexity
+from d2lrnn.widgets.training_lab import TrainingLab
 
-__all__ = ["Explorable", "Perplexity"]
+__all__ = ["Explorable", "Perplexity", "TrainingLab"]

@@ -58,10 +58,18 @@ def _json(value: object) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _data_block(name: str, value: object) -> str:
-    """A script element that holds data; its hash lets the loader know two equal ones."""
+def _data_block(block: str, value: object, **data: str) -> str:
+    """A script element that holds data; its hash lets the loader, and the build of the book, know two equal ones."""
     text = _json(value)
-    return f'<script type="application/json" class="d2lrnn-{name}" data-hash="{_hash(text)}">{text}</script>'
+    more = "".join(f' data-{name}="{html.escape(content)}"' for name, content in data.items())
+    return f'<script type="application/json" class="d2lrnn-{block}" data-hash="{_hash(text)}"{more}>{text}</script>'
+
+
+def _portable(value: object) -> tuple[str, object]:
+    """A trait's value as JSON can carry it, and how: ``json`` as it is, bytes as ``base64``."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return "base64", base64.b64encode(bytes(value)).decode("ascii")
+    return "json", value
 
 
 class Explorable(anywidget.AnyWidget):
@@ -69,7 +77,9 @@ class Explorable(anywidget.AnyWidget):
 
     A subclass sets ``_esm`` and ``_css`` (see `module` and `stylesheet`), tags its traits with ``sync=True`` and those
     that the reader changes with ``control=True`` as well, and defines `static_picture` and `static_sentence`. A trait
-    holds JSON values or, as a whole, bytes: a ``Bytes`` trait reaches the module as a ``DataView``.
+    holds JSON values or, as a whole, bytes: a ``Bytes`` trait reaches the module as a ``DataView``. Large values that
+    several explorables share (weights, a text) are tagged ``shared=True``: each stands in a block of its own, under
+    the hash of its content, so that a page can keep one copy of it.
 
     Parameters
     ----------
@@ -141,6 +151,7 @@ class Explorable(anywidget.AnyWidget):
             f'<div class="d2lrnn-fallback">{self.static_picture()}<p>{html.escape(note)}</p></div>',
             '<div class="d2lrnn-view"></div>',
             _data_block("state", self._static_state()),
+            *self._shared_blocks(),
             _data_block("shim", bundle(_FOLDER / "shim.mjs")),
             _data_block("module", source),
             f"<script>{_script('loader.js')}</script>",
@@ -173,12 +184,19 @@ class Explorable(anywidget.AnyWidget):
         return {name: getattr(self, name) for name in in_order}
 
     def _static_state(self) -> dict[str, dict[str, Any]]:
-        """Values for the page: JSON under ``state``, base64 under ``buffers``."""
-        state, buffers = {}, {}
+        """Values for the page, but for the shared ones: JSON under ``state``, base64 under ``buffers``."""
+        shared = self.trait_names(shared=True)
+        own = {name: _portable(getattr(self, name)) for name in self._state_names() if name not in shared}
+        return {
+            "state": {name: value for name, (kind, value) in own.items() if kind == "json"},
+            "buffers": {name: value for name, (kind, value) in own.items() if kind == "base64"},
+        }
+
+    def _shared_blocks(self) -> list[str]:
+        """One block for each shared trait."""
+        blocks = []
         for name in self._state_names():
-            value = getattr(self, name)
-            if isinstance(value, bytes | bytearray | memoryview):
-                buffers[name] = base64.b64encode(bytes(value)).decode("ascii")
-            else:
-                state[name] = value
-        return {"state": state, "buffers": buffers}
+            if name in self.trait_names(shared=True):
+                kind, value = _portable(getattr(self, name))
+                blocks.append(_data_block("shared", value, name=name, kind=kind))
+        return blocks

@@ -25,6 +25,10 @@ _IMPORT_JSON = re.compile(
     rf'^import\s+(?P<name>{_NAME})\s+from\s*"\./(?P<file>[\w.-]+\.json)"\s*with\s*\{{\s*type:\s*"json"\s*\}};[ \t]*$',
     re.M,
 )
+_IMPORT_TEXT = re.compile(
+    rf'^import\s+(?P<name>{_NAME})\s+from\s*"\./(?P<file>[\w.-]+\.mjs)"\s*with\s*\{{\s*type:\s*"text"\s*\}};[ \t]*$',
+    re.M,
+)
 _DECLARATION = rf"(?:(?:async\s+)?function\*?|class|const)\s+(?P<name>{_NAME})"
 _EXPORTED = re.compile(rf"^export\s+{_DECLARATION}", re.M)
 _EXPORT = re.compile(rf"^export\s+(?={_DECLARATION})", re.M)
@@ -133,7 +137,20 @@ def _rewrite(path: Path, source: str, wrapped: dict[str, str], trail: tuple[str,
             raise BundleError(f"{path.name}: {match['file']} is not JSON: {error}.") from None
         return f"const {match['name']} = {json.dumps(value, ensure_ascii=False)};"
 
-    rewritten = _IMPORT.sub(replace_module, _IMPORT_JSON.sub(replace_json, source))
+    def replace_text(match: re.Match[str]) -> str:
+        declared.append(match["name"])
+        script = path.parent / match["file"]
+        if _exports(_read(script)) or _EXPORT_DEFAULT.search(_read(script)):
+            raise BundleError(f"{path.name}: {match['file']} is the script of a worker; it cannot export anything.")
+        if script.name in trail:
+            raise BundleError(f"modules import each other in a circle: {' -> '.join((*trail, script.name))}.")
+        own: dict[str, str] = {}
+        _refuse_other_forms(script, _read(script))
+        body = _rewrite(script, _read(script), own, (*trail, script.name))
+        return f"const {match['name']} = {json.dumps(''.join(own.values()) + body, ensure_ascii=False)};"
+
+    rewritten = _IMPORT_TEXT.sub(replace_text, source)
+    rewritten = _IMPORT.sub(replace_module, _IMPORT_JSON.sub(replace_json, rewritten))
     if twice := sorted({name for name in declared if declared.count(name) > 1}):
         raise BundleError(f"{path.name}: {', '.join(twice)} is declared twice at the top level.")
     return rewritten
@@ -155,12 +172,15 @@ def _wrap(path: Path, wrapped: dict[str, str], trail: tuple[str, ...]) -> set[st
 
 def _refuse_other_forms(path: Path, source: str) -> None:
     """Raise on any import or export that would be left over."""
-    rest = _EXPORT.sub("", _IMPORT.sub("", _IMPORT_JSON.sub("", source)))
+    rest = source
+    for known in (_IMPORT_TEXT, _IMPORT_JSON, _IMPORT, _EXPORT):
+        rest = known.sub("", rest)
     for pattern, kind in ((_ANY_IMPORT, "import"), (_ANY_EXPORT, "export")):
         if match := pattern.search(rest):
             line = rest[match.start() :].strip().splitlines()[0]
             raise BundleError(
                 f"{path.name}: the bundler does not handle this {kind}: `{line}`. It knows "
-                '`import { a, b } from "./x.mjs";`, `import words from "./x.json" with { type: "json" };`, and '
+                '`import { a, b } from "./x.mjs";`, `import words from "./x.json" with { type: "json" };`, '
+                '`import SOURCE from "./x.mjs" with { type: "text" };`, and '
                 "`export` before a function, class or const."
             )

@@ -1,15 +1,22 @@
 // Runs as a classic inline script inside each explorable of a page without a kernel. A classic script, because
 // document.currentScript then says where it stands (no ids needed); a Blob URL, because a page opened from disk may
-// import nothing else. Modules are kept on the page by their hash, so that ten instances evaluate one module.
+// import nothing else. Modules are kept on the page by their hash, so that ten instances evaluate one module. A block
+// whose content the book's build moved to a file of its own is empty: that file has put it into d2lrnnBlocks before.
 (() => {
   const root = document.currentScript.parentElement;
   const modules = (globalThis.d2lrnnModules ??= new Map());
+  const blocks = (globalThis.d2lrnnBlocks ??= new Map());
+
+  for (const block of root.querySelectorAll(":scope > script[data-hash]")) {
+    const { hash } = block.dataset;
+    if (!blocks.has(hash)) blocks.set(hash, JSON.parse(block.textContent));
+  }
 
   const load = (name) => {
     const block = root.querySelector(`:scope > script.d2lrnn-${name}`);
     const { hash } = block.dataset;
     if (!modules.has(hash)) {
-      const url = URL.createObjectURL(new Blob([JSON.parse(block.textContent)], { type: "text/javascript" }));
+      const url = URL.createObjectURL(new Blob([blocks.get(hash)], { type: "text/javascript" }));
       modules.set(hash, import(url).finally(() => URL.revokeObjectURL(url)));
     }
     return modules.get(hash);

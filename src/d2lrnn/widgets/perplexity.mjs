@@ -1,6 +1,7 @@
 // Perplexity, one word at a time: the reader sets the probability that a model gave to each right next character.
 import {
-  buttonControl, element, explorable, formatNumber, formatProbability, rangeControl, svg, visibleCharacter,
+  buttonControl, element, explorable, footPanel, formatNumber, formatProbability, listRule, numberRule, rangeControl, svg,
+  visibleCharacter,
 } from "./ui.mjs";
 import WORDS from "./perplexity.words.json" with { type: "json" };
 
@@ -363,28 +364,30 @@ function meansPanel(t) {
   return { node, draw };
 }
 
-/** How to read it, and an experiment with its answer folded away. */
-function foot(t) {
-  const expected = element("p");
-  const node = element(
-    "div", { class: "ppl-foot" },
-    element("p", {}, element("b", {}, t("how_title")), " ", t("how")),
-    element("p", {}, element("b", {}, t("try_title")), " ", t("try")),
-    element("details", {}, element("summary", {}, t("expect_title")), expected),
-  );
-  const draw = (probs) => {
-    const alone = (p) => formatNumber(perplexity([p, ...Array(probs.length - 1).fill(1)]));
-    expected.textContent = t("expect", { count: probs.length, half: alone(0.5), hundredth: alone(0.01), thousandth: alone(0.001) });
-  };
-  return { node, draw };
+/** What the suggested experiment shows, with the numbers of the word at hand. */
+function expectation(probs, t) {
+  const alone = (p) => formatNumber(perplexity([p, ...Array(probs.length - 1).fill(1)]));
+  return t("expect", { count: probs.length, half: alone(0.5), hundredth: alone(0.01), thousandth: alone(0.001) });
 }
 
-function buildView({ el, t, signal, commit, reset, say }) {
+/** What a link may set. */
+export const RULES = {
+  word: (value) => (typeof value === "string" && wordProblem(value) === null ? value : undefined),
+  probs: listRule(numberRule(0, 1), MAX_CHARACTERS - 1),
+  vocab_size: numberRule(2, 1_000_000, { whole: true }),
+};
+
+/** As many probabilities as the word needs. */
+export function repair({ word, probs, vocab_size }) {
+  return { word, probs: carryProbs(probs, predictions(word).length, vocab_size), vocab_size };
+}
+
+function buildView({ el, t, signal, commit, reset, say, link }) {
   const body = element("div", { class: "ppl" });
   const result = resultPanel(t);
   const table = chart(t);
   const means = meansPanel(t);
-  const reading = foot(t);
+  const reading = footPanel({ t, how: t("how"), experiment: t("try"), link, say, signal });
   let shown = null; // the state on the screen
   let shownResult = null;
 
@@ -418,7 +421,7 @@ function buildView({ el, t, signal, commit, reset, say }) {
     tools.draw(shown);
     table.draw(probs, choices);
     means.draw(probs);
-    reading.draw(probs);
+    reading.expect(expectation(probs, t));
     const said = spokenResult(choices, t);
     if (shownResult !== null && said !== shownResult) say(said); // at first the reader has done nothing yet
     shownResult = said;
@@ -426,4 +429,4 @@ function buildView({ el, t, signal, commit, reset, say }) {
   return { draw };
 }
 
-export default explorable({ words: WORDS, traits: ["word", "probs", "vocab_size"], build: buildView });
+export default explorable({ words: WORDS, traits: ["word", "probs", "vocab_size"], build: buildView, rules: RULES, repair });

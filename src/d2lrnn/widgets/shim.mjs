@@ -16,6 +16,7 @@ export function isEqual(a, b) {
 
 /** A model over plain values, with no kernel behind it. */
 export function createModel(initial) {
+  // `isStatic` is no part of the specification: it tells a view that no kernel stands behind it.
   const state = { ...initial };
   const handlers = new Map(); // event name -> list of callbacks, in order, duplicates included
   const names = (text) => text.split(/\s+/).filter(Boolean);
@@ -23,6 +24,7 @@ export function createModel(initial) {
     for (const callback of [...(handlers.get(event) ?? [])]) callback(...details);
   };
   const model = {
+    isStatic: true,
     get: (name) => state[name],
     set(name, value) {
       const values = typeof name === "object" ? name : { [name]: value };
@@ -63,6 +65,20 @@ export function decodeState({ state, buffers }) {
   return { ...state, ...Object.fromEntries(decoded) };
 }
 
+/**
+ * The shared values of an explorable: what the page carries once under a hash, decoded once a page.
+ *
+ * `entries` are { name, kind, hash }, `blocks` and `decoded` map a hash to the carried and to the decoded value.
+ */
+export function decodeShared(entries, blocks, decoded) {
+  const values = {};
+  for (const { name, kind, hash } of entries) {
+    if (!decoded.has(hash)) decoded.set(hash, kind === "base64" ? decodeBase64(blocks.get(hash)) : blocks.get(hash));
+    values[name] = decoded.get(hash);
+  }
+  return values;
+}
+
 const mounted = new Map(); // root -> AbortController
 let observer = null;
 
@@ -89,8 +105,11 @@ async function mount(root, widget) {
   const controller = new AbortController();
   endOnRemoval(root, controller);
   const { signal } = controller;
-  const block = root.querySelector(":scope > script.d2lrnn-state");
-  const model = createModel(decodeState(JSON.parse(block.textContent)));
+  const blocks = globalThis.d2lrnnBlocks;
+  const decoded = (globalThis.d2lrnnDecoded ??= new Map());
+  const own = decodeState(blocks.get(root.querySelector(":scope > script.d2lrnn-state").dataset.hash));
+  const entries = Array.from(root.querySelectorAll(":scope > script.d2lrnn-shared"), (block) => block.dataset);
+  const model = createModel({ ...own, ...decodeShared(entries, blocks, decoded) });
   const definition = typeof widget === "function" ? await widget() : widget;
   const endModel = await definition.initialize?.({ model, signal });
   const endView = await definition.render({ model, el: root.querySelector(":scope > .d2lrnn-view"), signal });

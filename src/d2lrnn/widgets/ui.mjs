@@ -130,6 +130,88 @@ export function liveRegion({ signal, delay = 700 }) {
 /** Whether the reader asked for less movement. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+// ---- links that reproduce a state -------------------------------------------------------------------------------
+// A rule takes whatever stands in a link and returns a value that the explorable may have, or undefined.
+
+/** A finite number from min to max; a whole one if asked for. */
+export function numberRule(min, max, { whole = false } = {}) {
+  return (value) => {
+    const good = typeof value === "number" && value >= min && value <= max && (!whole || Number.isInteger(value));
+    return good ? value : undefined;
+  };
+}
+
+/** One of the choices. */
+export function choiceRule(choices) {
+  return (value) => (choices.includes(value) ? value : undefined);
+}
+
+/** A text of at most `max` characters; markup, emoji and the like are text like any other. */
+export function textRule(max) {
+  return (value) => (typeof value === "string" && [...value].length <= max ? value : undefined);
+}
+
+/** true or false. */
+export const flagRule = choiceRule([true, false]);
+
+/** A list of at most `max` values, all of which obey a rule. */
+export function listRule(rule, max) {
+  return (value) => {
+    if (!Array.isArray(value) || value.length > max) return undefined;
+    return value.every((item) => rule(item) !== undefined) ? value : undefined;
+  };
+}
+
+const LONGEST_LINK = 8000;
+
+/** The fragment of an address that holds the state of the explorable `name` (the `place`-th of its kind on the page). */
+export function encodeLink(name, place, state) {
+  return `#explore=${name}.${place}&state=${encodeURIComponent(JSON.stringify(state))}`;
+}
+
+/** The values in a fragment that obey their rules; null if it is not meant for this explorable or can't be read. */
+export function decodeLink(fragment, name, place, rules) {
+  if (fragment.length > LONGEST_LINK || !fragment.startsWith(`#explore=${name}.${place}&state=`)) return null;
+  let values;
+  try {
+    values = JSON.parse(decodeURIComponent(fragment.slice(fragment.indexOf("&state=") + "&state=".length)));
+  } catch {
+    return null; // cut off or mistyped: the page shows what its author meant
+  }
+  if (typeof values !== "object" || values === null) return null;
+  const known = Object.keys(rules).filter((key) => Object.hasOwn(values, key));
+  const kept = known.map((key) => [key, rules[key](values[key])]).filter(([, value]) => value !== undefined);
+  return kept.length ? Object.fromEntries(kept) : null;
+}
+
+/** How to read it, an experiment with its answer folded away, and, on a page, a link to the state. */
+export function footPanel({ t, how, experiment, link, say, signal }) {
+  const expected = element("p", {}, "");
+  const told = element("span", { class: "d2lrnn-told" });
+  const share = async () => {
+    const url = link();
+    history.replaceState(history.state, "", url); // a page from disk may have no clipboard: the address bar it has
+    let words = t("link_shown");
+    try {
+      await navigator.clipboard.writeText(url);
+      words = t("link_copied");
+    } catch {
+      // told by `link_shown`
+    }
+    told.textContent = words;
+    say(words);
+  };
+  const button = link ? [buttonControl({ label: t("link"), signal, onPress: share }), told] : [];
+  const node = element(
+    "div", { class: "d2lrnn-foot" },
+    element("p", {}, element("b", {}, t("how_title")), " ", how),
+    element("p", {}, element("b", {}, t("try_title")), " ", experiment),
+    element("details", {}, element("summary", {}, t("expect_title")), expected),
+    element("div", { class: "d2lrnn-link" }, ...button),
+  );
+  return { node, expect: (text) => (expected.textContent = text) };
+}
+
 // ---- the life of a view -----------------------------------------------------------------------------------------
 
 /**
@@ -140,9 +222,13 @@ export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: r
  * however many traits changed together. Handlers only call `context.commit(values)` or `context.reset()`. Listeners
  * take `context.signal`, so that they end with the view; `destroy` (optional) ends what a signal cannot.
  *
- * `context`: el, t (words), signal, commit, reset, say (the live region).
+ * `rules` (optional) says what a link may set, a rule for each control trait; `repair(state)` (optional) makes values
+ * that come from a link fit each other.
+ *
+ * `context`: el, t (words), signal, commit, reset, say (the live region), link (the address that reproduces the state;
+ * null where a kernel holds the state, or without rules), model.
  */
-export function explorable({ words, traits, build: buildView }) {
+export function explorable({ words, traits, build: buildView, rules = null, repair = (state) => state }) {
   function render({ model, el, signal }) {
     const root = el.closest(".d2lrnn-widget") ?? el;
     const t = translator(languageOf(root), UI_WORDS, words);
@@ -183,13 +269,31 @@ export function explorable({ words, traits, build: buildView }) {
       });
     }
 
+    const linked = rules !== null && model.isStatic === true;
+    const name = root.dataset.widget;
+    const place = linked ? [...document.querySelectorAll(`.d2lrnn-widget[data-widget="${name}"]`)].indexOf(root) : 0;
+    const chosen = () => Object.fromEntries(Object.keys(rules).map((key) => [key, model.get(key)]));
+    const link = () => location.href.split("#")[0] + encodeLink(name, place, chosen());
+    const follow = () => {
+      const values = decodeLink(location.hash, name, place, rules);
+      if (values === null) return;
+      commit(repair({ ...state(), ...model.get("author_state"), ...values }));
+      root.scrollIntoView({ block: "start" });
+    };
+
     signal?.addEventListener("abort", end, { once: true });
     root.classList.add("d2lrnn-widget");
     try {
       const live = liveRegion({ signal: controller.signal });
       el.replaceChildren();
-      view = buildView({ el, t, signal: controller.signal, commit, reset, say: live.say });
+      view = buildView({
+        el, t, model, signal: controller.signal, commit, reset, say: live.say, link: linked ? link : null,
+      });
       el.append(live.node);
+      if (linked) {
+        follow();
+        addEventListener("hashchange", follow, { signal: controller.signal });
+      }
       for (const name of traits) model.on(`change:${name}`, queueDraw);
       view.draw(state());
       root.dataset.ready = "1";

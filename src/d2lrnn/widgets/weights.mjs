@@ -1,0 +1,59 @@
+// The package's small models as a page carries them: a safetensors file with float16 weights -> a model of core.mjs.
+import { createModel, parameterShapes } from "./core.mjs";
+
+/** A float16, given as its 16 bits, as a number. */
+export function halfToNumber(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+/** Read a safetensors file from a DataView: { tensors: { name: { shape, values } }, about }. F16 and F32 only. */
+export function readSafetensors(view) {
+  const headerLength = Number(view.getBigUint64(0, true));
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + 8, headerLength);
+  const { __metadata__: about = {}, ...entries } = JSON.parse(new TextDecoder().decode(bytes));
+  const tensors = {};
+  for (const [name, { dtype, shape, data_offsets: [start, end] }] of Object.entries(entries)) {
+    const width = { F16: 2, F32: 4 }[dtype];
+    if (width === undefined) throw new TypeError(`tensor ${name} is of type ${dtype}; F16 and F32 can be read`);
+    const values = new Float32Array((end - start) / width);
+    for (let i = 0; i < values.length; i += 1) {
+      const at = 8 + headerLength + start + i * width;
+      values[i] = width === 2 ? halfToNumber(view.getUint16(at, true)) : view.getFloat32(at, true);
+    }
+    tensors[name] = { shape, values };
+  }
+  return { tensors, about };
+}
+
+/** A model, its vocabulary (a list of characters) and what the file says of it. */
+export function loadModel(view) {
+  const { tensors, about } = readSafetensors(view);
+  const [vocabSize, numHiddens] = tensors.W_xh.shape;
+  const model = createModel(vocabSize, numHiddens);
+  for (const [name, shape] of parameterShapes(vocabSize, numHiddens)) {
+    if (String(tensors[name]?.shape) !== String(shape)) throw new RangeError(`${name} has shape ${tensors[name]?.shape}, expected ${shape}`);
+    model[name].set(tensors[name].values);
+  }
+  const vocab = [...about.vocab];
+  if (vocab.length !== vocabSize) throw new RangeError(`${vocab.length} characters for ${vocabSize} rows of weights`);
+  return { model, vocab, about };
+}
+
+/** Text as the story was prepared: lower case, every run of anything but a to z one space, as d2lrnn.normalize. */
+export function normalise(text) {
+  return text.toLowerCase().replace(/[^a-z]+/g, " ");
+}
+
+/** Indices of the characters of a normalised text. */
+export function encode(text, vocab) {
+  const index = new Map(vocab.map((character, i) => [character, i]));
+  return Array.from(text, (character) => {
+    if (!index.has(character)) throw new RangeError(`"${character}" is not in the vocabulary`);
+    return index.get(character);
+  });
+}

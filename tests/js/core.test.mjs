@@ -1,0 +1,248 @@
+// The engine against torch and d2lrnn: core.mjs must agree with what Python computed in float64.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import {
+  addProduct, addTransposedProduct, applyUpdate, carryState, clipGradients, countContexts, countNgrams,
+  countParameters, createModel, createOptimiser, createReader, createWorkspace, fillWindows, forward, gradientNorm,
+  initialise, lossAndGradients, ngramProbs, randomSource, randomStarts, resetState, reshapeProbs, sampleIndex,
+  scoreNgram, scoreText, totalNats,
+} from "../../src/d2lrnn/widgets/core.mjs";
+
+const CASES = JSON.parse(readFileSync(new URL("./engine_cases.json", import.meta.url), "utf8"));
+
+/** Largest difference, as a share of the largest number in `expected`. */
+function assertClose(actual, expected, message, tolerance = 1e-5) {
+  assert.equal(actual.length, expected.length, message);
+  const scale = Math.max(...expected.map(Math.abs), 1e-30);
+  for (let i = 0; i < expected.length; i += 1) {
+    const error = Math.abs(actual[i] - expected[i]) / scale;
+    assert.ok(error <= tolerance, `${message}: [${i}] is ${actual[i]}, expected ${expected[i]} (${error} of the largest)`);
+  }
+}
+
+function modelOf({ sizes: [vocabSize, numHiddens], flat }) {
+  return createModel(vocabSize, numHiddens, Float32Array.from(flat));
+}
+
+test("a window: probabilities, state, loss and every gradient", () => {
+  assert.ok(CASES.windows.length >= 12);
+  for (const sample of CASES.windows) {
+    const [vocabSize, numHiddens, batchSize, numSteps] = sample.sizes;
+    const model = modelOf(sample);
+    const workspace = createWorkspace(model, batchSize, numSteps);
+    const name = `${sample.sizes} cut ${sample.cut}`;
+    workspace.states.set(sample.state);
+    forward(model, workspace, sample.X);
+    assertClose(workspace.probs, sample.probs, `${name}: probs`);
+    assertClose([totalNats(model, workspace, sample.Y) / (batchSize * numSteps)], [sample.loss], `${name}: nats`);
+    const loss = lossAndGradients(model, workspace, sample.X, sample.Y, { cut: sample.cut ?? Infinity });
+    assertClose([loss], [sample.loss], `${name}: loss`);
+    let start = 0;
+    for (const [key, view] of Object.entries(workspace.dViews)) {
+      assertClose(view, sample.gradients.slice(start, start + view.length), `${name}: d${key}`);
+      start += view.length;
+    }
+    assert.equal(start, countParameters(vocabSize, numHiddens));
+    carryState(workspace, numHiddens);
+    assertClose(workspace.states.slice(0, batchSize * numHiddens), sample.last, `${name}: last state`);
+  }
+});
+
+test("cutting the backward pass changes the gradients of the recurrence and not the loss", () => {
+  const [whole, one] = CASES.windows;
+  const grads = ({ sizes: [, , batchSize, numSteps], state, X, Y }, cut) => {
+    const model = modelOf(whole);
+    const workspace = createWorkspace(model, batchSize, numSteps);
+    workspace.states.set(state);
+    return { loss: lossAndGradients(model, workspace, X, Y, { cut }), dW_hh: workspace.dViews.W_hh.slice() };
+  };
+  assert.deepEqual(one.sizes, whole.sizes);
+  assert.equal(grads(whole, 1).loss, grads(whole, Infinity).loss);
+  assert.notDeepEqual(grads(whole, 1).dW_hh, grads(whole, Infinity).dW_hh);
+  assert.deepEqual(grads(whole, whole.sizes[3]).dW_hh, grads(whole, Infinity).dW_hh);
+});
+
+test("gradients against finite differences", () => {
+  const sample = CASES.windows[3];
+  const [, , batchSize, numSteps] = sample.sizes;
+  const model = modelOf(sample);
+  const workspace = createWorkspace(model, batchSize, numSteps);
+  const lossAt = (i, change) => {
+    const before = model.flat[i];
+    model.flat[i] = before + change;
+    workspace.states.set(sample.state);
+    const loss = lossAndGradients(model, workspace, sample.X, sample.Y);
+    const moved = model.flat[i] - before; // what float32 made of the change
+    model.flat[i] = before;
+    return { loss, moved };
+  };
+  workspace.states.set(sample.state);
+  lossAndGradients(model, workspace, sample.X, sample.Y);
+  const grads = workspace.grads.slice();
+  for (let i = 0; i < model.flat.length; i += 7) {
+    const up = lossAt(i, 0.01);
+    const down = lossAt(i, -0.01);
+    const slope = (up.loss - down.loss) / (up.moved - down.moved);
+    assert.ok(Math.abs(slope - grads[i]) < 1e-3, `parameter ${i}: ${slope} against ${grads[i]}`);
+  }
+});
+
+test("three steps of training: losses, norms and weights, clipped and not", () => {
+  assert.deepEqual(CASES.training.map(({ kind }) => kind), ["sgd", "sgd", "adam", "adam"]);
+  for (const sample of CASES.training) {
+    const [, numHiddens, batchSize, numSteps] = sample.sizes;
+    const model = modelOf(sample);
+    const workspace = createWorkspace(model, batchSize, numSteps);
+    const optimiser = createOptimiser(sample.kind, model.flat.length);
+    const text = Int32Array.from(sample.ids.flat());
+    const width = sample.ids[0].length;
+    const X = new Int32Array(batchSize * numSteps);
+    const Y = new Int32Array(batchSize * numSteps);
+    sample.losses.forEach((expected, step) => {
+      const starts = sample.ids.map((_, i) => i * width + step * numSteps);
+      fillWindows(X, Y, text, starts, numSteps);
+      const loss = lossAndGradients(model, workspace, X, Y);
+      const norm = clipGradients(workspace.grads, sample.max_norm ?? Infinity);
+      applyUpdate(optimiser, model.flat, workspace.grads, sample.learning_rate);
+      carryState(workspace, numHiddens);
+      assertClose([loss, norm], [expected, sample.norms[step]], `${sample.kind}, step ${step}`);
+    });
+    assertClose(model.flat, sample.after, `${sample.kind}, clip ${sample.max_norm}: weights`);
+  }
+});
+
+test("clipping keeps the direction and leaves a short gradient alone", () => {
+  const grads = Float32Array.of(3, 4);
+  assert.equal(clipGradients(grads, 10), 5);
+  assert.deepEqual([...grads], [3, 4]);
+  assert.equal(clipGradients(grads, 1), 5);
+  assert.ok(Math.abs(gradientNorm(grads) - 1) < 1e-6 && Math.abs(grads[1] / grads[0] - 4 / 3) < 1e-6);
+});
+
+test("a text is scored as in Python, alone or in pieces", () => {
+  const model = modelOf(CASES.score);
+  const exact = scoreText(model, CASES.score.ids, { batchSize: 1, warmUp: 0, numSteps: 10 });
+  assert.equal(exact.numTokens, CASES.score.ids.length - 1);
+  assertClose([exact.nats], [CASES.score.nats], "in one piece");
+  const pieces = scoreText(model, CASES.score.ids, { batchSize: 4, warmUp: 32, numSteps: 8 });
+  assertClose([pieces.nats], [CASES.score.nats], "in four pieces, each warmed up", 1e-4);
+  const cold = scoreText(model, CASES.score.ids, { batchSize: 4, warmUp: 0, numSteps: 8 });
+  assert.ok(Math.abs(cold.nats - CASES.score.nats) > 1e-3, "cold starts cost something");
+});
+
+test("n-grams: probabilities, contexts and held-out score as in Python", () => {
+  const { vocab_size, ids, held_out, contexts, num_contexts, orders } = CASES.ngram;
+  const table = countNgrams(ids, 6, vocab_size);
+  assert.equal(orders.length, 6);
+  for (const { order, probs, nats } of orders) {
+    contexts.forEach((context, i) => assertClose(ngramProbs(table, order, context), probs[i], `${order}: ${context}`, 1e-10));
+    assertClose([scoreNgram(table, order, held_out).nats], [nats], `${order}: held out`, 1e-10);
+    assert.equal(countContexts(table, order), num_contexts[order - 1], `${order}: contexts`);
+  }
+  assert.throws(() => countNgrams(ids, 40, vocab_size), RangeError);
+});
+
+test("temperature, top-k and top-p as in Python", () => {
+  for (const { probs, temperature, topK, topP, expected } of CASES.reshape) {
+    const settings = { temperature, topK: topK ?? undefined, topP: topP ?? undefined };
+    assertClose(reshapeProbs(Float64Array.from(probs), settings), expected, JSON.stringify(settings), 1e-10);
+  }
+});
+
+test("sampling follows the distribution", () => {
+  const random = randomSource(3);
+  const counts = [0, 0, 0];
+  for (let i = 0; i < 20_000; i += 1) counts[sampleIndex(Float64Array.of(0.5, 0, 0.5), random())] += 1;
+  assert.equal(counts[1], 0);
+  assert.ok(Math.abs(counts[0] - 10_000) < 300, `${counts}`);
+  assert.equal(sampleIndex(Float64Array.of(0.5, 0.5, 0), 1), 1);
+});
+
+test("a reader's state moves on token by token, and can be set", () => {
+  const model = initialise(createModel(7, 8), 1);
+  const reader = createReader(model);
+  const probs = [1, 2, 3].map((index) => reader.read(index).slice());
+  const workspace = createWorkspace(model, 1, 3);
+  forward(model, workspace, [1, 2, 3]);
+  assertClose(probs.flatMap((p) => [...p]), [...workspace.probs], "probs", 1e-6);
+  const state = reader.state;
+  const next = reader.read(4).slice();
+  reader.state = state;
+  assert.deepEqual(reader.read(4).slice(), next);
+  reader.state = new Float32Array(8);
+  assert.notDeepEqual(reader.read(4).slice(), next);
+});
+
+test("an orthogonal start, equal for equal seeds", () => {
+  const model = initialise(createModel(5, 12), 4);
+  const gram = new Float32Array(144);
+  addTransposedProduct(gram, 0, model.W_hh, 0, model.W_hh, 0, 12, 12, 12);
+  for (let i = 0; i < 144; i += 1) assert.ok(Math.abs(gram[i] - (i % 13 === 0 ? 1 : 0)) < 1e-6);
+  assert.deepEqual(initialise(createModel(5, 12), 4).flat, model.flat);
+  assert.notDeepEqual(initialise(createModel(5, 12), 5).flat, model.flat);
+  assert.ok(Math.max(...model.W_xh.map(Math.abs)) <= 1 / Math.sqrt(12));
+});
+
+test("windows hold the text and its successor, wherever they start", () => {
+  const ids = Int32Array.from({ length: 20 }, (_, i) => i);
+  const starts = randomStarts(new Int32Array(200), 20, 6, randomSource(1));
+  assert.equal(Math.min(...starts), 0);
+  assert.equal(Math.max(...starts), 13); // 13 + 6 = 19, the last target
+  const X = new Int32Array(12);
+  const Y = new Int32Array(12);
+  fillWindows(X, Y, ids, [0, 13], 6);
+  assert.deepEqual([...X], [0, 13, 1, 14, 2, 15, 3, 16, 4, 17, 5, 18]);
+  assert.deepEqual([...Y], [...X].map((index) => index + 1));
+});
+
+test("products of all shapes, against the definition", () => {
+  const random = randomSource(2);
+  const numbers = (count) => Float32Array.from({ length: count }, () => random() - 0.5);
+  for (const [n, k, m] of [[4, 4, 4], [5, 3, 7], [1, 9, 2], [8, 1, 5], [3, 6, 4]]) {
+    const [A, B, D] = [numbers(n * k), numbers(k * m), numbers(n * m)];
+    const expected = Array.from(D, (d, c) => {
+      let sum = d;
+      for (let p = 0; p < k; p += 1) sum += A[Math.floor(c / m) * k + p] * B[p * m + (c % m)];
+      return sum;
+    });
+    const C = D.slice();
+    addProduct(C, 0, A, 0, B, 0, n, k, m);
+    assertClose(C, expected, `${n} ${k} ${m}`, 1e-6);
+    const E = numbers(n * m);
+    const F = new Float32Array(k * m);
+    addTransposedProduct(F, 0, A, 0, E, 0, n, k, m);
+    const transposed = Array.from(F, (_, c) => {
+      let sum = 0;
+      for (let p = 0; p < n; p += 1) sum += A[p * k + Math.floor(c / m)] * E[p * m + (c % m)];
+      return sum;
+    });
+    assertClose(F, transposed, `transposed ${n} ${k} ${m}`, 1e-6);
+  }
+});
+
+test("a surprise beyond what a float32 probability can say", () => {
+  const model = createModel(3, 2);
+  model.b_q.set([500, 0, -300]);
+  const workspace = createWorkspace(model, 1, 2);
+  forward(model, workspace, [0, 1]);
+  assert.deepEqual([...workspace.probs.subarray(0, 3)], [1, 0, 0]);
+  assert.equal(totalNats(model, workspace, [2, 1]), 1300);
+  assert.equal(totalNats(model, workspace, [0, 0]), 0);
+});
+
+test("wrong sizes and names are refused", () => {
+  assert.throws(() => createModel(5, 6, new Float32Array(3)), /101 parameters, not 3|parameters, not 3/);
+  assert.throws(() => createOptimiser("rmsprop", 3), /no optimiser "rmsprop"/);
+});
+
+test("a zero state after a reset", () => {
+  const model = initialise(createModel(5, 4), 1);
+  const workspace = createWorkspace(model, 2, 3);
+  forward(model, workspace, [0, 1, 2, 3, 4, 0]);
+  carryState(workspace, 4);
+  assert.ok(workspace.states.subarray(0, 8).some((h) => h !== 0));
+  resetState(workspace, 4);
+  assert.ok(workspace.states.subarray(0, 8).every((h) => h === 0));
+});

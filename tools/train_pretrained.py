@@ -1,0 +1,76 @@
+"""Train the small models that the package carries, from a seed: ``make pretrained``.
+
+One network reads *The Tide Clock* in random windows and is stored at four stages. The metrics go into the header of
+each file and are printed; on another machine sums are added up in another order, so the last digits may differ.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+import d2lrnn as d
+from d2lrnn.pretrained import STAGES, save_pretrained
+
+FOLDER = Path(d.__file__).parent / "data" / "models"
+SEED, NUM_HIDDENS, EPOCHS, LR = 0, 128, 20, 1e-2
+STOPS = {0: "untrained", 40: "first-steps", 300: "half-way"}  # updates made before the model is stored
+
+
+class Snapshots:
+    """The windows of a text; before the minibatch with a given number the model is stored."""
+
+    carries_state = False
+
+    def __init__(self, windows: d.RandomWindows, store: dict[int, str], model: d.RNNLM) -> None:
+        self.windows, self.store, self.model = windows, store, model
+        self.count = 0
+        self.states: dict[str, tuple[int, dict[str, torch.Tensor]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.windows)
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        for minibatch in self.windows:
+            if self.count in self.store:
+                self.keep(self.store[self.count])
+            self.count += 1
+            yield minibatch
+
+    def keep(self, stage: str) -> None:
+        self.states[stage] = (self.count, {k: v.detach().clone() for k, v in self.model.state_dict().items()})
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    d.seed_everything(SEED)
+    text = d.load_text()
+    scratch = d.RNNScratch(len(text.vocab), NUM_HIDDENS)
+    torch.nn.init.orthogonal_(scratch.W_hh)
+    model = d.RNNLM(scratch, len(text.vocab))
+    windows = Snapshots(d.RandomWindows(text.train_ids, 32, 32), STOPS, model)
+    d.fit(model, windows, epochs=EPOCHS, lr=LR, schedule="one-cycle", device="cpu")
+    windows.keep("trained")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for stage in STAGES:
+        num_steps, state = windows.states[stage]
+        # What is scored is what is stored: weights rounded to float16.
+        model.load_state_dict({name: tensor.half().float() for name, tensor in state.items()})
+        perplexity = d.evaluate(model, text.heldout_ids).perplexity
+        about = {
+            "corpus": "the-tide-clock",
+            "seed": str(SEED),
+            "num_steps": str(num_steps),
+            "heldout_perplexity": f"{perplexity:.4f}",
+            "made_by": "tools/train_pretrained.py",
+        }
+        save_pretrained(FOLDER / f"{stage}.safetensors", model, text.vocab, about)
+        print(f"{stage:12} after {num_steps:5} updates: held-out perplexity {perplexity:.3f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
