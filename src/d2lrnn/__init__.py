@@ -13,9 +13,12 @@ from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.bptt import (
     LagGradients,
     gradients_by_lag,
+    random_factors,
     scale_to_spectral_radius,
     spectral_radius,
     step_jacobian,
+    truncated_gradient,
+    window_factors,
 )
 from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
@@ -80,6 +83,7 @@ __all__ = [
     "normalize",
     "perplexity",
     "pick_device",
+    "random_factors",
     "rnn_step",
     "rnn_step_backward",
     "rnn_step_forward",
@@ -90,5 +94,7 @@ __all__ = [
     "step_jacobian",
     "surprise_bits",
     "tokenize",
+    "truncated_gradient",
     "warm_up",
+    "window_factors",
 ]
