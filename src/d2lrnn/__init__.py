@@ -13,9 +13,12 @@ from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.bptt import (
     LagGradients,
     gradients_by_lag,
+    random_factors,
     scale_to_spectral_radius,
     spectral_radius,
     step_jacobian,
+    truncated_gradient,
+    window_factors,
 )
 from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
@@ -85,6 +88,7 @@ __all__ = [
     "perplexity",
     "pick_device",
     "pretrained_bytes",
+    "random_factors",
     "rnn_step",
     "rnn_step_backward",
     "rnn_step_forward",
@@ -96,5 +100,7 @@ __all__ = [
     "step_jacobian",
     "surprise_bits",
     "tokenize",
+    "truncated_gradient",
     "warm_up",
+    "window_factors",
 ]
