@@ -3,7 +3,7 @@
 Data flows one way, and each module imports only from those before it::
 
     corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding, manual_model
-    device, bptt, ngram, manual
+    device, bptt, ngram, manual, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
 so that ``import d2lrnn`` is as quick as ``import torch``.
@@ -35,6 +35,7 @@ from d2lrnn.manual_model import ManualRNNLM, fit_manual
 from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
 from d2lrnn.ngram import NGramLM
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
+from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
 
@@ -54,6 +55,7 @@ __all__ = [
     "RNNConcise",
     "RNNScratch",
     "RandomWindows",
+    "ScanLevel",
     "Score",
     "SequentialWindows",
     "StepGradients",
@@ -74,6 +76,8 @@ __all__ = [
     "fit_manual",
     "generate",
     "gradients_by_lag",
+    "linear_recurrence_loop",
+    "linear_recurrence_scan",
     "load_corpus",
     "load_text",
     "next_token_probs",
@@ -84,6 +88,7 @@ __all__ = [
     "rnn_step_backward",
     "rnn_step_forward",
     "scale_to_spectral_radius",
+    "scan_levels",
     "score_logits",
     "seed_everything",
     "spectral_radius",
