@@ -3,7 +3,7 @@
 Data flows one way, and each module imports only from those before it::
 
     corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
-    device, bptt, ngram, manual, manual_model, pretrained
+    device, bptt, ngram, manual, manual_model, pretrained, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
 so that ``import d2lrnn`` is as quick as ``import torch``.
@@ -39,6 +39,7 @@ from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, sco
 from d2lrnn.ngram import NGramLM
 from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
+from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
 
@@ -60,6 +61,7 @@ __all__ = [
     "RNNConcise",
     "RNNScratch",
     "RandomWindows",
+    "ScanLevel",
     "Score",
     "SequentialWindows",
     "StepGradients",
@@ -80,6 +82,8 @@ __all__ = [
     "fit_manual",
     "generate",
     "gradients_by_lag",
+    "linear_recurrence_loop",
+    "linear_recurrence_scan",
     "load_corpus",
     "load_pretrained",
     "load_text",
@@ -94,6 +98,7 @@ __all__ = [
     "rnn_step_forward",
     "save_pretrained",
     "scale_to_spectral_radius",
+    "scan_levels",
     "score_logits",
     "seed_everything",
     "spectral_radius",
