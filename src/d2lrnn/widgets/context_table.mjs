@@ -398,7 +398,10 @@ function chainPanel(t) {
   const weightCell = (weight) => {
     const bar = element("span", { class: "ctx-weight-bar" });
     bar.style.setProperty("width", `${(100 * weight).toFixed(2)}%`);
-    return element("td", { class: "ctx-weight" }, element("span", { class: "ctx-weight-text" }, formatShare(weight)), element("span", { class: "ctx-weight-track" }, bar));
+    return element(
+      "td", { class: "ctx-weight" },
+      element("span", { class: "ctx-weight-text" }, formatShare(weight)), element("span", { class: "ctx-weight-track" }, bar),
+    );
   };
   const draw = ({ chain, uniform, answering }, vocabSize) => {
     const rows = chain.map((each) => {
