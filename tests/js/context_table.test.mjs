@@ -142,6 +142,7 @@ test("typed text becomes letters and spaces, and not many", () => {
   const long = tidyPast("the tide </script>👩 ".repeat(6000));
   assert.equal(long.length, MAX_PAST);
   assert.match(long, /^[a-z ]+$/);
+  assert.equal(tidyPast(`${"a".repeat(50)}bc`), `${"a".repeat(38)}bc`, "the end is kept");
 });
 
 test("places in a line are found again by what was read up to them", () => {

@@ -551,7 +551,7 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
     label: t("reset"), class: "d2lrnn-button ctx-reset", signal,
     onPress: () => { reset(); field.force(model.get("past")); },
   });
-  const foot = footPanel({ t, how: t("how"), experiment: t("try"), link, say, signal });
+  const foot = footPanel({ t, how: t("how", { max: MAX_PAST }), experiment: t("try"), link, say, signal });
   foot.expect(expectation(t, levels, vocab.length));
   body.append(
     element("div", { class: "ctx-tools" }, field.node, resetButton),
