@@ -18,4 +18,12 @@ from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.surprise_map import SurpriseMap
 from d2lrnn.widgets.training_lab import TrainingLab
 
-__all__ = ["Concatenation", "ContextTable", "Explorable", "NextCharacter", "Perplexity", "SurpriseMap", "TrainingLab"]
+__all__ = [
+    "Concatenation",
+    "ContextTable",
+    "Explorable",
+    "NextCharacter",
+    "Perplexity",
+    "SurpriseMap",
+    "TrainingLab",
+]
