@@ -13,5 +13,6 @@ except ImportError as error:
 from d2lrnn.widgets.base import Explorable
 from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.training_lab import TrainingLab
+from d2lrnn.widgets.windows import Windows
 
-__all__ = ["Explorable", "Perplexity", "TrainingLab"]
+__all__ = ["Explorable", "Perplexity", "TrainingLab", "Windows"]
