@@ -415,16 +415,19 @@ function stripPanel(t) {
 
 /** What the looks of the strip mean; only those that are there. */
 function legendPanel(t) {
-  const kinds = ["now", "target", "memory", "before", "never"]; // what comes later looks like any text
-  const items = Object.fromEntries(kinds.map((kind) => {
+  const looks = [ // what comes later looks like any text
+    ["now", t("legend_now")], ["target", t("legend_target")], ["memory", t("legend_memory")],
+    ["before", t("legend_before")], ["never", t("legend_never")],
+  ];
+  const items = Object.fromEntries(looks.map(([kind, words]) => {
     const sample = element("span", { class: `win-token win-sample win-${kind} win-row-0`, "aria-hidden": "true" });
     if (kind === "now") paint(sample, [0]);
-    return [kind, element("span", { class: "win-legend-item" }, sample, t(`legend_${kind}`))];
+    return [kind, element("span", { class: "win-legend-item" }, sample, words)];
   }));
   const node = element("div", { class: "win-legend" }, ...Object.values(items));
   const draw = ({ marks, epoch }) => {
     const present = new Set(marks.map(({ kind }) => kind));
-    for (const kind of kinds) items[kind].hidden = kind === "target" ? epoch.length === 0 : !present.has(kind);
+    for (const [kind] of looks) items[kind].hidden = kind === "target" ? epoch.length === 0 : !present.has(kind);
   };
   return { node, draw };
 }
@@ -496,16 +499,22 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
     if (minibatch >= 1 && minibatch <= count) commit({ minibatch });
   };
 
-  const options = (prefix, names) => names.map((name) => [name, t(`${prefix}_${name}`)]);
+  const sources = [
+    ["story", t("source_story")], ["numbers", t("source_numbers")], ["row", t("source_row")], ["own", t("source_own")],
+  ];
+  const samplings = [
+    ["sequential", t("sampling_sequential")], ["random", t("sampling_random")], ["adjoining", t("sampling_adjoining")],
+  ];
+  const presets = Object.keys(PRESETS).map((name) => [name, t(`preset_${name}`)]);
   const example = selectControl({
-    label: t("examples"), options: [["", t("preset_none")], ...options("preset", Object.keys(PRESETS))], signal,
+    label: t("examples"), options: [["", t("preset_none")], ...presets], signal,
     onChange: (name) => (name === "" ? example.set(presetOf(shown)) : change({ ...PRESETS[name], minibatch: 1 })),
   });
   const source = selectControl({
-    label: t("source"), options: options("source", SOURCES), signal, onChange: (value) => change({ source: value, minibatch: 1 }),
+    label: t("source"), options: sources, signal, onChange: (value) => change({ source: value, minibatch: 1 }),
   });
   const sampling = selectControl({
-    label: t("sampling"), options: options("sampling", SAMPLINGS), signal,
+    label: t("sampling"), options: samplings, signal,
     onChange: (value) => change({ sampling: value, minibatch: 1 }),
   });
   const length = lengthControl({ t, signal, onLength: (value) => change({ length: value }) });

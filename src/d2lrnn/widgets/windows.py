@@ -19,6 +19,7 @@ __all__ = ["ROW", "Windows", "epoch_starts", "random_source"]
 
 _MAX_BATCH, _MAX_STEPS, _MIN_LENGTH, _MAX_LENGTH, _MAX_TYPED, _MAX_SEED = 6, 32, 2, 1200, 1000, 9999
 _COLORS = ("blue", "vermillion", "green")
+_SAMPLING_WORDS = {"sequential": "in_sequential", "random": "in_random", "adjoining": "in_adjoining"}
 
 #: The row of indices on which the chapter shows windows of five.
 ROW = (1, 5, 2, 3, 6, 7, 4, 0, 2, 5, 1)
@@ -233,7 +234,7 @@ class Windows(Explorable):
         words = Words(self._words)
         return words(
             "sentence", k=self._shown() + 1, count=self.num_minibatches, rows=self.batch_size, steps=self.num_steps,
-            sampling=words(f"in_{self.sampling}"), read=self.num_pairs_read, pairs=len(self.ids) - 1,
+            sampling=words(_SAMPLING_WORDS[self.sampling]), read=self.num_pairs_read, pairs=len(self.ids) - 1,
         )  # fmt: skip
 
     def _state_words(self, words: Words, row: int) -> str:
@@ -260,7 +261,7 @@ class Windows(Explorable):
             words("picture_row", row=row, state=state, X=" ".join(X), Y=" ".join(Y))
             for row, (X, Y, state) in enumerate(rows)
         )
-        sampling = words(f"in_{self.sampling}")
+        sampling = words(_SAMPLING_WORDS[self.sampling])
         described = words("picture", k=k + 1, count=len(starts), sampling=sampling, rows=described)
         picture = Picture(440, 84 + 74 * len(rows), words("title"), described)
         caption = {"k": k + 1, "count": len(starts), "batch_size": self.batch_size, "num_steps": num_steps}
