@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -58,6 +59,121 @@ def test_truncated_gradient_is_autograds_on_cut_sequences(run: dict[str, torch.T
             loss = loss + (run["dH"][t] * H).sum()
         (expected,) = torch.autograd.grad(loss, W_hh)
         torch.testing.assert_close(lags.truncated(tau), expected, rtol=1e-10, atol=1e-12)
+
+
+def with_factors(run: dict[str, torch.Tensor], factors: torch.Tensor) -> torch.Tensor:
+    """Autograd's gradient of W_hh with the same forward pass and each step back multiplied by its factor."""
+    torch.manual_seed(0)
+    rnn = d.RNNScratch(3, 6).double()  # the fixture's input weights
+    W_hh = run["W_hh"].clone().requires_grad_()
+    H, loss = run["H_0"], 0
+    for t, X in enumerate(run["inputs"]):
+        scaled = H.detach() + factors[t] * (H - H.detach())  # the value of H, and factors[t] times its gradient
+        H = d.rnn_step(X, scaled, rnn.W_xh.detach(), W_hh, rnn.b_h.detach())
+        loss = loss + (run["dH"][t] * H).sum()
+    torch.testing.assert_close(H.detach(), run["H"][-1])
+    return torch.autograd.grad(loss, W_hh)[0]
+
+
+def truncated(run: dict[str, torch.Tensor], factors: torch.Tensor) -> torch.Tensor:
+    return d.truncated_gradient(run["H"], run["dH"], run["W_hh"], factors, run["H_0"])
+
+
+def test_any_factors_give_autograds_gradient(run: dict[str, torch.Tensor]) -> None:
+    torch.manual_seed(2)
+    for factors in (torch.rand(8), 3 * torch.rand(8), d.random_factors(8, 0.6)):
+        torch.testing.assert_close(truncated(run, factors), with_factors(run, factors.double()), rtol=1e-6, atol=1e-9)
+
+
+def test_factors_of_one_give_the_full_gradient_and_zeros_lag_0(run: dict[str, torch.Tensor]) -> None:
+    lags = d.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
+    torch.testing.assert_close(truncated(run, torch.ones(8)), run["dW_hh"], rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(truncated(run, torch.zeros(8)), lags.truncated(1), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 8, 9])
+def test_window_factors_give_the_gradient_of_detached_windows(run: dict[str, torch.Tensor], size: int) -> None:
+    torch.manual_seed(0)
+    rnn = d.RNNScratch(3, 6).double()
+    with torch.no_grad():
+        rnn.W_hh.copy_(run["W_hh"])
+    state = run["H_0"]
+    for X, dH in zip(run["inputs"].split(size), run["dH"].split(size)):
+        outputs, state = rnn(X, state.detach())
+        (dH * outputs).sum().backward()
+    torch.testing.assert_close(truncated(run, d.window_factors(8, size)), rnn.W_hh.grad, rtol=1e-10, atol=1e-12)
+
+
+def test_draws_are_walked_back_together(run: dict[str, torch.Tensor]) -> None:
+    torch.manual_seed(3)
+    factors = d.random_factors(8, 0.7, num_draws=5)
+    together = truncated(run, factors)
+    assert together.shape == (5, 6, 6)
+    for row, gradient in zip(factors, together):
+        torch.testing.assert_close(truncated(run, row), gradient, rtol=1e-12, atol=1e-12)
+    one_step = d.truncated_gradient(run["H"][:1], run["dH"][:1], run["W_hh"], factors[:, :1], run["H_0"])
+    assert one_step.shape == (5, 6, 6)
+
+
+@pytest.mark.parametrize("keep", [torch.full((8,), 0.5), torch.linspace(0.3, 1.0, 8)], ids=["same", "by step"])
+def test_randomised_truncation_is_unbiased(run: dict[str, torch.Tensor], keep: torch.Tensor) -> None:
+    """Exactly: all 256 outcomes of the lots, each with its probability."""
+    keep = keep.double()
+    kept = torch.tensor(list(itertools.product([0.0, 1.0], repeat=8))).double()  # (256, 8)
+    probs = torch.where(kept == 1, keep, 1 - keep).prod(dim=1)
+    gradients = truncated(run, kept / keep)
+    assert probs.sum().item() == pytest.approx(1)
+    mean = (probs[:, None, None] * gradients).sum(dim=0)
+    torch.testing.assert_close(mean, run["dW_hh"], rtol=1e-10, atol=1e-12)
+    variance = (probs[:, None, None] * (gradients - mean) ** 2).sum(dim=0)
+    assert variance.sum() > 0.01 * (mean**2).sum()
+
+
+def outcomes(num_steps: int, keep_prob: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """All outcomes of the lots as factors, (2**num_steps, num_steps), and their probabilities."""
+    kept = torch.tensor(list(itertools.product([0.0, 1.0], repeat=num_steps))).double()
+    num_kept = kept.sum(dim=1)
+    return kept / keep_prob, keep_prob**num_kept * (1 - keep_prob) ** (num_steps - num_kept)
+
+
+def test_measured_mean_and_variance_are_the_exact_ones(run: dict[str, torch.Tensor]) -> None:
+    factors, probs = outcomes(8, 0.8)
+    variance = (probs[:, None, None] * (truncated(run, factors) - run["dW_hh"]) ** 2).sum(dim=0)
+    draws = truncated(run, d.random_factors(8, 0.8, 20_000, torch.Generator().manual_seed(0)))
+    z_scores = (draws.mean(dim=0) - run["dW_hh"]) / (variance / 20_000).sqrt()
+    assert z_scores.abs().max() < 4.5  # 36 entries
+    assert (draws.var(dim=0).sum() / variance.sum()).item() == pytest.approx(1, abs=0.05)
+
+
+def test_random_factors_are_zero_or_make_up_for_it() -> None:
+    generator = torch.Generator().manual_seed(0)
+    keep = torch.tensor([0.1, 0.5, 0.9, 1.0])
+    factors = d.random_factors(4, keep, 50_000, generator)
+    assert factors.shape == (50_000, 4) and factors.dtype == torch.float64
+    for column, prob in zip(factors.unbind(1), keep.double()):
+        assert set(column.unique().tolist()) <= {0.0, float(1 / prob)}
+        error = math.sqrt((1 / prob - 1) / 50_000)  # the variance of a factor is 1 / pi - 1
+        assert abs(column.mean() - 1) <= 4.5 * error
+    assert (factors[:, 3] == 1).all() and d.random_factors(4, 1.0).tolist() == [1.0] * 4
+    again = d.random_factors(4, keep, 50_000, torch.Generator().manual_seed(0))
+    assert torch.equal(again, factors)
+
+
+def test_variance_of_a_route_grows_with_its_lag() -> None:
+    """A linear recurrence of one unit and a loss at the last step: the route of lag k is a product of k factors."""
+    factors, probs = outcomes(6, 0.7)
+    H, dH = torch.zeros(6, 1, 1).double(), torch.zeros(6, 1, 1).double()
+    dH[-1] = 1.0
+    for lag in range(6):
+        H_0 = torch.zeros(1, 1).double()
+        states = H.clone()
+        if lag < 5:
+            states[4 - lag] = 1e-9  # only this use of the weight has something to multiply
+        else:
+            H_0 += 1e-9
+        route = d.truncated_gradient(states, dH, torch.ones(1, 1).double(), factors, H_0).flatten() / 1e-9
+        assert (probs * route).sum().item() == pytest.approx(1)
+        assert (probs * (route - 1) ** 2).sum().item() == pytest.approx(0.7**-lag - 1, abs=1e-9)
 
 
 def test_state_norms_are_autograds(run: dict[str, torch.Tensor]) -> None:
@@ -153,3 +269,21 @@ def test_bad_input() -> None:
         d.gradients_by_lag(H, H, torch.eye(3)).truncated(0)
     with pytest.raises(ValueError, match="units"):
         d.step_jacobian(torch.zeros(2), torch.eye(3))
+    for factors in (torch.ones(3), torch.ones(4, 2), torch.ones(2, 2, 4), torch.tensor(1.0)):
+        with pytest.raises(ValueError, match="factors have shape"):
+            d.truncated_gradient(H, H, torch.eye(3), factors)
+    with pytest.raises(ValueError, match="expected both"):
+        d.truncated_gradient(H, H[:2], torch.eye(3), torch.ones(4))
+    with pytest.raises(ValueError, match="H_0"):
+        d.truncated_gradient(H, H, torch.eye(3), torch.ones(4), torch.zeros(3, 3))
+    with pytest.raises(ValueError, match="window_size is 0"):
+        d.window_factors(4, 0)
+    with pytest.raises(ValueError, match="num_steps is 0"):
+        d.window_factors(0, 4)
+    with pytest.raises(ValueError, match="num_draws is 0"):
+        d.random_factors(4, 0.5, num_draws=0)
+    for keep_prob in (0.0, -0.1, 1.1, math.nan, torch.tensor([0.5, 0.5, 0.5, 0.0])):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            d.random_factors(4, keep_prob)
+    with pytest.raises(ValueError, match="one number, or 4"):
+        d.random_factors(4, torch.full((3,), 0.5))

@@ -22,6 +22,7 @@ ORDER = [
     "batching",
     "recurrent",
     "bptt",
+    "scan",
     "metrics",
     "ngram",
     "language_model",

@@ -1,4 +1,4 @@
-"""The book's own Sphinx extension: where executions are cached, local MathJax, search from disk, shared blocks."""
+"""The book's own Sphinx extension: where executions are cached, local MathJax, search from disk, explorables."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
+import yaml
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.util.docutils import SphinxDirective
 
 from fingerprint import package_fingerprint
 
@@ -71,6 +74,22 @@ def _write_front_door(app: Sphinx, exception: Exception | None) -> None:
         Path(app.outdir, "index.html").write_text(text, encoding="utf-8")
 
 
+class ExplorableDirective(SphinxDirective):
+    """An explorable on a page that is no notebook: its class, and in the body its traits as YAML."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        from d2lrnn import widgets  # only where a page asks for one: this imports torch
+
+        name = self.arguments[0]
+        if name not in widgets.__all__:
+            raise self.error(f"There is no explorable {name!r}; there are {', '.join(widgets.__all__)}.")
+        widget = getattr(widgets, name)(**(yaml.safe_load("\n".join(self.content)) or {}))
+        return [nodes.raw("", f"<div>\n{widget.static_html()}\n</div>", format="html")]
+
+
 def share_blocks(html: str, to_static: str, files: dict[str, str]) -> str:
     """Move the shared blocks of a page's explorables into files, to which script elements point.
 
@@ -117,6 +136,7 @@ def _share_blocks(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _set_execution_cache)
     app.connect("build-finished", _copy_mathjax)
+    app.add_directive("explorable", ExplorableDirective)
     app.connect("build-finished", _share_blocks)
     app.connect("build-finished", _write_front_door, priority=400)  # before external_toc writes a barer one
     app.add_js_file(None, body=SEARCH_FROM_DISK)

@@ -3,7 +3,7 @@
 Data flows one way, and each module imports only from those before it::
 
     corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
-    device, bptt, ngram, manual, manual_model, pretrained
+    device, bptt, ngram, manual, manual_model, pretrained, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
 so that ``import d2lrnn`` is as quick as ``import torch``.
@@ -13,9 +13,12 @@ from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.bptt import (
     LagGradients,
     gradients_by_lag,
+    random_factors,
     scale_to_spectral_radius,
     spectral_radius,
     step_jacobian,
+    truncated_gradient,
+    window_factors,
 )
 from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
@@ -36,6 +39,7 @@ from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, sco
 from d2lrnn.ngram import NGramLM
 from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
+from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
 
@@ -57,6 +61,7 @@ __all__ = [
     "RNNConcise",
     "RNNScratch",
     "RandomWindows",
+    "ScanLevel",
     "Score",
     "SequentialWindows",
     "StepGradients",
@@ -77,6 +82,8 @@ __all__ = [
     "fit_manual",
     "generate",
     "gradients_by_lag",
+    "linear_recurrence_loop",
+    "linear_recurrence_scan",
     "load_corpus",
     "load_pretrained",
     "load_text",
@@ -85,16 +92,20 @@ __all__ = [
     "perplexity",
     "pick_device",
     "pretrained_bytes",
+    "random_factors",
     "rnn_step",
     "rnn_step_backward",
     "rnn_step_forward",
     "save_pretrained",
     "scale_to_spectral_radius",
+    "scan_levels",
     "score_logits",
     "seed_everything",
     "spectral_radius",
     "step_jacobian",
     "surprise_bits",
     "tokenize",
+    "truncated_gradient",
     "warm_up",
+    "window_factors",
 ]

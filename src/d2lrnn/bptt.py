@@ -8,8 +8,11 @@ step back multiplies a gradient by the slope of tanh and by :math:`\mathbf W_{hh
     \Bigl(\frac{\partial L}{\partial \mathbf H_t} \odot (1 - \mathbf H_t^2)\Bigr) \mathbf W_{hh}^\top .
 
 Do that :math:`k` times and the gradient has travelled a lag of :math:`k` steps; whether it has grown or shrunk is
-decided by the spectral radius of :math:`\mathbf W_{hh}` and by how far tanh is saturated. Everything here is written
-out by hand and tested against autograd.
+decided by the spectral radius of :math:`\mathbf W_{hh}` and by how far tanh is saturated.
+
+Truncation multiplies what goes from one step to the step before by a factor: 1 lets it pass and 0 cuts it off. Factors
+of 0 at fixed places are windows; random factors of mean 1 are randomised truncation. Everything here is written out by
+hand and tested against autograd.
 """
 
 from __future__ import annotations
@@ -21,15 +24,35 @@ import torch
 __all__ = [
     "LagGradients",
     "gradients_by_lag",
+    "random_factors",
     "scale_to_spectral_radius",
     "spectral_radius",
     "step_jacobian",
+    "truncated_gradient",
+    "window_factors",
 ]
 
 
 def _check_square(W_hh: torch.Tensor) -> None:
     if W_hh.dim() != 2 or W_hh.shape[0] != W_hh.shape[1]:
         raise ValueError(f"W_hh has shape {tuple(W_hh.shape)}; expected a square matrix.")
+
+
+def _states_before(
+    H: torch.Tensor, dH: torch.Tensor, W_hh: torch.Tensor, H_0: torch.Tensor | None
+) -> torch.Tensor:
+    """Check all shapes and return the state before each step, (num_steps, batch_size, num_hiddens)."""
+    _check_square(W_hh)
+    if H.dim() != 3 or H.shape != dH.shape or H.shape[2] != W_hh.shape[0]:
+        raise ValueError(
+            f"H has shape {tuple(H.shape)} and dH {tuple(dH.shape)}; expected both to be "
+            f"(num_steps, batch_size, {W_hh.shape[0]})."
+        )
+    if H_0 is None:
+        H_0 = torch.zeros_like(H[0])
+    elif H_0.shape != H.shape[1:]:
+        raise ValueError(f"H_0 has shape {tuple(H_0.shape)}; expected {tuple(H.shape[1:])}.")
+    return torch.cat([H_0.unsqueeze(0), H[:-1]])
 
 
 def spectral_radius(W_hh: torch.Tensor) -> float:
@@ -205,17 +228,7 @@ def gradients_by_lag(
     >>> [round(n, 3) for n in gradients_by_lag(H, dH, 0.5 * torch.eye(2)).state_norms.tolist()]
     [1.414, 0.707, 0.354]
     """
-    _check_square(W_hh)
-    if H.dim() != 3 or H.shape != dH.shape or H.shape[2] != W_hh.shape[0]:
-        raise ValueError(
-            f"H has shape {tuple(H.shape)} and dH {tuple(dH.shape)}; expected both to be "
-            f"(num_steps, batch_size, {W_hh.shape[0]})."
-        )
-    if H_0 is None:
-        H_0 = torch.zeros_like(H[0])
-    elif H_0.shape != H.shape[1:]:
-        raise ValueError(f"H_0 has shape {tuple(H_0.shape)}; expected {tuple(H.shape[1:])}.")
-    H_before = torch.cat([H_0.unsqueeze(0), H[:-1]])  # (num_steps, batch_size, num_hiddens)
+    H_before = _states_before(H, dH, W_hh, H_0)
     slope = 1 - H**2
     D = dH
     norms, contributions = [], []
@@ -226,3 +239,168 @@ def gradients_by_lag(
         contributions.append(H_before[: len(D)].flatten(0, 1).T @ delta.flatten(0, 1))
         D = (delta @ W_hh.T)[1:]
     return LagGradients(torch.stack(norms), torch.stack(contributions))
+
+
+def window_factors(num_steps: int, window_size: int) -> torch.Tensor:
+    r"""Factors that cut the way back into windows of equal length.
+
+    .. math:: \xi_t = \begin{cases} 0 & \text{if a window begins with step } t \\ 1 & \text{otherwise} \end{cases}
+
+    Parameters
+    ----------
+    num_steps : int
+    window_size : int
+        Steps of a window; the last window has fewer where the division leaves a rest.
+
+    Returns
+    -------
+    Tensor, shape (num_steps,)
+        In double precision, for :func:`truncated_gradient`.
+
+    Raises
+    ------
+    ValueError
+        If a number is below 1.
+
+    Examples
+    --------
+    >>> window_factors(6, 3).tolist()
+    [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]
+    """
+    for name, number in (("num_steps", num_steps), ("window_size", window_size)):
+        if number < 1:
+            raise ValueError(f"{name} is {number}; it must be at least 1.")
+    return (torch.arange(num_steps) % window_size != 0).double()
+
+
+def random_factors(
+    num_steps: int,
+    keep_prob: float | torch.Tensor,
+    num_draws: int | None = None,
+    generator: torch.Generator | None = None,
+) -> torch.Tensor:
+    r"""Factors that cut the way back by lot, and make up for it in the mean.
+
+    .. math:: P(\xi_t = 1 / \pi_t) = \pi_t, \qquad P(\xi_t = 0) = 1 - \pi_t, \qquad \operatorname E[\xi_t] = 1 .
+
+    A route of lag :math:`k` is multiplied by :math:`k` of them. Its weight has the mean 1 and, if all :math:`\pi_t` are
+    :math:`\pi`, the variance :math:`\pi^{-k} - 1`.
+
+    Parameters
+    ----------
+    num_steps : int
+    keep_prob : float, or Tensor of shape (num_steps,)
+        :math:`\pi`, or :math:`\pi_t` for each step; above 0 and at most 1. Between two cuts lie :math:`1 / (1 - \pi)`
+        steps on average.
+    num_draws : int, optional
+        Number of independent draws.
+    generator : torch.Generator, optional
+        Of the CPU, where the factors are drawn; torch's own if left out.
+
+    Returns
+    -------
+    Tensor, shape (num_steps,), or (num_draws, num_steps) if `num_draws` is given
+        In double precision, for :func:`truncated_gradient`.
+
+    Raises
+    ------
+    ValueError
+        If `num_steps` or `num_draws` is below 1, a probability is not above 0 and at most 1, or there is not one for
+        each step.
+
+    Notes
+    -----
+    Taught in the chapter *Backpropagation through time*; Tallec and Ollivier, "Unbiasing truncated backpropagation
+    through time", arXiv:1705.08209 (2017).
+
+    Examples
+    --------
+    >>> factors = random_factors(6, keep_prob=0.5, num_draws=1000)
+    >>> factors.shape, factors.unique().tolist()
+    (torch.Size([1000, 6]), [0.0, 2.0])
+    """
+    for name, number in (("num_steps", num_steps), ("num_draws", num_draws)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is {number}; it must be at least 1.")
+    keep = torch.as_tensor(keep_prob, dtype=torch.float64, device="cpu")
+    if keep.shape not in ((), (num_steps,)):
+        raise ValueError(f"keep_prob has shape {tuple(keep.shape)}; expected one number, or {num_steps}.")
+    if not ((keep > 0) & (keep <= 1)).all():
+        raise ValueError("keep_prob must be above 0 and at most 1: what is always cut off can't be made up for.")
+    shape = (num_steps,) if num_draws is None else (num_draws, num_steps)
+    kept = torch.rand(shape, generator=generator, dtype=torch.float64) < keep
+    return kept / keep
+
+
+@torch.no_grad()
+def truncated_gradient(
+    H: torch.Tensor,
+    dH: torch.Tensor,
+    W_hh: torch.Tensor,
+    factors: torch.Tensor,
+    H_0: torch.Tensor | None = None,
+) -> torch.Tensor:
+    r"""Gradient of `W_hh` when each step back is multiplied by a factor.
+
+    .. math::
+        \boldsymbol\Delta_t = \Bigl(\frac{\partial L}{\partial \mathbf H_t}
+        + \xi_{t+1} \boldsymbol\Delta_{t+1} \mathbf W_{hh}^\top\Bigr) \odot (1 - \mathbf H_t^2), \qquad
+        \mathbf G = \sum_t \mathbf H_{t-1}^\top \boldsymbol\Delta_t .
+
+    Factors of 1 give the full gradient, :func:`window_factors` that of windows with the state carried over, and
+    :func:`random_factors` an unbiased estimate of the full one.
+
+    Parameters
+    ----------
+    H : Tensor, shape (num_steps, batch_size, num_hiddens)
+        States of a tanh recurrence.
+    dH : Tensor, shape (num_steps, batch_size, num_hiddens)
+        Gradient of the loss *of each step* with respect to the state of that step, as for :func:`gradients_by_lag`.
+    W_hh : Tensor, shape (num_hiddens, num_hiddens)
+    factors : Tensor, shape (num_steps,) or (num_draws, num_steps)
+        ``factors[t]`` multiplies what goes from the state of step `t` to the state before it; the first one comes into
+        play only where somebody asks for the gradient of `H_0`, and has no influence here.
+    H_0 : Tensor, shape (batch_size, num_hiddens), optional
+        State before the first step; zeros if left out.
+
+    Returns
+    -------
+    Tensor, shape (num_hiddens, num_hiddens), or (num_draws, num_hiddens, num_hiddens)
+        One gradient for each draw of factors.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit.
+
+    Notes
+    -----
+    Taught in the chapter *Backpropagation through time*; for random factors see Tallec and Ollivier, "Unbiasing
+    truncated backpropagation through time", arXiv:1705.08209 (2017). All draws walk back together, so that many cost
+    little more than one.
+
+    Examples
+    --------
+    >>> H, dH, W_hh = 0.5 * torch.ones(3, 1, 1), torch.ones(3, 1, 1), torch.ones(1, 1)
+    >>> truncated_gradient(H, dH, W_hh, torch.ones(3)).item()
+    1.03125
+    >>> gradients_by_lag(H, dH, W_hh).full.item()
+    1.03125
+    >>> truncated_gradient(H, dH, W_hh, window_factors(3, 1)).item()  # every step for itself
+    0.75
+    """
+    H_before = _states_before(H, dH, W_hh, H_0)
+    if factors.dim() not in (1, 2) or factors.shape[-1] != len(H):
+        raise ValueError(
+            f"factors have shape {tuple(factors.shape)}; expected ({len(H)},), one for each step, "
+            f"or (num_draws, {len(H)})."
+        )
+    factors = factors.to(W_hh)[..., None, None]  # (..., num_steps, 1, 1)
+    slope = 1 - H**2
+    dW_hh = torch.zeros_like(W_hh)
+    from_later = torch.zeros_like(H[0])
+    for t in reversed(range(len(H))):
+        delta = (dH[t] + from_later) * slope[t]  # (..., batch_size, num_hiddens)
+        dW_hh = dW_hh + H_before[t].T @ delta
+        from_later = factors[..., t, :, :] * (delta @ W_hh.T)
+    return dW_hh.expand(*factors.shape[:-3], *W_hh.shape)

@@ -2,6 +2,191 @@
 
 from __future__ import annotations
 
-from d2lrnn.checks.exercise import Exercise
+import math
 
-EXERCISES: tuple[Exercise, ...] = ()
+import torch
+
+from d2lrnn.checks.exercise import Exercise, Mistake
+
+AffineMap = tuple[torch.Tensor, torch.Tensor]
+
+
+def _lstm_flops(vocab_size: int, num_inputs: int, num_hiddens: int) -> int:
+    gates = 4 * 2 * num_hiddens * (num_inputs + num_hiddens)
+    return gates + 2 * num_hiddens * vocab_size
+
+
+def _whole_gradient(grads: list[torch.Tensor], counts: list[int]) -> torch.Tensor:
+    return sum(count * grad for grad, count in zip(grads, counts)) / sum(counts)
+
+
+def _shares() -> list[tuple[list[torch.Tensor], list[int]]]:
+    first, second, third = torch.randn(3, 2, 2, generator=torch.Generator().manual_seed(0)).double()
+    return [([first, second], [3, 1]), ([first, second, third], [5, 2, 8]), ([third, second], [4, 4])]
+
+
+def _combine(left: AffineMap, right: AffineMap) -> AffineMap:
+    return left[0] @ right[0], left[1] @ right[0] + right[1]
+
+
+def _maps() -> list[tuple[AffineMap, AffineMap]]:
+    generator = torch.Generator().manual_seed(0)
+
+    def random_map() -> AffineMap:
+        return torch.randn(3, 3, generator=generator).double(), torch.randn(3, generator=generator).double()
+
+    return [(random_map(), random_map()) for _ in range(2)]
+
+
+EXERCISES: tuple[Exercise, ...] = (
+    Exercise(
+        label="ex-at-scale-1",
+        solution=(39.0625, 6.25, 1.0),
+        mistakes=(
+            Mistake(
+                (6.25, 6.25, 1.0),
+                "A rod leads from every wheel to every wheel. How many rods come with a wheel that is added?",
+            ),
+            Mistake(
+                (39.0625, 39.0625, 1.0),
+                "What is kept for the way back is how the wheels stood, and not how the screws were set: "
+                "how many numbers is that for one wave?",
+            ),
+            Mistake(
+                (39.0625, 6.25, 6.25),
+                "With a helper at every wheel, all wheels are turned at once. What is left to wait for?",
+            ),
+            Mistake(
+                (39.0625, 6.25, 50.0),
+                "Fifty is the number of waits, before and after. The question is by what factor it has grown.",
+            ),
+        ),
+        praise="The work grows with the square, the memory with the size, and the waiting not at all: "
+        "a wide state costs work, and a long text costs time.",
+    ),
+    Exercise(
+        label="ex-at-scale-2",
+        solution=_lstm_flops,
+        probes=lambda: [(28, 28, 64), (10_000, 100, 200), (256, 64, 32)],
+        mistakes=(
+            Mistake(
+                lambda vocab_size, num_inputs, num_hiddens: _lstm_flops(vocab_size, num_inputs, num_hiddens) // 2,
+                "A multiplication and the addition that goes with it are two operations.",
+            ),
+            Mistake(
+                lambda vocab_size, num_inputs, num_hiddens: (
+                    2 * num_hiddens * (num_inputs + num_hiddens) + 2 * num_hiddens * vocab_size
+                ),
+                "That is the tanh layer's bill. How many blocks of that size does an LSTM compute at each step?",
+            ),
+            Mistake(
+                lambda vocab_size, num_inputs, num_hiddens: (
+                    4 * 2 * num_hiddens * (num_inputs + num_hiddens + vocab_size)
+                ),
+                "The output layer reads the state once; it has no gates.",
+            ),
+            Mistake(
+                lambda vocab_size, num_inputs, num_hiddens: 4 * 2 * num_hiddens * (num_inputs + num_hiddens),
+                "The gates are right. Something turns the state into scores for every symbol, and costs too.",
+            ),
+            Mistake(
+                lambda vocab_size, num_inputs, num_hiddens: (
+                    _lstm_flops(vocab_size, num_inputs, num_hiddens) + 2 * vocab_size * num_inputs
+                ),
+                "An embedding is looked up: copying a row costs no multiplication.",
+            ),
+            Mistake(
+                lambda vocab_size, num_inputs, num_hiddens: 3 * _lstm_flops(vocab_size, num_inputs, num_hiddens),
+                "That is the bill of a training step, and the exercise asks for the forward pass alone.",
+            ),
+        ),
+        praise="Gates cost a factor of four in the recurrence and nothing in the output layer: "
+        "with a large vocabulary they are nearly free.",
+    ),
+    Exercise(
+        label="ex-at-scale-3",
+        solution=_whole_gradient,
+        probes=_shares,
+        mistakes=(
+            Mistake(
+                lambda grads, counts: sum(grads) / len(grads),
+                "The plain mean lets a token of a small share speak louder than one of a large share.",
+            ),
+            Mistake(lambda grads, counts: sum(grads), "A sum grows with the number of ranks, and a mean must not."),
+            Mistake(
+                lambda grads, counts: sum(count * grad for grad, count in zip(grads, counts)),
+                "The weights are right, and they add up to the number of all tokens. What should they add up to?",
+            ),
+            Mistake(
+                lambda grads, counts: sum(count * grad for grad, count in zip(grads, counts)) / len(grads),
+                "The weights are right; what you divide by is the number of ranks, and it should be that of something "
+                "else.",
+            ),
+            Mistake(
+                lambda grads, counts: sum(grad / count for grad, count in zip(grads, counts)),
+                "The gradients are those of means already. Dividing by the count once more gives the small shares more "
+                "weight, and they should have less.",
+            ),
+        ),
+        praise="Equal shares make the weights equal, and only then is the plain mean right.",
+        rtol=1e-6,
+        atol=1e-9,
+    ),
+    Exercise(
+        label="ex-at-scale-4",
+        solution=_combine,
+        probes=_maps,
+        mistakes=(
+            Mistake(
+                lambda left, right: _combine(right, left),
+                "That applies the right map first. The left one is the earlier.",
+            ),
+            Mistake(
+                lambda left, right: (right[0] @ left[0], left[1] @ right[0] + right[1]),
+                "The offset is right. With rows multiplied from the right, which matrix stands next to h?",
+            ),
+            Mistake(
+                lambda left, right: (right[0] @ left[0], right[0] @ left[1] + right[1]),
+                "These are the formulas for columns. Here h is a row, and a matrix stands to the right of it.",
+            ),
+            Mistake(
+                lambda left, right: (left[0] @ right[0], left[1] + right[1]),
+                "The offset of the left map is there when the right map begins. What happens to it then?",
+            ),
+            Mistake(
+                lambda left, right: (left[0] * right[0], left[1] * right[0] + right[1]),
+                "The star multiplies entry by entry, which is right for numbers or diagonal matrices; these are full "
+                "ones.",
+            ),
+        ),
+        praise="The product of two matrices costs far more than that of a state and a matrix, "
+        "which is why the networks that are scanned keep theirs diagonal.",
+        rtol=1e-6,
+        atol=1e-9,
+    ),
+    Exercise(
+        label="ex-at-scale-5",
+        solution=lambda num_steps: math.ceil(math.log2(num_steps)),
+        probes=lambda: [(1,), (2,), (5,), (8,), (1000,), (1024,)],
+        mistakes=(
+            Mistake(
+                lambda num_steps: num_steps - 1,
+                "That is the loop. In a scan the distance that a place can see doubles with each level.",
+            ),
+            Mistake(
+                lambda num_steps: math.floor(math.log2(num_steps)),
+                "Right for powers of two. After two levels a place has seen four steps; is that enough for five?",
+            ),
+            Mistake(lambda num_steps: math.log2(num_steps), "A level is made or it is not: the answer is whole."),
+            Mistake(
+                lambda num_steps: math.ceil(math.log2(num_steps)) + 1,
+                "One too many: before the first level every place has seen its own step already.",
+            ),
+            Mistake(
+                lambda num_steps: max(2 * math.ceil(math.log2(num_steps)) - 1, 0),
+                "That is the scan in two sweeps, which saves work and has more levels.",
+            ),
+        ),
+        praise="From a thousand steps to a million, ten levels are added.",
+    ),
+)

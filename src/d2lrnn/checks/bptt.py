@@ -2,6 +2,140 @@
 
 from __future__ import annotations
 
-from d2lrnn.checks.exercise import Exercise
+import math
 
-EXERCISES: tuple[Exercise, ...] = ()
+from d2lrnn.checks.exercise import Exercise, Mistake
+
+
+def route_variance(keep_prob: float, lag: int) -> float:
+    """Variance of a product of `lag` independent factors, each 1 / keep_prob or 0, of mean 1."""
+    return keep_prob**-lag - 1
+
+
+FORGET_GATE = 0.5 ** (1 / 100)
+
+EXERCISES: tuple[Exercise, ...] = (
+    Exercise(
+        label="ex-bptt-1",
+        solution=(0.25, 0.25, 0.25, 0.0),
+        mistakes=(
+            Mistake(
+                (0.25, 0.5, 1.0, 0.0),
+                "These are the direct parts a_4, a_3, a_2 and a_1. On its way from step i to step 4 each of them is "
+                "still multiplied, once for every step of its lag.",
+            ),
+            Mistake(
+                (0.125, 0.125, 0.125, 0.0),
+                "Each term has been multiplied once too often: the product of the term i begins with j = i + 1, so it "
+                "is empty for lag 0.",
+            ),
+            Mistake(
+                (0.0, 0.25, 0.25, 0.25),
+                "The values are right, and the order is that of i = 1, 2, 3, 4. Lag 0 is the use of w that lies "
+                "nearest to h_4.",
+            ),
+            Mistake(
+                (0.25, 0.25, 0.25, 0.125),
+                "Look at the oldest use of w once more: what was there at step 1 for it to be multiplied with?",
+            ),
+        ),
+        praise="Every term has two factors of w, however they are shared between its own step and the way.",
+    ),
+    Exercise(
+        label="ex-bptt-3",
+        solution=math.degrees(math.atan(0.3) - math.atan(0.01)),
+        mistakes=(
+            Mistake(
+                math.degrees(math.atan(0.3)),
+                "That is the angle between the clipped gradient and the first axis. The gradient itself does not lie "
+                "quite on that axis.",
+            ),
+            Mistake(
+                math.atan(0.3) - math.atan(0.01),
+                "The right angle, in radians. The answer is wanted in degrees.",
+            ),
+            Mistake(
+                0.0,
+                "Clipping by norm turns nothing, and clipping by value was asked for: which of the two elements does "
+                "it change, and which not?",
+            ),
+        ),
+        praise="The large element was cut and the small one was not, so the small one now counts for more.",
+    ),
+    Exercise(
+        label="ex-bptt-4",
+        solution=route_variance,
+        mistakes=(
+            Mistake(
+                lambda keep_prob, lag: lag * (1 / keep_prob - 1),
+                "You added up the variances of the single factors. Variances add in a sum of independent numbers; "
+                "here they are multiplied.",
+            ),
+            Mistake(
+                lambda keep_prob, lag: (1 / keep_prob - 1) ** lag,
+                "The variance of a product is not the product of the variances, unless the means are 0. What does "
+                "multiply, for independent factors, is the mean of the squares.",
+            ),
+            Mistake(
+                lambda keep_prob, lag: keep_prob**-lag,
+                "That is the mean of the square. For the variance something has still to be subtracted.",
+            ),
+            Mistake(
+                lambda keep_prob, lag: keep_prob**lag * (1 - keep_prob**lag),
+                "That is the variance of whether the route is kept at all, a number 0 or 1. A route that is kept is "
+                "also enlarged.",
+            ),
+        ),
+        praise="It grows exponentially with the lag; the squared gradient of the route has to fall faster than that.",
+        probes=lambda: [(0.5, 1), (0.5, 3), (0.9, 10), (0.8, 2), (0.7, 0)],
+    ),
+    Exercise(
+        label="ex-bptt-5",
+        solution=math.log(FORGET_GATE / (1 - FORGET_GATE)),
+        mistakes=(
+            Mistake(
+                FORGET_GATE,
+                "That is the value of the gate. The bias is what has to go into the sigmoid for this value to come "
+                "out.",
+            ),
+            Mistake(
+                math.log(99),
+                "A gate of 0.99 keeps 0.99 to the power of 100, which is nearer to a third than to a half.",
+            ),
+            Mistake(
+                math.log(199),
+                "A gate of 0.995 loses half a per cent a step of what is *left*, not of what was there at the start: "
+                "after 100 steps more than half remains.",
+            ),
+            Mistake(
+                -math.log(FORGET_GATE / (1 - FORGET_GATE)),
+                "The size is right. With this sign the gate would be nearly shut, and forget nearly everything.",
+            ),
+        ),
+        praise="So a bias of 1 is a modest one: its gate keeps less than a twentieth over ten steps.",
+    ),
+    Exercise(
+        label="ex-bptt-6",
+        solution=(90, 19),
+        mistakes=(
+            Mistake(
+                (10, 10),
+                "That is enough where each loss has its own ten steps. In windows all places but the last reach less.",
+            ),
+            Mistake(
+                (100, 19),
+                "The mean is right. For the first number see whether place 10 itself reaches far enough.",
+            ),
+            Mistake(
+                (90, 20),
+                "The first is right. The mean reach is that of the numbers 1, 2, ..., tau, which is not quite tau / 2.",
+            ),
+            Mistake(
+                (19, 90),
+                "The right numbers, in the other order: first the window for nine losses in ten, then that for the "
+                "mean.",
+            ),
+        ),
+        praise="The first nine places of every window fall short, and only a long window makes them few.",
+    ),
+)

@@ -1,0 +1,66 @@
+"""The explorable SurpriseMap in Python: bits, totals, and what an arithmetic coder really needs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+import traitlets as t
+
+import d2lrnn as d
+from d2lrnn.widgets import SurpriseMap
+
+JS = Path(__file__).parent / "js"
+
+
+def test_the_stored_cases_are_fresh() -> None:
+    spec = importlib.util.spec_from_file_location("make_surprise_map_cases", JS / "make_surprise_map_cases.py")
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
+        assert (old["text"], old["stage"], old["bytes"]) == (new["text"], new["stage"], new["bytes"])
+        assert old["bits"] == pytest.approx(new["bits"], abs=1e-4), "run tests/js/make_surprise_map_cases.py"
+
+
+def test_the_total_is_the_models_score() -> None:
+    widget = SurpriseMap(text="the company took it from me")
+    loaded = d.load_pretrained()
+    score = d.evaluate(loaded.model, torch.tensor(loaded.vocab.encode(widget.text)))
+    assert math.fsum(widget.bits) * math.log(2) == pytest.approx(score.total_nats, rel=1e-5)
+    assert widget.perplexity == pytest.approx(score.perplexity, rel=1e-5)
+
+
+def test_the_bytes_are_those_of_the_coder() -> None:
+    widget = SurpriseMap()
+    loaded = d.load_pretrained()
+    packed = d.compress(loaded.model, torch.tensor(loaded.vocab.encode(widget.text)))
+    header, first_letter = 4, math.log2(27) / 8  # the coder's length field; the letter that nobody guesses
+    assert abs(len(packed) - header - first_letter - widget.packed_bytes) <= 2
+
+
+def test_every_stage_is_less_surprised_than_the_one_before() -> None:
+    rates = [SurpriseMap(stage=stage).bits_per_character for stage in SurpriseMap.stage.values]
+    assert rates == sorted(rates, reverse=True) and rates[0] > 4.6 and rates[-1] < 2.4
+
+
+def test_texts_are_normalised_and_bounded_and_short_ones_have_no_surprise() -> None:
+    assert SurpriseMap(text="Mr. <Keld>").text == "mr keld "
+    assert len(SurpriseMap(text="x" * 100_000).text) == 800
+    for text in ("", "a"):
+        widget = SurpriseMap(text=text)
+        assert widget.bits == [] and math.isnan(widget.perplexity) and widget.packed_bytes == 0
+
+
+def test_the_default_text_is_held_out() -> None:
+    text = d.load_text()
+    assert SurpriseMap().text in text.vocab.decode(text.heldout_ids)
+
+
+@pytest.mark.parametrize("wrong", [{"stage": "best"}, {"place": 0}])
+def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(t.TraitError):
+        SurpriseMap(**wrong)
