@@ -226,7 +226,7 @@ def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> No
         probe.remove(); return plain(found); };
       for (const node of document.querySelectorAll(".win-token.win-now, .win-x td")) {
         const row = (node.closest("[class*=win-row-]").className.match(/win-row-(\\d)/))[1];
-        node.style.backgroundImage = "none"; node.style.backgroundColor = tint(row); } }""")
+        node.style.setProperty("background", tint(row), "important"); } }""")
     result = page.evaluate(LOW_CONTRAST, 4.5)
     assert result["checked"] > 80 and result["found"] == []
     # On hatching, the text must be readable on the lines as well.
@@ -234,6 +234,15 @@ def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> No
     never = widget.locator(".win-strip .win-never").first
     assert never.evaluate("(e) => getComputedStyle(e).backgroundColor") != "rgba(0, 0, 0, 0)"
     assert page.evaluate(LOW_CONTRAST, 3.9)["found"] == []
+
+
+def test_a_page_may_clear_its_own_tables(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    rule = "main table :is(th, td) { background: none !important; padding: 0.45rem 0.8rem }"
+    widget = show(page, tmp_path, Windows(), head=f"<style>{rule}</style>")
+    look = "(e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).paddingTop]"
+    first, second = (widget.locator(".win-x td:last-child").nth(row).evaluate(look) for row in (0, 1))
+    assert first[0] != second[0] and first[0] != "rgba(0, 0, 0, 0)" and float(first[1][:-2]) < 3
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

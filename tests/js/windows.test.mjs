@@ -131,6 +131,7 @@ test("stretches join what looks alike and cover every place once", () => {
 
 test("a long text is folded far from everything that matters, and nowhere else", () => {
   assert.deepEqual(foldedParts(100, [[0, 2], [40, 55], [50, 60], [98, 100]], 5), [[2, 40], [60, 98]]);
+  assert.deepEqual(foldedParts(100, [[0, 2], [40, 60], [45, 50], [98, 100]], 5), [[2, 40], [60, 98]]);
   assert.deepEqual(foldedParts(10, [[0, 2], [6, 10]], 5), []);
   assert.deepEqual(foldedParts(10, [], 5), [[0, 10]]);
   const state = { ...SETTINGS, ...PRESETS.dlfs2 };

@@ -465,7 +465,7 @@ function arraysPanel(t) {
     node.hidden = epoch.length === 0;
     if (node.hidden) return;
     const { batch_size, num_steps, sampling } = settings;
-    caption.textContent = t("caption", { k: k + 1, count: epoch.length, batch_size, num_steps });
+    caption.textContent = t("caption", { batch_size, num_steps });
     const { X, Y } = cutMinibatch(tokens.map(visibleToken), epoch[k], num_steps);
     const carried = sampling === "sequential" && k > 0;
     observer.disconnect();

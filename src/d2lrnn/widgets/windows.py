@@ -264,8 +264,9 @@ class Windows(Explorable):
         sampling = words(_SAMPLING_WORDS[self.sampling])
         described = words("picture", k=k + 1, count=len(starts), sampling=sampling, rows=described)
         picture = Picture(440, 84 + 74 * len(rows), words("title"), described)
-        caption = {"k": k + 1, "count": len(starts), "batch_size": self.batch_size, "num_steps": num_steps}
-        picture.add("text", words("caption", **caption), x=12, y=20)
+        title = words("place", k=k + 1, count=len(starts)).capitalize()
+        shape = words("caption", batch_size=self.batch_size, num_steps=num_steps)
+        picture.add("text", f"{title}: {shape}", x=12, y=20)
         self._draw_line(picture, starts, k)
         cell = min(34.0, 388 / num_steps)
         for row, (X, Y, state) in enumerate(rows):
