@@ -48,8 +48,10 @@ def page_of(*widgets: Explorable, theme: str | None = None, head: str = "") -> s
 # Every text on the page whose contrast with what lies behind it is below the bound, as [text, ratio].
 LOW_CONTRAST = """(bound) => {
   const parse = (colour) => {
-    const [r, g, b, a = 1] = colour.match(/[\\d.]+/g).map(Number);
-    return { r, g, b, a };
+    // rgb(255 0 0 / 1), or what color-mix() gives: color(srgb 1 0 0 / 1)
+    const [r, g, b, a = 1] = colour.replace("color(srgb", "(").match(/[\\d.]+/g).map(Number);
+    const most = colour.startsWith("color(srgb") ? 255 : 1;
+    return { r: r * most, g: g * most, b: b * most, a };
   };
   const luminance = ({ r, g, b }) => {
     const [x, y, z] = [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);

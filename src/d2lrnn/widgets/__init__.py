@@ -11,10 +11,11 @@ except ImportError as error:
     raise ImportError(message) from error
 
 from d2lrnn.widgets.base import Explorable
+from d2lrnn.widgets.concatenation import Concatenation
 from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.surprise_map import SurpriseMap
 from d2lrnn.widgets.training_lab import TrainingLab
 from d2lrnn.widgets.windows import Windows
 
-__all__ = ["Explorable", "NextCharacter", "Perplexity", "SurpriseMap", "TrainingLab", "Windows"]
+__all__ = ["Concatenation", "Explorable", "NextCharacter", "Perplexity", "SurpriseMap", "TrainingLab", "Windows"]

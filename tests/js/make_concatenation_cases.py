@@ -1,0 +1,48 @@
+"""Write the cases on which ``Concatenation`` in Python and in the page must agree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2lrnn.widgets import Concatenation
+
+FILE = Path(__file__).with_name("concatenation_cases.json")
+
+
+def in_float32(pairs: list[tuple[float, float]]) -> np.float32:
+    """A sum of products from left to right, every step rounded to float32."""
+    total = np.float32(0)
+    for u, v in pairs:
+        total = np.float32(total + np.float32(np.float32(u) * np.float32(v)))
+    return total
+
+
+def cases() -> list[dict[str, Any]]:
+    found = []
+    for n, d, h, seed in [(2, 3, 3, 3), (1, 1, 1, 0), (4, 4, 4, 17), (3, 1, 4, 9999), (2, 4, 2, 5)]:
+        widget = Concatenation(n=n, d=d, h=h, seed=seed, row=0, column=0)
+        X, W_xh, H, W_hh = (m.tolist() for m in widget.matrices)
+        rounded = []
+        for i in range(n):
+            for j in range(h):
+                x = [(X[i][k], W_xh[k][j]) for k in range(d)]
+                s = [(H[i][k], W_hh[k][j]) for k in range(h)]
+                rounded.append([float(np.float32(in_float32(x) + in_float32(s))), float(in_float32(x + s))])
+        found.append(
+            {
+                "settings": {"n": n, "d": d, "h": h, "seed": seed},
+                "matrices": {"X": X, "W_xh": W_xh, "H": H, "W_hh": W_hh},
+                "exact": widget.apart.flatten().tolist(),
+                "float32": rounded,
+            }
+        )
+    return found
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(cases(), separators=(",", ":")) + "\n", encoding="utf-8")
+    print(f"wrote {FILE}")
