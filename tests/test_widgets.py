@@ -19,7 +19,6 @@ import pytest
 import traitlets as t
 
 from d2lrnn import widgets
-from d2lrnn import widgets
 from d2lrnn.widgets import Explorable, Perplexity
 from d2lrnn.widgets.base import module, stylesheet
 from d2lrnn.widgets.bundle import BundleError, bundle
