@@ -17,6 +17,7 @@ from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.surprise_map import SurpriseMap
 from d2lrnn.widgets.training_lab import TrainingLab
+from d2lrnn.widgets.windows import Windows
 
 __all__ = [
     "Concatenation",
@@ -26,4 +27,5 @@ __all__ = [
     "Perplexity",
     "SurpriseMap",
     "TrainingLab",
+    "Windows",
 ]
