@@ -101,7 +101,7 @@ def as_answer(code: str, solution: Any) -> Any:
         ast.parse(code, mode="eval")
     except SyntaxError:
         return None
-    return eval(f"lambda {arguments}: {code}", {"torch": torch, "log2": math.log2})
+    return eval(f"lambda {arguments}: ({code})", {"torch": torch, "log2": math.log2})
 
 
 @pytest.mark.parametrize("label", GIVEN_AS_CODE)
