@@ -119,6 +119,15 @@ def test_bad_values_are_refused(traits: dict[str, object], message: str) -> None
     assert repr(widget) == before
 
 
+def test_both_lists_from_the_front_end_are_taken_as_a_whole() -> None:
+    widget = Scan()
+    widget.set_state({"a": [0.5, 1], "x": [1, 2], "step": 1, "place": 2})
+    assert (widget.a, widget.x, widget.states_by_loop.tolist()) == ([0.5, 1.0], [1.0, 2.0], [1.0, 3.0])
+    with pytest.raises(t.TraitError, match="every time step has one of both"):
+        widget.set_state({"a": [0.5, 1, 1]})
+    assert widget.a == [0.5, 1.0]
+
+
 def test_one_of_the_lists_alone_may_be_given_if_it_fits() -> None:
     assert Scan(a=[0.5] * 4).x == preset_values("fading", 4)["x"]
     assert Scan(x=[1.0] * 8).a == [0.9] * 8
@@ -141,4 +150,4 @@ def test_the_picture_shows_every_state_and_every_combination(name: str, num_step
         slanting = [node for node in root.iter(f"{space}path") if "L" in node.get("d")]
         assert len(slanting) == widget.work["scan"]
         assert not re.search(r"\bnan\b|\binf\b", " ".join(texts))
-        assert f"{widget.depths['scan']} level" in widget.static_sentence()
+        assert f"depth {widget.depths['scan']}, work {widget.work['scan']}" in widget.static_sentence()

@@ -406,7 +406,7 @@ function paint(picture, width, places, shown, t) {
 /** What the loop does at this step, and how the cell in hand is combined. */
 function handPanel(t) {
   const lines = { loop: element("div"), scan: element("div") };
-  const titles = { loop: element("h4"), scan: element("h4") };
+  const titles = { loop: element("p", { class: "scan-title" }), scan: element("p", { class: "scan-title" }) };
   const node = element(
     "div", { class: "scan-hands" },
     ...["loop", "scan"].map((name) => element("div", { class: "scan-hand" }, titles[name], lines[name])),

@@ -287,20 +287,19 @@ class Scan(Explorable):
     def _draw_levels(self, picture: Picture, y: list[float]) -> None:
         levels, left, width = self.levels, 204, 158
         x = [left + width * level / len(levels) for level in range(len(levels) + 1)]
-        starts = list(range(self.num_steps))  # the first time step that each place has seen
-        for number in range(len(levels) + 1):
-            taken = {later: earlier for earlier, later in levels[number - 1].pairs} if number else {}
-            starts = [starts[taken[i]] if i in taken else starts[i] for i in range(self.num_steps)]
-            if number:
-                distance = str(levels[number - 1].distance)
-                picture.add("text", distance, x=x[number], y=44, font_size=12, text_anchor="middle")
+        first = list(range(self.num_steps))  # the first time step that each place has seen
+        dots = [(x[0], y[i], first[i]) for i in range(self.num_steps)]
+        for before, after, level in zip(x, x[1:], levels):
+            picture.add("text", str(level.distance), x=after, y=44, font_size=12, text_anchor="middle")
             for i in range(self.num_steps):
-                if number:
-                    own = {"stroke": "currentColor"} if i in taken else {"stroke": color("line")}
-                    picture.add("path", d=f"M{x[number - 1]:.2f} {y[i]}H{x[number]:.2f}", stroke_width=1.5, **own)
-                if i in taken:
-                    line = f"M{x[number - 1]:.2f} {y[taken[i]]}L{x[number]:.2f} {y[i]}"
-                    picture.add("path", d=line, stroke=color("vermillion"), stroke_width=1.75)
-            for i in range(self.num_steps):
-                paint = {"fill": color("blue")} if starts[i] == 0 else {"fill": "currentColor"}
-                picture.add("circle", cx=x[number], cy=y[i], r=4 if starts[i] == 0 else 2.5, **paint)
+                own = {"stroke": "currentColor" if i in level.targets else color("line")}
+                picture.add("path", d=f"M{before:.2f} {y[i]}H{after:.2f}", stroke_width=1.5, **own)
+            for earlier, later in level.pairs:
+                line = f"M{before:.2f} {y[earlier]}L{after:.2f} {y[later]}"
+                picture.add("path", d=line, stroke=color("vermillion"), stroke_width=1.75)
+            taken = {later: first[earlier] for earlier, later in level.pairs}
+            first = [taken.get(i, first[i]) for i in range(self.num_steps)]
+            dots += [(after, y[i], first[i]) for i in range(self.num_steps)]
+        for at_x, at_y, reaches in dots:  # after the lines, so that they stand on top
+            paint = {"fill": color("blue"), "r": 4.5} if reaches == 0 else {"fill": "currentColor", "r": 2.5}
+            picture.add("circle", cx=at_x, cy=at_y, **paint)
