@@ -15,6 +15,7 @@ from d2lrnn.widgets.concatenation import Concatenation
 from d2lrnn.widgets.context_table import ContextTable
 from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
+from d2lrnn.widgets.scan import Scan
 from d2lrnn.widgets.surprise_map import SurpriseMap
 from d2lrnn.widgets.training_lab import TrainingLab
 from d2lrnn.widgets.windows import Windows
@@ -25,6 +26,7 @@ __all__ = [
     "Explorable",
     "NextCharacter",
     "Perplexity",
+    "Scan",
     "SurpriseMap",
     "TrainingLab",
     "Windows",
