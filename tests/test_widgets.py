@@ -18,14 +18,14 @@ import comm
 import pytest
 import traitlets as t
 
-from d2lrnn.widgets import Explorable, NextCharacter, Perplexity, TrainingLab
+from d2lrnn.widgets import Explorable, GradientFlow, NextCharacter, Perplexity, TrainingLab
 from d2lrnn.widgets.base import module, stylesheet
 from d2lrnn.widgets.bundle import BundleError, bundle
 from d2lrnn.widgets.perplexity import preset_probs
 
 TESTS = Path(__file__).parent
 FOLDER = TESTS.parent / "src" / "d2lrnn" / "widgets"
-EXPLORABLES = [NextCharacter, Perplexity, TrainingLab]
+EXPLORABLES = [GradientFlow, NextCharacter, Perplexity, TrainingLab]
 HOSTILE = "</scRipt><!-"  # twelve characters
 
 

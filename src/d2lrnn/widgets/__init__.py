@@ -11,8 +11,9 @@ except ImportError as error:
     raise ImportError(message) from error
 
 from d2lrnn.widgets.base import Explorable
+from d2lrnn.widgets.gradient_flow import GradientFlow
 from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.training_lab import TrainingLab
 
-__all__ = ["Explorable", "NextCharacter", "Perplexity", "TrainingLab"]
+__all__ = ["Explorable", "GradientFlow", "NextCharacter", "Perplexity", "TrainingLab"]
