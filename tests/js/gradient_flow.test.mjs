@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  ACTIVATIONS, CLIPS, CUTS, INPUT_SIZES, MATRICES, PRESETS, RULES, STEPS, angleDegrees, factorPerStep, flow, followBack,
+  ACTIVATIONS, CLIPS, CUTS, INPUT_SIZES, MATRICES, PRESETS, RULES, STEPS, angleDegrees, factorPerStep, fate, flow, followBack,
   formatLength, length, nearestPlace, normAxis, presetValues, runForward, scaledMatrix, sideOf, verdict,
 } from "../../src/d2lrnn/widgets/gradient_flow.mjs";
 import { decodeLink, encodeLink, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -125,10 +125,11 @@ test("the verdict goes by what is left, and its reason by what did it", () => {
   };
   assert.deepEqual(Object.fromEntries(Object.keys(PRESETS).map((name) => [name, reasonOf(name)])), {
     vanishes: "vanishes stretch", level: "lasts radius", explodes: "explodes radius", saturated: "vanishes slopes",
-    source: "vanishes stretch", orthogonal: "lasts radius", sheared: "vanishes hump", cut: "lasts radius",
+    source: "vanishes stretch", orthogonal: "lasts radius", sheared: "vanishes hump", cut: "fades stretch",
   });
   const dead = { norms: [1, 0.5, 0, 0], meanSlope: 0.1, sigma: 1, factor: 0 };
   assert.deepEqual([verdict(dead, PLAIN).kind, verdict(dead, PLAIN).reason], ["vanishes", "dead"]);
+  assert.deepEqual([0, 1e-3, 0.1, 10, 1e3, 1e4].map(fate), ["vanishes", "fades", "lasts", "lasts", "grows", "explodes"]);
   assert.equal(factorPerStep([1, 9, 4, 2, 1]), 0.5);
   assert.equal(factorPerStep([1, 0, 0]), null);
 });

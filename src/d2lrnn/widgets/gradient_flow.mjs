@@ -159,18 +159,24 @@ export function flow(networks, settings) {
   };
 }
 
-/** What became of the gradient: "vanishes", "explodes" or "lasts", with the share that is left and the reason's key. */
+/** In a word, what became of a gradient of which the share `left` is left: it may be far above 1. */
+export function fate(left) {
+  if (left < 0.1) return left < 0.001 ? "vanishes" : "fades";
+  if (left > 10) return left > 1000 ? "explodes" : "grows";
+  return "lasts";
+}
+
+/** What became of the gradient, with the share that is left and the key of the reason. */
 export function verdict({ norms, meanSlope, sigma, factor }, { radius }) {
   const left = norms.at(-1) / norms[0];
-  const kind = left < 0.01 ? "vanishes" : left > 100 ? "explodes" : "lasts";
   const peakLag = norms.indexOf(Math.max(...norms));
   const peak = norms[peakLag] / norms[0];
   let reason = "radius";
   if (left === 0) reason = "dead";
   else if (meanSlope < 0.95 && factor !== null) reason = "slopes";
   else if (left < 1 && peak > 4) reason = "hump";
-  else if (kind === "vanishes" && sigma > 1 && radius < 1) reason = "stretch";
-  return { kind, left, reason, peak, peakLag };
+  else if (left < 0.1 && sigma > 1 && radius < 1) reason = "stretch";
+  return { kind: fate(left), left, reason, peak, peakLag };
 }
 
 /** How many eigenvalues lie inside, on and outside the unit circle. */

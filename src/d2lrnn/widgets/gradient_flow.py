@@ -207,6 +207,14 @@ def _angle_degrees(a: torch.Tensor, b: torch.Tensor) -> float | None:
     return math.degrees(2 * math.atan2(float((u - v).norm()), float((u + v).norm())))  # exact for small angles too
 
 
+def _fate(left: float) -> str:
+    if left < 0.1:
+        return "vanishes" if left < 0.001 else "fades"
+    if left > 10:
+        return "explodes" if left > 1000 else "grows"
+    return "lasts"
+
+
 def format_length(value: float) -> str:
     """A length over many orders of magnitude.
 
@@ -366,8 +374,7 @@ class GradientFlow(Explorable):
         """The verdict, as the live region says it."""
         norms, words = self.norms_by_lag, Words(self._words)
         left = norms[-1] / norms[0]
-        kind = "vanishes" if left < 0.01 else "explodes" if left > 100 else "lasts"
-        return words(f"verdict_{kind}", lag=self.num_steps - 1, left=format_length(left))
+        return words(f"verdict_{_fate(left)}", lag=self.num_steps - 1, left=format_length(left))
 
     def static_picture(self) -> str:
         """Norm by lag on a logarithmic axis, and the eigenvalues with the unit circle."""
