@@ -204,4 +204,5 @@ def test_it_answers_within_a_frame(opened: tuple[Page, Record], tmp_path: Path) 
           return times.sort((a, b) => a - b);
         }"""
     )
-    assert times[len(times) // 2] < 16 and times[-1] < 100
+    # a busy machine may put the page to sleep now and then: that is not the figure's work
+    assert times[len(times) // 2] < 16 and times[len(times) * 9 // 10] < 50
