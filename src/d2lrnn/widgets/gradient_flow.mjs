@@ -286,10 +286,9 @@ function planePanel(t) {
 
 function numbersPanel(t) {
   const values = Object.fromEntries(["sigma", "slope", "factor"].map((name) => [name, element("dd")]));
-  const node = element(
-    "dl", { class: "flow-numbers" },
-    ...Object.entries(values).map(([name, value]) => element("div", { class: `flow-number-${name}` }, element("dt", {}, t(`number_${name}`)), value)),
-  );
+  const entries = Object.entries(values).map(([name, value]) => element("div", {}, element("dt", {}, t(`number_${name}`)), value));
+  // a list with a class is indented by the book's theme
+  const node = element("div", { class: "flow-numbers" }, element("dl", {}, ...entries));
   return { node, draw: (texts) => { for (const [name, text] of Object.entries(texts)) values[name].textContent = text; } };
 }
 
