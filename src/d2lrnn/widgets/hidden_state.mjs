@@ -21,14 +21,19 @@ export function readable(text) {
   return normalise(text).slice(0, MAX_TEXT);
 }
 
-/** The state after every character, from zeros; after the first `cut` characters it is set to zeros again (0: never). */
-export function statesOf({ model, vocab }, text, cut = 0) {
+/** The state after every character, from zeros. */
+export function statesOf({ model, vocab }, text) {
   const reader = createReader(model);
-  return encode(text, vocab).map((index, i) => {
+  return encode(text, vocab).map((index) => {
     reader.read(index);
-    if (i + 1 === cut) reader.state = new Float32Array(model.numHiddens);
     return reader.state;
   });
+}
+
+/** The same, given the states of the whole text, with the state after `cut` characters set to zeros. */
+export function cutStates(network, text, cut, whole) {
+  if (text === "") return [];
+  return [...whole.slice(0, cut - 1), new Float32Array(network.model.numHiddens), ...statesOf(network, text.slice(cut))];
 }
 
 /** Probabilities of the next character, softmax(H W_hq + b_q). Of zeros: what the network says that has read nothing. */
@@ -70,6 +75,11 @@ export function likeliest(p, q, vocab) {
     .slice(0, ROWS);
 }
 
+/** A place that exists: beyond the end is the end. */
+function placeIn(columns, place) {
+  return Math.min(place, columns.length);
+}
+
 /**
  * Both runs, one above the other: { lanes, texts, distances, since, place }.
  *
@@ -80,15 +90,15 @@ export function likeliest(p, q, vocab) {
 export function twoRuns(network, { mode, text, second, cut, place }, whole = statesOf(network, text)) {
   const zeros = new Float32Array(network.model.numHiddens);
   const cutAt = Math.min(cut, text.length);
-  const other = mode === "cut" ? statesOf(network, text, cutAt) : statesOf(network, second);
+  const other = mode === "cut" ? cutStates(network, text, cutAt, whole) : statesOf(network, second);
   const count = Math.max(whole.length, other.length);
   const lanes = [whole, other].map((states) => [...Array(count - states.length).fill(zeros), ...states]);
   const texts = [text, mode === "cut" ? text : second].map((string) => string.padStart(count, "\0"));
+  const distances = lanes[0].map((state, i) => distance(state, lanes[1][i]));
   return {
-    lanes, texts,
-    distances: lanes[0].map((state, i) => distance(state, lanes[1][i])),
+    lanes, texts, distances,
     since: mode === "cut" ? cutAt : count - sharedEnding(text, second),
-    place: Math.min(place, count),
+    place: placeIn(distances, place),
   };
 }
 
@@ -253,7 +263,7 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
   const order = orderOf(explained);
   let shown = null;
   let runs = null;
-  let wholeOf = null; // the text whose whole run is kept: a cut elsewhere does not read it again
+  let whole = null; // the states of the text: a cut elsewhere does not read it again
   let preview = null; // the unit under the pointer
   let layout = null;
   let width = 0;
@@ -394,9 +404,11 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
     const before = shown;
     shown = state;
     if (before !== null && before.unit !== state.unit) preview = null; // chosen, it wins over one under a resting pointer
-    const whole = wholeOf?.text === state.text ? wholeOf.states : statesOf(network, state.text);
-    wholeOf = { text: state.text, states: whole };
-    runs = twoRuns(network, state, whole);
+    const changed = (...names) => before === null || names.some((name) => before[name] !== state[name]);
+    const reread = changed("mode", "text", "second", "cut");
+    if (changed("text")) whole = statesOf(network, state.text);
+    if (reread) runs = twoRuns(network, state, whole);
+    else runs = { ...runs, place: placeIn(runs.distances, state.place) };
     const count = runs.distances.length;
     for (const button of modeButtons) button.setAttribute("aria-pressed", String(button.dataset.mode === state.mode));
     fields.text.set(state.text);
@@ -408,10 +420,9 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
     placeSlider.set(runs.place, t("place", { context: tail(looked, looked.length, 6) }), count);
     cutSlider.set(Math.min(state.cut, count), t("cut", { context: tail(state.text, Math.min(state.cut, count), 6) }), state.text.length);
     drawUnitSlider();
-    drawMaps();
+    if (reread) drawMaps();
     drawFigure();
-    const odds = drawOdds();
-    summary.textContent = t(...account(runs, state.mode, odds));
+    if (reread || changed("place")) summary.textContent = t(...account(runs, state.mode, drawOdds()));
     if (before !== null) say(before.unit === state.unit ? `${summary.textContent} ${rows[0].node.firstChild.textContent}` : unitSlider.text());
   };
 

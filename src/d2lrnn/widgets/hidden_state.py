@@ -185,7 +185,7 @@ class HiddenState(Explorable):
         words, rows, (whole, other) = Words(self._words), self.likeliest, self._pasts()
         by_whole, by_other = (max(rows, key=lambda row: row[i]) for i in (1, 2))
         return words(
-            f"sentence_{self.mode}",
+            "sentence_compare" if self.mode == "compare" else "sentence_cut",
             text=whole or words("nothing"),
             rest=other or words("nothing"),
             character=visible_character(by_whole[0]),
