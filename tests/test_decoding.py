@@ -91,6 +91,56 @@ def test_top_k_comes_before_top_p() -> None:
     assert d.next_token_probs(LOGITS, top_p=0.7).nonzero().flatten().tolist() == [1, 2]
 
 
+WORDS = d.Vocab(["the", "tide", "the", "clock", "the", "tide"], unk_token="<unk>")
+
+
+@pytest.fixture
+def word_model() -> d.RNNLM:
+    torch.manual_seed(0)
+    return d.RNNLM(d.RNNScratch(5, 6), vocab_size=len(WORDS), embedding=torch.nn.Embedding(len(WORDS), 5))
+
+
+def test_words_are_split_at_white_space_and_joined_with_one(word_model: d.RNNLM) -> None:
+    from_list = d.generate(word_model, WORDS, ["the", "tide"], 8, generator=torch.Generator().manual_seed(1))
+    from_text = d.generate(word_model, WORDS, " the  tide\n", 8, generator=torch.Generator().manual_seed(1))
+    assert from_list == from_text
+    written = from_list.split(" ")
+    assert written[:2] == ["the", "tide"] and len(written) == 10
+    assert all(word in WORDS for word in written)
+
+
+def test_a_list_is_taken_token_by_token(model: d.RNNLM) -> None:
+    assert d.generate(model, VOCAB, ["a", "b"], 0) == "ab"
+
+
+def test_excluded_tokens_are_never_drawn_and_the_others_keep_their_proportions(word_model: d.RNNLM) -> None:
+    word_model.b_q.data[WORDS.index("<unk>")] = 20  # nearly all of the probability
+    plain = d.generate(word_model, WORDS, "the", 20, generator=torch.Generator().manual_seed(1))
+    assert plain.split()[1:] == ["<unk>"] * 20
+    for temperature in (0, 1.0):
+        text = d.generate(word_model, WORDS, "the", 20, temperature=temperature, exclude=["<unk>"])
+        assert "<unk>" not in text and len(text.split()) == 21
+    generator = torch.Generator().manual_seed(0)
+    drawn = [
+        d.generate(word_model, WORDS, "the", 1, exclude=["<unk>"], generator=generator).split()[-1] for _ in range(4000)
+    ]
+    logits, _ = d.warm_up(word_model, WORDS.encode(["the"]))
+    expected = torch.softmax(logits[1:], 0)
+    counts = torch.tensor([drawn.count(word) / 4000 for word in WORDS.tokens[1:]])
+    assert (counts - expected).abs().max() < 0.03  # four standard errors
+
+
+def test_a_single_token_to_exclude_may_be_a_string(word_model: d.RNNLM) -> None:
+    assert "the" not in d.generate(word_model, WORDS, "tide", 50, exclude="the").split()
+
+
+def test_what_cannot_be_excluded_is_an_error(word_model: d.RNNLM) -> None:
+    with pytest.raises(ValueError, match="'moon' is to be excluded, and is not in the vocabulary"):
+        d.generate(word_model, WORDS, "the", 3, exclude=["moon"])
+    with pytest.raises(ValueError, match="Every token is excluded"):
+        d.generate(word_model, WORDS, "the", 3, exclude=WORDS.tokens)
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [

@@ -18,14 +18,15 @@ import comm
 import pytest
 import traitlets as t
 
-from d2lrnn.widgets import Concatenation, Explorable, HiddenState, NextCharacter, Perplexity, SurpriseMap, TrainingLab
+from d2lrnn import widgets
+from d2lrnn.widgets import Explorable, Perplexity
 from d2lrnn.widgets.base import module, stylesheet
 from d2lrnn.widgets.bundle import BundleError, bundle
 from d2lrnn.widgets.perplexity import preset_probs
 
 TESTS = Path(__file__).parent
 FOLDER = TESTS.parent / "src" / "d2lrnn" / "widgets"
-EXPLORABLES = [Concatenation, HiddenState, NextCharacter, Perplexity, SurpriseMap, TrainingLab]
+EXPLORABLES = [getattr(widgets, name) for name in widgets.__all__ if name != "Explorable"]
 HOSTILE = "</scRipt><!-"  # twelve characters
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import dataclass, field
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
+from sphinxcontrib.bibtex.plugin import register_plugin
+from sphinxcontrib.bibtex.style.referencing import BracketStyle
+from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
 from fingerprint import package_fingerprint
 
@@ -72,6 +76,14 @@ def _write_front_door(app: Sphinx, exception: Exception | None) -> None:
         page = f"{app.config.master_doc}.html"
         text = FRONT_DOOR.format(language=app.config.language, title=escape(app.config.html_title), page=page)
         Path(app.outdir, "index.html").write_text(text, encoding="utf-8")
+
+
+@dataclass
+class RoundBrackets(AuthorYearReferenceStyle):
+    """Citations as prose has them: Elman (1990)."""
+
+    bracket_textual: BracketStyle = field(default_factory=lambda: BracketStyle("(", ")", sep="; "))
+    bracket_parenthetical: BracketStyle = field(default_factory=lambda: BracketStyle("(", ")", sep="; "))
 
 
 class ExplorableDirective(SphinxDirective):
@@ -136,6 +148,7 @@ def _share_blocks(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _set_execution_cache)
     app.connect("build-finished", _copy_mathjax)
+    register_plugin("sphinxcontrib.bibtex.style.referencing", "round_brackets", RoundBrackets)
     app.add_directive("explorable", ExplorableDirective)
     app.connect("build-finished", _share_blocks)
     app.connect("build-finished", _write_front_door, priority=400)  # before external_toc writes a barer one

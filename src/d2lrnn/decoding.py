@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from d2lrnn.language_model import RNNLM
-from d2lrnn.text import Vocab
+from d2lrnn.text import Vocab, tokenize
 
 __all__ = ["generate", "next_token_probs", "warm_up"]
 
@@ -122,6 +122,7 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    exclude: Iterable[str] = (),
     generator: torch.Generator | None = None,
 ) -> str:
     """Continue a prefix.
@@ -131,11 +132,15 @@ def generate(
     model : RNNLM
     vocab : Vocab
     prefix : str or iterable of str
-        Text to warm up on: a string of characters, or a list of words for a word-level vocabulary.
+        Text to warm up on. A plain string is cut into characters, or at white space if the vocabulary is one of words;
+        a list is taken token by token.
     num_tokens : int
         How many tokens to add; at least 0.
     temperature, top_k, top_p
         As in :func:`next_token_probs`.
+    exclude : iterable of str, optional
+        Tokens that are never drawn, such as the one that stands for unknown words: their probability goes to the
+        others before anything else happens.
     generator : torch.Generator, optional
         A CPU generator, so that the same seed gives the same text on every device that computes the same logits;
         torch's global one if left out.
@@ -143,12 +148,13 @@ def generate(
     Returns
     -------
     str
-        The prefix and what follows it.
+        The prefix and what follows it, words with a space between them.
 
     Raises
     ------
     ValueError
-        If the prefix is empty or has an unknown token, or a setting is out of range.
+        If the prefix is empty or has an unknown token, a token to exclude is not in the vocabulary or none is left,
+        or a setting is out of range.
 
     Examples
     --------
@@ -156,17 +162,41 @@ def generate(
     >>> vocab = Vocab("abc")
     >>> len(generate(RNNLM(RNNScratch(3, 8), 3), vocab, "ab", num_tokens=10))
     12
+    >>> words = Vocab(["low", "tide", "tide"], unk_token="<unk>")
+    >>> text = generate(RNNLM(RNNScratch(3, 8), 3), words, "low tide", num_tokens=3, exclude=["<unk>", "low"])
+    >>> text
+    'low tide tide tide tide'
     """
     if num_tokens < 0:
         raise ValueError(f"num_tokens is {num_tokens}; it must be at least 0.")
-    ids = vocab.encode(prefix)
+    ids = vocab.encode(_split(prefix, vocab))
+    excluded = _indices_to_exclude(exclude, vocab).to(model.device)
     training = model.training
     model.eval()
     logits, state = warm_up(model, ids)
     for _ in range(num_tokens):
-        probs = next_token_probs(logits, temperature, top_k, top_p).cpu()
+        allowed = logits.index_fill(0, excluded, -math.inf)
+        probs = next_token_probs(allowed, temperature, top_k, top_p).cpu()
         ids.append(int(torch.multinomial(probs, 1, generator=generator)))
         logits, state = model(torch.tensor([[ids[-1]]], device=model.device), state)
         logits = logits[0, -1]  # (vocab_size,)
     model.train(training)
     return vocab.decode(ids)
+
+
+def _split(prefix: str | Iterable[str], vocab: Vocab) -> list[str]:
+    """The prefix as tokens. Spelling a string out to a vocabulary of words would make every letter an unknown word."""
+    if not isinstance(prefix, str):
+        return list(prefix)
+    of_words = any(len(token) > 1 for token in vocab.tokens if token != vocab.unk_token)
+    return tokenize(prefix, "word" if of_words else "char")
+
+
+def _indices_to_exclude(exclude: Iterable[str], vocab: Vocab) -> torch.Tensor:
+    tokens = {exclude} if isinstance(exclude, str) else set(exclude)
+    for token in tokens:
+        if token not in vocab:
+            raise ValueError(f"{token!r} is to be excluded, and is not in the vocabulary ({vocab!r}).")
+    if len(tokens) == len(vocab):
+        raise ValueError("Every token is excluded, so there is nothing left to draw. Exclude fewer.")
+    return torch.tensor(sorted(vocab.index(token) for token in tokens), dtype=torch.long)

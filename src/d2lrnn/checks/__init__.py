@@ -5,7 +5,7 @@ which says whether it is right, names the mistake if it is one of the usual ones
 
 >>> from d2lrnn import checks
 >>> checks.check("ex-hidden-state-1", ...)
-… Not attempted yet: put your answer in place of the dots and run the cell again.
+… Not attempted yet: put your answer in place of the dots.
 
 The solutions stand in the modules of this package, one a chapter: read them after you have tried.
 """

@@ -2,6 +2,159 @@
 
 from __future__ import annotations
 
-from d2lrnn.checks.exercise import Exercise
+from typing import Any
 
-EXERCISES: tuple[Exercise, ...] = ()
+import numpy as np
+
+from d2lrnn.checks.exercise import Exercise, Mistake
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+ALL_WEIGHTS = 418 * 100 + 2 * 100 * 100 + 100 + 100 * 418 + 418
+
+
+def relu_delta(dH: Array, H: Array) -> Array:
+    """Gradient before a rectifier: it passes where the unit is on."""
+    return dH * (H > 0)
+
+
+def relu_probes() -> list[tuple[Array, Array]]:
+    """States with units on and off, and gradients of both signs on either."""
+    rng = np.random.default_rng(0)
+    return [(rng.normal(size=shape), np.maximum(rng.normal(size=shape), 0)) for shape in ((2, 4), (3, 3))]
+
+
+def leaky_back(dH: Array, T: Array, W_hh: Array, a: float) -> Array:
+    """Gradient by the state before a leaky step: the direct way, and the way through the tanh."""
+    return (1 - a) * dH + (a * dH * (1 - T**2)) @ W_hh.T
+
+
+def leaky_probes() -> list[tuple[Array, Array, Array, float]]:
+    """Two shares, neither of them a half, with which 1 - a could be taken for a."""
+    rng = np.random.default_rng(0)
+    return [
+        (rng.normal(size=(3, 4)), np.tanh(rng.normal(size=(3, 4))), rng.normal(size=(4, 4)), a) for a in (0.3, 0.9)
+    ]
+
+
+def counted_gradient(probs: Array, Y: Array) -> Array:
+    """Gradient of the mean loss over the places whose target is not -1."""
+    counts = Y >= 0
+    one_hot = np.eye(probs.shape[1])[np.where(counts, Y, 0)]
+    return (probs - one_hot) * counts[:, None] / counts.sum()
+
+
+def last_word_gradient(probs: Array, Y: Array) -> Array:
+    """What comes of -1 as an index: the last word is taken for the right one."""
+    return (probs - np.eye(probs.shape[1])[Y]) / len(Y)
+
+
+def counted_probes() -> list[tuple[Array, Array]]:
+    """Places that count and places that do not."""
+    rng = np.random.default_rng(0)
+    targets = [np.array([2, -1, 4, 0]), np.array([-1, 3, -1, 1, 4])]
+    return [(rng.dirichlet(np.ones(5), size=len(Y)), Y) for Y in targets]
+
+
+EXERCISES: tuple[Exercise, ...] = (
+    Exercise(
+        label="ex-by-hand-1",
+        solution=(ALL_WEIGHTS, 5000),
+        mistakes=(
+            Mistake(
+                (ALL_WEIGHTS, 418 * 100),
+                "The total is right. But only rows that were looked up get a gradient; how many are they at most?",
+            ),
+            Mistake(
+                (ALL_WEIGHTS, 50),
+                "The total is right, and so is the number of rows, at most. How many numbers stand in one row?",
+            ),
+            Mistake(
+                (ALL_WEIGHTS - 518, 5000),
+                "The second number is right. The first counts the four matrices; what else is learnt?",
+            ),
+            Mistake(
+                (ALL_WEIGHTS - 100 * 100 + 418 * 100, 5000),
+                "The second number is right. In the first, W_xh has a row for each word; but words come to it "
+                "as rows of the table, 100 numbers wide.",
+            ),
+        ),
+        praise="Table and output layer hold four fifths of it; the recurrence, which this book is about, the rest.",
+    ),
+    Exercise(
+        label="ex-by-hand-2",
+        solution=relu_delta,
+        probes=relu_probes,
+        mistakes=(
+            Mistake(
+                lambda dH, H: dH * (1 - H**2),
+                "That is the slope of tanh. How steep is the rectifier, where it is on and where it is off?",
+            ),
+            Mistake(
+                lambda dH, H: dH * H,
+                "That multiplies by the value of the rectifier. The chain rule wants its slope.",
+            ),
+            Mistake(
+                lambda dH, H: np.maximum(dH, 0),
+                "That sends the gradient itself through the rectifier. Whether it may pass, the forward pass decides.",
+            ),
+            Mistake(
+                lambda dH, H: dH * (H >= 0),
+                "A rectifier never returns anything below 0, so that condition lets everything through.",
+            ),
+        ),
+        praise="The output alone says which side of the kink the input was on, as with tanh it says the slope.",
+    ),
+    Exercise(
+        label="ex-by-hand-4",
+        solution=leaky_back,
+        probes=leaky_probes,
+        mistakes=(
+            Mistake(
+                lambda dH, T, W_hh, a: (a * dH * (1 - T**2)) @ W_hh.T,
+                "That is the way through the tanh. The old state goes another way too, and copying adds.",
+            ),
+            Mistake(
+                lambda dH, T, W_hh, a: dH + (a * dH * (1 - T**2)) @ W_hh.T,
+                "Both ways are there. What is the old state multiplied by on the direct one?",
+            ),
+            Mistake(
+                lambda dH, T, W_hh, a: (1 - a) * dH + (dH * (1 - T**2)) @ W_hh.T,
+                "Both ways are there. How much of T arrives in H, and so how much of dH in T?",
+            ),
+            Mistake(
+                lambda dH, T, W_hh, a: (1 - a) * dH + (a * dH * (1 - T**2)) @ W_hh,
+                "Nearly: the shape is right, and shapes do not prove a product with a square matrix.",
+            ),
+            Mistake(
+                lambda dH, T, W_hh, a: (1 - a) * dH + (a * dH) @ W_hh.T,
+                "Between H_before and T there is a matrix product and a tanh; the slope of the latter is missing.",
+            ),
+        ),
+        praise="One way goes through a matrix and a slope, the other through neither, and there a gradient lasts.",
+    ),
+    Exercise(
+        label="ex-by-hand-5",
+        solution=counted_gradient,
+        probes=counted_probes,
+        mistakes=(
+            Mistake(
+                last_word_gradient,
+                "For numpy the index -1 is the last one, so your model learns the last word wherever nothing counts.",
+            ),
+            Mistake(
+                lambda probs, Y: last_word_gradient(probs, Y) * (Y >= 0)[:, None],
+                "The right places are silent. Over how many places is the mean taken?",
+            ),
+            Mistake(
+                lambda probs, Y: last_word_gradient(probs, Y) * len(Y) * (Y >= 0)[:, None],
+                "The right places are silent, but this is the gradient of a sum, and the loss is a mean.",
+            ),
+            Mistake(
+                lambda probs, Y: np.where(Y[:, None] >= 0, counted_gradient(probs, Y), probs / (Y >= 0).sum()),
+                "A place that does not count can't change the loss, whatever the model says there; so what is its row?",
+            ),
+        ),
+        praise="Nothing comes back from the filling, and a batch with much of it does not learn more slowly for it.",
+    ),
+)

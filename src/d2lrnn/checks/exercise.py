@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import math
 import reprlib
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -39,7 +40,8 @@ class Verdict:
         return self.status == "right"
 
     def __repr__(self) -> str:
-        return f"{SIGNS[self.status]} {self.message}"
+        # A notebook does not break the lines of an output: on a phone the end of a long one would be out of sight.
+        return textwrap.fill(f"{SIGNS[self.status]} {self.message}", width=64, subsequent_indent="  ")
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class Exercise:
         return Verdict("right", f"Right. {self.praise}".rstrip())
 
     def _blank(self) -> Verdict:
-        return Verdict("blank", "Not attempted yet: put your answer in place of the dots and run the cell again.")
+        return Verdict("blank", "Not attempted yet: put your answer in place of the dots.")
 
 
 def is_blank(answer: Any) -> bool:
@@ -202,7 +204,8 @@ def agree(answer: Any, reference: Any, rtol: float, atol: float) -> bool:
         left, right = np.asarray(answer), np.asarray(reference)
         return left.shape == right.shape and bool(np.allclose(left, right, rtol=rtol, atol=atol, equal_nan=True))
     except (TypeError, ValueError):
-        return bool(answer == reference)
+        # What numpy makes no array of: a ragged sequence, an object of some other kind.
+        return answer is reference
 
 
 def misfit(answer: Any, reference: Any) -> str | None:

@@ -12,10 +12,22 @@ except ImportError as error:
 
 from d2lrnn.widgets.base import Explorable
 from d2lrnn.widgets.concatenation import Concatenation
+from d2lrnn.widgets.context_table import ContextTable
 from d2lrnn.widgets.hidden_state import HiddenState
 from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.surprise_map import SurpriseMap
 from d2lrnn.widgets.training_lab import TrainingLab
+from d2lrnn.widgets.windows import Windows
 
-__all__ = ["Concatenation", "Explorable", "HiddenState", "NextCharacter", "Perplexity", "SurpriseMap", "TrainingLab"]
+__all__ = [
+    "Concatenation",
+    "ContextTable",
+    "Explorable",
+    "HiddenState",
+    "NextCharacter",
+    "Perplexity",
+    "SurpriseMap",
+    "TrainingLab",
+    "Windows",
+]

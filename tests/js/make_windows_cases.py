@@ -1,0 +1,97 @@
+"""Write the cuts on which Python and ``windows.mjs`` must agree: ``python tests/js/make_windows_cases.py``.
+
+The package's samplers are the reference. Random places are drawn by torch and given to both sides; the page's own draws
+are compared with the widget's Python port of them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from d2lrnn import RandomWindows, SequentialWindows
+from d2lrnn.widgets.windows import epoch_starts
+
+FILE = Path(__file__).with_name("windows_cases.json")
+SIZES = ((10, 1, 4), (10, 1, 5), (11, 1, 5), (11, 2, 5), (21, 2, 10), (35, 2, 5), (36, 2, 5), (50, 3, 4), (97, 6, 5))
+OFFSETS = (0, 1, 5, 9)
+
+
+def _ids(num_tokens: int) -> torch.Tensor:
+    """Tokens that are not their own places, each once."""
+    return torch.randperm(num_tokens, generator=torch.Generator().manual_seed(num_tokens)) + 100
+
+
+def _make(num_tokens: int, sampling: str, batch_size: int, num_steps: int, offset: int, ids: torch.Tensor) -> Any:
+    if sampling == "sequential":
+        return SequentialWindows(ids, batch_size, num_steps, offset=offset)
+    generator = torch.Generator().manual_seed(num_tokens + num_steps)
+    return RandomWindows(ids, batch_size, num_steps, overlap=sampling == "random", generator=generator)
+
+
+def _needed(sampling: str, batch_size: int, num_steps: int, offset: int) -> int:
+    """The shortest text that the package takes, found by trying."""
+    for num_tokens in range(1, 400):
+        try:
+            _make(num_tokens, sampling, batch_size, num_steps, offset, torch.arange(num_tokens))
+        except ValueError:
+            continue
+        return num_tokens
+    raise AssertionError("no text of 400 tokens is long enough")
+
+
+def _case(num_tokens: int, sampling: str, batch_size: int, num_steps: int, offset: int) -> dict[str, Any]:
+    settings = {"batch_size": batch_size, "num_steps": num_steps, "sampling": sampling, "offset": offset}
+    case = {"num_tokens": num_tokens, "settings": settings}
+    case["needed"] = _needed(sampling, batch_size, num_steps, offset)
+    ids = _ids(num_tokens)
+    try:
+        windows = _make(num_tokens, sampling, batch_size, num_steps, offset, ids)
+    except ValueError:
+        return case | {"count": 0}
+    batches = list(windows)
+    place_of = {int(token): place for place, token in enumerate(ids)}
+    starts = [[place_of[int(token)] for token in X[:, 0]] for X, _ in batches]
+    read = {place_of[int(token)] for X, _ in batches for token in X.flatten()}
+    return case | {
+        "count": len(windows),
+        "ids": ids.tolist(),
+        "starts": starts,
+        "X": [X.tolist() for X, _ in batches],
+        "Y": [Y.tolist() for _, Y in batches],
+        "pairs_read": len(read),
+    }
+
+
+def _draws() -> list[dict[str, Any]]:
+    found = []
+    for num_tokens, batch_size, num_steps, seed in ((10, 1, 4, 68), (35, 2, 5, 19), (240, 2, 10, 0), (97, 6, 5, 9999)):
+        for overlap in (True, False):
+            windows = RandomWindows(torch.arange(num_tokens), batch_size, num_steps, overlap=overlap)
+            settings = {"batch_size": batch_size, "num_steps": num_steps, "offset": 0, "seed": seed}
+            settings["sampling"] = "random" if overlap else "adjoining"
+            found.append({"num_tokens": num_tokens, "settings": settings, "starts": epoch_starts(windows, seed)})
+    return found
+
+
+def cases() -> dict[str, Any]:
+    cuts = [
+        _case(num_tokens, sampling, batch_size, num_steps, offset)
+        for num_tokens, batch_size, num_steps in SIZES
+        for sampling, offsets in (("sequential", OFFSETS), ("random", (0,)), ("adjoining", (0,)))
+        for offset in offsets
+    ]
+    batch_of_two = SequentialWindows(torch.arange(1000), 2, 10)
+    return {"cuts": cuts, "draws": _draws(), "batch_of_two": [X[:, 0].tolist() for X, _ in batch_of_two]}
+
+
+def text() -> str:
+    return json.dumps(cases(), separators=(",", ":")) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")
+    print(f"wrote {FILE}")

@@ -1,0 +1,164 @@
+"""The windows explorable in Python: its cuts are the package's, whatever the page shows."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+import torch
+import traitlets as t
+
+from d2lrnn import RandomWindows, SequentialWindows, load_text
+from d2lrnn.widgets import TrainingLab, Windows
+from d2lrnn.widgets.windows import ROW, epoch_starts
+
+JS = Path(__file__).parent / "js"
+
+
+@pytest.fixture(scope="module")
+def make() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_windows_cases", JS / "make_windows_cases.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_the_stored_cases_are_fresh(make: ModuleType) -> None:
+    assert make.FILE.read_text(encoding="utf-8") == make.text(), "run: python tests/js/make_windows_cases.py"
+
+
+@pytest.mark.parametrize("offset", [0, 3])
+@pytest.mark.parametrize(("batch_size", "num_steps"), [(1, 4), (2, 10), (6, 7)])
+def test_sequential_minibatches_are_the_package_s(batch_size: int, num_steps: int, offset: int) -> None:
+    widget = Windows(length=120, batch_size=batch_size, num_steps=num_steps, offset=offset)
+    ids = load_text().train_ids[:120]
+    assert torch.equal(widget.ids, ids)
+    expected = list(SequentialWindows(ids, batch_size, num_steps, offset=offset))
+    assert widget.num_minibatches == len(expected) and widget.carries_state
+    for k, (X, Y) in enumerate(expected, start=1):
+        widget.minibatch = k
+        assert torch.equal(widget.X, X) and torch.equal(widget.Y, Y)
+    widget.minibatch = len(expected) + 5
+    assert torch.equal(widget.X, expected[-1][0]), "beyond the last, the last is shown"
+    assert widget.num_pairs_read == sum(X.numel() for X, _ in expected)
+
+
+@pytest.mark.parametrize("sampling", ["random", "adjoining"])
+def test_random_minibatches_are_windows_as_the_package_cuts_them(sampling: str) -> None:
+    widget = Windows(source="numbers", length=100, batch_size=3, num_steps=4, sampling=sampling)
+    assert not widget.carries_state
+    assert len(widget.starts) == widget.num_minibatches == len(widget.cut)
+    starts = [start for minibatch in widget.starts for start in minibatch]
+    assert len(set(starts)) == len(starts) and min(starts) >= 0 and max(starts) <= 100 - 4 - 1
+    if sampling == "adjoining":
+        assert len({start % 4 for start in starts}) == 1
+    X, Y = widget.cut._windows_at(torch.tensor(widget.starts[0]))
+    assert torch.equal(widget.X, X) and torch.equal(widget.Y, Y) and torch.equal(Y, X + 1)
+    before = widget.starts
+    widget.seed = 1
+    assert widget.starts != before
+    widget.seed = 0
+    assert widget.starts == before
+
+
+def test_draws_are_uniform_over_the_places() -> None:
+    windows = RandomWindows(torch.arange(12), 2, 4)
+    visits = torch.zeros(8)
+    for seed in range(2000):
+        for start in epoch_starts(windows, seed)[0]:
+            visits[start] += 1
+    # 4000 draws over 8 places: 500 each, with a standard deviation of 19 (two of eight, without repetition)
+    assert visits.sum() == 4000 and (visits - 500).abs().max() < 90
+
+
+def test_the_examples_of_the_sources() -> None:
+    five = Windows(source="row", batch_size=1, num_steps=5)
+    assert five.X.tolist() == [[1, 5, 2, 3, 6]] and five.Y.tolist() == [[5, 2, 3, 6, 7]]
+    five.minibatch = 2
+    assert five.X.tolist() == [[7, 4, 0, 2, 5]] and five.ids.tolist() == list(ROW)
+    ten = Windows(source="numbers", length=10, batch_size=1, num_steps=4, sampling="random", seed=68)
+    assert ten.starts == [[2], [0]]
+    two = Windows(source="numbers", length=1000, batch_size=2, num_steps=10)
+    assert (two.num_minibatches, two.starts[0], two.starts[-1]) == (49, [0, 500], [480, 980])
+    assert two.num_pairs_read == 980
+    two.length = 1001
+    assert two.num_minibatches == 50
+
+
+def test_the_story_is_shared_with_the_other_explorables() -> None:
+    assert Windows().text == TrainingLab().text
+    assert Windows(length=14).tokens == list("the tide clock")
+
+
+def test_own_text_is_normalised() -> None:
+    widget = Windows(source="own", own_text="Low TIDE, at 4!", batch_size=1, num_steps=4)
+    assert widget.own_text == "low tide at " and "".join(widget.tokens) == "low tide at "
+    assert load_text().vocab.decode(widget.X[0]) == "low "
+    assert len(Windows(own_text="İ" * 1000).own_text) <= 1000, "its lower case is longer than itself"
+
+
+@pytest.mark.parametrize("source", ["", "x", "!", "👩"])
+def test_a_text_that_is_too_short_is_said_in_words(source: str) -> None:
+    widget = Windows(source="own", own_text=source)
+    with pytest.raises(ValueError, match=r"tokens, and 21 are needed for batch_size=2"):
+        _ = widget.X
+    assert "21 are needed" in widget.static_sentence()
+    ElementTree.fromstring(widget.static_picture())
+    assert "Windows" in widget.static_html()
+
+
+@pytest.mark.parametrize(
+    ("traits", "message"),
+    [
+        ({"source": "film"}, "source"),
+        ({"length": 1}, "length"),
+        ({"length": 1201}, "length"),
+        ({"own_text": "x" * 1001}, r"own_text has 1,001 characters; at most 1,000 are shown"),
+        ({"own_text": 5}, "own_text"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"batch_size": 7}, "batch_size"),
+        ({"num_steps": 0}, "num_steps"),
+        ({"num_steps": 33}, "num_steps"),
+        ({"num_steps": 2.5}, "num_steps"),
+        ({"sampling": "shuffled"}, "sampling"),
+        ({"offset": -1}, "offset"),
+        ({"seed": 10_000}, "seed"),
+        ({"minibatch": 0}, "minibatch"),
+        ({"text": "another"}, "read-only"),
+    ],
+)
+def test_bad_values_are_refused(traits: dict[str, object], message: str) -> None:
+    with pytest.raises(t.TraitError, match=message):
+        Windows(**traits)
+    widget = Windows()
+    before = repr(widget)
+    (name, value), *_ = traits.items()
+    with pytest.raises(t.TraitError, match=message):
+        setattr(widget, name, value)
+    assert repr(widget) == before
+
+
+def test_reset_restores_what_the_author_gave() -> None:
+    widget = Windows(source="numbers", length=35, num_steps=5, sampling="adjoining", seed=19)
+    widget.update(source="row", batch_size=1, seed=3, sampling="sequential", offset=2, minibatch=2)
+    widget.reset()
+    assert repr(widget) == repr(Windows(source="numbers", length=35, num_steps=5, sampling="adjoining", seed=19))
+
+
+@pytest.mark.parametrize("sampling", ["sequential", "random", "adjoining"])
+@pytest.mark.parametrize("source", ["story", "numbers", "row", "own"])
+def test_pictures_say_the_minibatch(source: str, sampling: str) -> None:
+    widget = Windows(source=source, sampling=sampling, batch_size=2, num_steps=3, minibatch=2, length=60)
+    if source == "row" and sampling == "adjoining":
+        widget.batch_size = 1
+    svg = ElementTree.fromstring(widget.static_picture())
+    described = svg.findtext("{http://www.w3.org/2000/svg}desc")
+    k = min(2, widget.num_minibatches)
+    assert f"Minibatch {k} of {widget.num_minibatches}" in described
+    assert re.search("goes on from" if sampling == "sequential" and k > 1 else "starts from zeros", described)
+    if source == "numbers":
+        assert "and the right answers are {}".format(" ".join(map(str, widget.Y[0].tolist()))) in described
