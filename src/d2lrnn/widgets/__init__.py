@@ -14,6 +14,7 @@ from d2lrnn.widgets.base import Explorable
 from d2lrnn.widgets.concatenation import Concatenation
 from d2lrnn.widgets.context_table import ContextTable
 from d2lrnn.widgets.gradient_flow import GradientFlow
+from d2lrnn.widgets.hidden_state import HiddenState
 from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.scan import Scan
@@ -26,6 +27,7 @@ __all__ = [
     "ContextTable",
     "Explorable",
     "GradientFlow",
+    "HiddenState",
     "NextCharacter",
     "Perplexity",
     "Scan",
