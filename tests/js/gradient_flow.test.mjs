@@ -34,8 +34,8 @@ test("norms, lengths, angle and what is lost are those of Python's GradientFlow"
     // both are differences of nearly equal numbers where hardly anything is cut off
     assert.ok(Math.abs(found.angle - expected.angle) < 1e-6, `${name} angle ${found.angle} ${expected.angle}`);
     assert.ok(Math.abs(found.lost - expected.lost) < 1e-8, `${name} lost`);
-    const { kind, left } = verdict(found, settings);
-    assert.equal(t(`verdict_${kind}`, { lag: settings.num_steps - 1, left: formatLength(left) }), expected.sentence);
+    const { fate: key, left } = verdict(found, settings);
+    assert.equal(t(key, { lag: settings.num_steps - 1, left: formatLength(left) }), expected.sentence);
   }
 });
 
@@ -120,16 +120,16 @@ test("angles: exact where they are small, none where there is no direction", () 
 test("the verdict goes by what is left, and its reason by what did it", () => {
   const reasonOf = (name) => {
     const settings = presetValues(name, NETWORKS);
-    const { kind, reason } = verdict(flow(NETWORKS, settings), settings);
-    return `${kind} ${reason}`;
+    const found = verdict(flow(NETWORKS, settings), settings);
+    return `${found.fate} ${found.reason}`.replace(/verdict_|reason_/g, "");
   };
   assert.deepEqual(Object.fromEntries(Object.keys(PRESETS).map((name) => [name, reasonOf(name)])), {
     vanishes: "vanishes stretch", level: "lasts radius", explodes: "explodes radius", saturated: "vanishes slopes",
     source: "vanishes stretch", orthogonal: "lasts radius", sheared: "vanishes hump", cut: "fades stretch",
   });
   const dead = { norms: [1, 0.5, 0, 0], meanSlope: 0.1, sigma: 1, factor: 0 };
-  assert.deepEqual([verdict(dead, PLAIN).kind, verdict(dead, PLAIN).reason], ["vanishes", "dead"]);
-  assert.deepEqual([0, 1e-3, 0.1, 10, 1e3, 1e4].map(fate), ["vanishes", "fades", "lasts", "lasts", "grows", "explodes"]);
+  assert.deepEqual([verdict(dead, PLAIN).fate, verdict(dead, PLAIN).reason], ["verdict_vanishes", "reason_dead"]);
+  assert.deepEqual([0, 1e-3, 0.1, 10, 1e3, 1e4].map(fate), ["vanishes", "fades", "lasts", "lasts", "grows", "explodes"].map((word) => `verdict_${word}`));
   assert.equal(factorPerStep([1, 9, 4, 2, 1]), 0.5);
   assert.equal(factorPerStep([1, 0, 0]), null);
 });

@@ -159,24 +159,24 @@ export function flow(networks, settings) {
   };
 }
 
-/** In a word, what became of a gradient of which the share `left` is left: it may be far above 1. */
+/** The key of the words that say what became of a gradient of which the share `left` is left: it may be far above 1. */
 export function fate(left) {
-  if (left < 0.1) return left < 0.001 ? "vanishes" : "fades";
-  if (left > 10) return left > 1000 ? "explodes" : "grows";
-  return "lasts";
+  if (left < 0.1) return left < 0.001 ? "verdict_vanishes" : "verdict_fades";
+  if (left > 10) return left > 1000 ? "verdict_explodes" : "verdict_grows";
+  return "verdict_lasts";
 }
 
-/** What became of the gradient, with the share that is left and the key of the reason. */
+/** What became of the gradient, with the share that is left and the reason: keys of words. */
 export function verdict({ norms, meanSlope, sigma, factor }, { radius }) {
   const left = norms.at(-1) / norms[0];
   const peakLag = norms.indexOf(Math.max(...norms));
   const peak = norms[peakLag] / norms[0];
-  let reason = "radius";
-  if (left === 0) reason = "dead";
-  else if (meanSlope < 0.95 && factor !== null) reason = "slopes";
-  else if (left < 1 && peak > 4) reason = "hump";
-  else if (left < 0.1 && sigma > 1 && radius < 1) reason = "stretch";
-  return { kind: fate(left), left, reason, peak, peakLag };
+  let reason = "reason_radius";
+  if (left === 0) reason = "reason_dead";
+  else if (meanSlope < 0.95 && factor !== null) reason = "reason_slopes";
+  else if (left < 1 && peak > 4) reason = "reason_hump";
+  else if (left < 0.1 && sigma > 1 && radius < 1) reason = "reason_stretch";
+  return { fate: fate(left), left, reason, peak, peakLag };
 }
 
 /** How many eigenvalues lie inside, on and outside the unit circle. */
@@ -229,8 +229,8 @@ function controlsOf({ t, signal, onChange }) {
     label: t(name), min: 0, max: values.length - 1, signal, text,
     toValue: (i) => values[i], toPlace: (value) => nearestPlace(values, value), onValue: (value) => onChange({ [name]: value }),
   });
-  const choice = (name, values) => selectControl({
-    label: t(name), options: values.map((value) => [value, t(`${name}_${value}`)]), signal,
+  const choice = (name, options) => selectControl({
+    label: t(name), options: options.map(([value, words]) => [value, t(words)]), signal,
     onChange: (value) => onChange({ [name]: value }),
   });
   const lags = (count) => (count === 0 ? t("none") : count === 1 ? t("truncation_lag") : t("truncation_lags", { count }));
@@ -241,8 +241,10 @@ function controlsOf({ t, signal, onChange }) {
     }),
     num_steps: places("num_steps", STEPS, String),
     input_size: places("input_size", INPUT_SIZES, formatLength),
-    activation: choice("activation", ACTIVATIONS),
-    matrix: choice("matrix", MATRICES),
+    activation: choice("activation", [["identity", "activation_identity"], ["tanh", "activation_tanh"], ["relu", "activation_relu"]]),
+    matrix: choice("matrix", [
+      ["gaussian", "matrix_gaussian"], ["orthogonal", "matrix_orthogonal"], ["shear", "matrix_shear"], ["source", "matrix_source"],
+    ]),
     truncation: places("truncation", CUTS, lags),
     clip: places("clip", CLIPS, (clip) => (clip === 0 ? t("none") : String(clip))),
   };
@@ -250,6 +252,7 @@ function controlsOf({ t, signal, onChange }) {
 
 const UNIT = 50; // pixels a unit of the complex plane
 const HALF = 108;
+const SIDES = { inside: "count_inside", on: "count_on", outside: "count_outside" };
 
 /** Eigenvalues in the complex plane, with the unit circle and the circle of the spectral radius. */
 function planePanel(t) {
@@ -260,7 +263,7 @@ function planePanel(t) {
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     rim, svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }), marks,
   );
-  const counts = Object.fromEntries(["inside", "on", "outside"].map((side) => [side, element("span", { class: `flow-count-${side}` })]));
+  const counts = Object.fromEntries(Object.keys(SIDES).map((side) => [side, element("span", { class: `flow-count-${side}` })]));
   const node = element(
     "div", { class: "flow-eigen" },
     element("div", { class: "flow-head" }, t("eigenvalues")), picture,
@@ -276,7 +279,7 @@ function planePanel(t) {
     marks.replaceChildren(...eigenvalues.map(([re, im], i) => shape(sides[i], (UNIT * re).toFixed(2), (-UNIT * im).toFixed(2))));
     const found = Object.fromEntries(Object.keys(counts).map((side) => [side, sides.filter((other) => other === side).length]));
     for (const [side, count] of Object.entries(counts)) {
-      count.textContent = t(`count_${side}`, { count: found[side] });
+      count.textContent = t(SIDES[side], { count: found[side] });
       count.hidden = found[side] === 0;
     }
     picture.setAttribute("aria-label", t("plane", { ...found, radius: radiusText(radius) }));
@@ -284,9 +287,11 @@ function planePanel(t) {
   return { node, draw };
 }
 
+const NUMBERS = { sigma: "number_sigma", slope: "number_slope", factor: "number_factor" };
+
 function numbersPanel(t) {
-  const values = Object.fromEntries(["sigma", "slope", "factor"].map((name) => [name, element("dd")]));
-  const entries = Object.entries(values).map(([name, value]) => element("div", {}, element("dt", {}, t(`number_${name}`)), value));
+  const values = Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, element("dd")]));
+  const entries = Object.entries(values).map(([name, value]) => element("div", {}, element("dt", {}, t(NUMBERS[name])), value));
   // a list with a class is indented by the book's theme
   const node = element("div", { class: "flow-numbers" }, element("dl", {}, ...entries));
   return { node, draw: (texts) => { for (const [name, text] of Object.entries(texts)) values[name].textContent = text; } };
@@ -296,15 +301,15 @@ const REACH = 78; // pixels of the longest arrow
 
 /** The gradient of W_hh: whole, after the cut, after clipping; two arrows in the plane that they span, and three rows. */
 function arrivesPanel(t) {
-  const rows = ["full", "cut", "arrives"].map((name, i) => {
+  const rows = [["full", "row_full"], ["cut", "row_cut"], ["arrives", "row_arrives"]].map(([name, words]) => {
     const value = element("b");
     const note = element("span", { class: "flow-note" });
     const swatch = svg(
       "svg", { class: "flow-swatch", viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" },
       svg("path", { class: `d2lrnn-line flow-arrow-${name}`, d: "M1 4H27" }),
     );
-    const node = element("div", { class: "flow-row" }, swatch, element("span", {}, t(`row_${name}`)), value, note);
-    return { name, i, node, set: (text, remark) => { value.textContent = text; note.textContent = remark; } };
+    const node = element("div", { class: "flow-row" }, swatch, element("span", {}, t(words)), value, note);
+    return { node, set: (text, remark) => { value.textContent = text; note.textContent = remark; } };
   });
   const arrows = svg("svg", { class: "flow-arrows", role: "img" });
   const node = element(
@@ -403,8 +408,8 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
     const { norms, eigenvalues, sigma, meanSlope, factor, cutsOff } = result;
     const found = verdict(result, state);
     const lag = state.num_steps - 1;
-    sentence.textContent = t(`verdict_${found.kind}`, { lag, left: formatLength(found.left) });
-    reason.textContent = t(`reason_${found.reason}`, {
+    sentence.textContent = t(found.fate, { lag, left: formatLength(found.left) });
+    reason.textContent = t(found.reason, {
       radius: radiusText(state.radius), sigma: two(sigma), slope: two(meanSlope), factor: two(factor),
       peak: formatLength(found.peak), lag: found.peakLag,
     });

@@ -209,10 +209,10 @@ def _angle_degrees(a: torch.Tensor, b: torch.Tensor) -> float | None:
 
 def _fate(left: float) -> str:
     if left < 0.1:
-        return "vanishes" if left < 0.001 else "fades"
+        return "verdict_vanishes" if left < 0.001 else "verdict_fades"
     if left > 10:
-        return "explodes" if left > 1000 else "grows"
-    return "lasts"
+        return "verdict_explodes" if left > 1000 else "verdict_grows"
+    return "verdict_lasts"
 
 
 def format_length(value: float) -> str:
@@ -374,7 +374,7 @@ class GradientFlow(Explorable):
         """The verdict, as the live region says it."""
         norms, words = self.norms_by_lag, Words(self._words)
         left = norms[-1] / norms[0]
-        return words(f"verdict_{_fate(left)}", lag=self.num_steps - 1, left=format_length(left))
+        return words(_fate(left), lag=self.num_steps - 1, left=format_length(left))
 
     def static_picture(self) -> str:
         """Norm by lag on a logarithmic axis, and the eigenvalues with the unit circle."""
