@@ -7,6 +7,7 @@ import math
 import torch
 
 from d2lrnn.checks.exercise import Exercise, Mistake
+from d2lrnn.scan import scan_levels
 
 AffineMap = tuple[torch.Tensor, torch.Tensor]
 
@@ -36,6 +37,14 @@ def _maps() -> list[tuple[AffineMap, AffineMap]]:
         return torch.randn(3, 3, generator=generator).double(), torch.randn(3, generator=generator).double()
 
     return [(random_map(), random_map()) for _ in range(2)]
+
+
+def _num_levels(num_steps: int) -> int:
+    return (num_steps - 1).bit_length()
+
+
+def _num_combinations(num_steps: int) -> int:
+    return sum(len(level.pairs) for level in scan_levels(num_steps))
 
 
 EXERCISES: tuple[Exercise, ...] = (
@@ -166,27 +175,34 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Exercise(
         label="ex-at-scale-5",
-        solution=lambda num_steps: math.ceil(math.log2(num_steps)),
+        solution=_num_combinations,
         probes=lambda: [(1,), (2,), (5,), (8,), (1000,), (1024,)],
         mistakes=(
             Mistake(
                 lambda num_steps: num_steps - 1,
-                "That is the loop. In a scan the distance that a place can see doubles with each level.",
+                "That is the loop. The scan makes more combinations, and makes them in fewer levels.",
             ),
             Mistake(
-                lambda num_steps: math.floor(math.log2(num_steps)),
-                "Right for powers of two. After two levels a place has seen four steps; is that enough for five?",
-            ),
-            Mistake(lambda num_steps: math.log2(num_steps), "A level is made or it is not: the answer is whole."),
-            Mistake(
-                lambda num_steps: math.ceil(math.log2(num_steps)) + 1,
-                "One too many: before the first level every place has seen its own step already.",
+                _num_levels,
+                "That is how many levels wait for each other. Each of them makes many combinations at once.",
             ),
             Mistake(
-                lambda num_steps: max(2 * math.ceil(math.log2(num_steps)) - 1, 0),
+                lambda num_steps: _num_levels(num_steps) * num_steps,
+                "In each level some boxes on the left have nothing so far away to take in. How many?",
+            ),
+            Mistake(
+                lambda num_steps: _num_levels(num_steps) * num_steps - num_steps + 1,
+                "Right for powers of two. What do the distances 1, 2, 4 of five steps sum to?",
+            ),
+            Mistake(
+                lambda num_steps: num_steps * math.log2(num_steps) - num_steps + 1,
+                "Right for powers of two. For others it is not even a whole number: a level is made, or it is not.",
+            ),
+            Mistake(
+                lambda num_steps: sum(len(level.pairs) for level in scan_levels(num_steps, "two-sweep")),
                 "That is the scan in two sweeps, which saves work and has more levels.",
             ),
         ),
-        praise="From a thousand steps to a million, ten levels are added.",
+        praise="A million steps take nearly nineteen times the work of the loop, in twenty levels.",
     ),
 )
