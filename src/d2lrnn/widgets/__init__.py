@@ -13,8 +13,10 @@ except ImportError as error:
 from d2lrnn.widgets.base import Explorable
 from d2lrnn.widgets.concatenation import Concatenation
 from d2lrnn.widgets.context_table import ContextTable
+from d2lrnn.widgets.gradient_flow import GradientFlow
 from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
+from d2lrnn.widgets.scan import Scan
 from d2lrnn.widgets.surprise_map import SurpriseMap
 from d2lrnn.widgets.training_lab import TrainingLab
 from d2lrnn.widgets.windows import Windows
@@ -23,8 +25,10 @@ __all__ = [
     "Concatenation",
     "ContextTable",
     "Explorable",
+    "GradientFlow",
     "NextCharacter",
     "Perplexity",
+    "Scan",
     "SurpriseMap",
     "TrainingLab",
     "Windows",
