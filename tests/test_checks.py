@@ -51,8 +51,11 @@ def test_nonsense_is_wrong_and_raises_nothing(exercise: Exercise) -> None:
     def breaks(*arguments: object) -> None:
         raise KeyError("deliberately")
 
-    for answer in ["nonsense", -123.456, [], math.nan, torch.zeros(2, 3, 4), object(), breaks, lambda *_: object()]:
+    for answer in ["nonsense", -123.456, [], math.nan, torch.zeros(2, 3, 4), object(), breaks]:
         verdict = checks.check(exercise.label, answer)
+        assert not verdict and verdict.status == "wrong" and len(verdict.message) > 20
+    for result in (object(), torch.zeros(7, 5), np.zeros(3), [[1, 2], [3]], "", -1, {"a": 1}, {1}):
+        verdict = checks.check(exercise.label, lambda *_, result=result: result)
         assert not verdict and verdict.status == "wrong" and len(verdict.message) > 20
 
 

@@ -204,7 +204,8 @@ def agree(answer: Any, reference: Any, rtol: float, atol: float) -> bool:
         left, right = np.asarray(answer), np.asarray(reference)
         return left.shape == right.shape and bool(np.allclose(left, right, rtol=rtol, atol=atol, equal_nan=True))
     except (TypeError, ValueError):
-        return bool(answer == reference)
+        # What numpy makes no array of: a ragged sequence, an object of some other kind.
+        return answer is reference
 
 
 def misfit(answer: Any, reference: Any) -> str | None:
