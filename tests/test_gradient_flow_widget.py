@@ -117,6 +117,15 @@ def test_what_the_experiment_promises_happens() -> None:
     assert widget.norms_by_lag[-1] < 1e-12 and widget.mean_slope < 0.3 and widget.radius == 1.2
 
 
+def test_at_radius_one_tanh_lets_it_fall_the_more_the_larger_the_inputs() -> None:
+    widget = GradientFlow(radius=1.0)
+    left = [widget.norms_by_lag[-1]]
+    for size in (0.01, 0.1, 1.0, 10.0):
+        widget.update(activation="tanh", input_size=size)
+        left.append(widget.norms_by_lag[-1])
+    assert left == sorted(left, reverse=True) and left[0] > 0.5 > 1e-40 > left[-1]
+
+
 def test_a_sheared_matrix_grows_first() -> None:
     widget = GradientFlow()
     widget.preset("sheared")
