@@ -128,3 +128,15 @@ def test_a_term_is_defined_and_leads_to_the_chapter_that_teaches_it(term: str) -
 def test_every_chapter_has_its_terms() -> None:
     named = {label for definition in entries().values() for label in re.findall(r"{ref}`([\w-]+)`", definition)}
     assert named >= CHAPTERS
+
+
+def test_every_reference_stands_once_and_can_be_found() -> None:
+    """A key that stands twice empties every citation after it."""
+    text = (BOOK / "references.bib").read_text(encoding="utf-8")
+    entries = re.findall(r"^@\w+\{(\w+), (.*)\}$", text, re.MULTILINE)
+    keys = [key for key, _ in entries]
+    assert len(keys) == text.count("\n@") + text.startswith("@") and len(keys) > 50
+    assert len(set(keys)) == len(keys)
+    for key, fields in entries:
+        assert re.search(r"\b(doi|eprint|isbn|url|number|publisher) = ", fields), f"{key} names no place to find it"
+        assert re.search(r"\byear = \{\d{4}\}", fields), f"{key} has no year"

@@ -13,6 +13,8 @@ except ImportError as error:
 from d2lrnn.widgets.base import Explorable
 from d2lrnn.widgets.concatenation import Concatenation
 from d2lrnn.widgets.context_table import ContextTable
+from d2lrnn.widgets.gradient_flow import GradientFlow
+from d2lrnn.widgets.hidden_state import HiddenState
 from d2lrnn.widgets.next_character import NextCharacter
 from d2lrnn.widgets.perplexity import Perplexity
 from d2lrnn.widgets.scan import Scan
@@ -24,6 +26,8 @@ __all__ = [
     "Concatenation",
     "ContextTable",
     "Explorable",
+    "GradientFlow",
+    "HiddenState",
     "NextCharacter",
     "Perplexity",
     "Scan",
