@@ -130,6 +130,15 @@ def share_blocks(html: str, to_static: str, files: dict[str, str]) -> str:
     return SHARED_BLOCK.sub(replace, html)
 
 
+def _mend_roles(app: Sphinx, exception: Exception | None) -> None:
+    # Sphinx calls the entries of a `list` "doc-biblioentry", a role that no list may have: a screen reader counts none.
+    if exception is None and app.builder.format == "html":
+        for page in Path(app.outdir).rglob("*.html"):
+            html = page.read_text(encoding="utf-8")
+            if 'role="doc-biblioentry"' in html:
+                page.write_text(html.replace('role="doc-biblioentry"', 'role="listitem"'), encoding="utf-8")
+
+
 def _share_blocks(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
@@ -151,6 +160,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_brackets", RoundBrackets)
     app.add_directive("explorable", ExplorableDirective)
     app.connect("build-finished", _share_blocks)
+    app.connect("build-finished", _mend_roles)
     app.connect("build-finished", _write_front_door, priority=400)  # before external_toc writes a barer one
     app.add_js_file(None, body=SEARCH_FROM_DISK)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
