@@ -14,8 +14,8 @@ from watching import watched_page
 pytestmark = pytest.mark.browser
 
 PAGES = list(parse_toc_yaml(Path(__file__).resolve().parent.parent.parent / "_toc.yml"))
-# Thousands of paths and spans: what a reader hears of a formula is MathJax's business, and the colours of code are those
-# of a theme made for contrast.
+# Thousands of paths and spans: what a reader hears of a formula is MathJax's business, and the colours of code are
+# those of a theme made for contrast.
 MOST_OF_IT = {"exclude": [["mjx-container"], [".highlight"]]}
 GRAVE = {"serious", "critical"}
 
