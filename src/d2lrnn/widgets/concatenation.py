@@ -10,29 +10,12 @@ import traitlets as t
 
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
+from d2lrnn.widgets.randomness import random_source
 from d2lrnn.widgets.words import Words
 
-__all__ = ["Concatenation", "uniform_numbers"]
+__all__ = ["Concatenation"]
 
 _MOST = 4
-_MASK = 0xFFFFFFFF
-
-
-def uniform_numbers(seed: int, count: int) -> list[float]:
-    """The first numbers of ``randomSource(seed)`` of ``core.mjs`` (mulberry32), in [0, 1).
-
-    Examples
-    --------
-    >>> [round(u, 6) for u in uniform_numbers(1, 2)]
-    [0.627074, 0.002736]
-    """
-    a, numbers = seed & _MASK, []
-    for _ in range(count):
-        a = (a + 0x6D2B79F5) & _MASK
-        z = ((a ^ (a >> 15)) * (a | 1)) & _MASK
-        z ^= (z + ((z ^ (z >> 7)) * (z | 61))) & _MASK
-        numbers.append(((z ^ (z >> 14)) & _MASK) / 2**32)
-    return numbers
 
 
 class Concatenation(Explorable):
@@ -86,7 +69,7 @@ class Concatenation(Explorable):
     def matrices(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """X (n, d), W_xh (d, h), H (n, h) and W_hh (h, h), float64."""
         shapes = [(self.n, self.d), (self.d, self.h), (self.n, self.h), (self.h, self.h)]
-        numbers = iter(uniform_numbers(self.seed, sum(r * c for r, c in shapes)))
+        numbers = random_source(self.seed)
         return tuple(
             torch.tensor([[_two_decimals(next(numbers)) for _ in range(c)] for _ in range(r)], dtype=torch.float64)
             for r, c in shapes

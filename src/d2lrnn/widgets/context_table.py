@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -14,9 +13,10 @@ from d2lrnn.ngram import NGramLM
 from d2lrnn.text import EncodedText, load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number, format_probability, visible_character
+from d2lrnn.widgets.randomness import random_source
 from d2lrnn.widgets.words import Words
 
-__all__ = ["ContextTable", "random_source"]
+__all__ = ["ContextTable"]
 
 _MAX_ORDER, _MAX_PAST, _LINE_LENGTH = 6, 40, 36
 _MAX_SEED, _MAX_WRITTEN = 9999, 600
@@ -30,24 +30,6 @@ _LINES = (
     "sets out to be truthful about memory",
 )
 _FIRST_PLACE = 26  # "a stranger would take the r"
-
-
-def random_source(seed: int) -> Iterator[float]:
-    """Uniform numbers in [0, 1), the same as ``randomSource`` of ``core.mjs`` (mulberry32).
-
-    Examples
-    --------
-    >>> numbers = random_source(0)
-    >>> [round(next(numbers), 4) for _ in range(3)]
-    [0.2664, 0.0003, 0.2233]
-    """
-    word = 0xFFFFFFFF
-    a = seed & word
-    while True:
-        a = (a + 0x6D2B79F5) & word
-        z = ((a ^ (a >> 15)) * (a | 1)) & word
-        z ^= (z + ((z ^ (z >> 7)) * (z | 61) & word)) & word
-        yield ((z ^ (z >> 14)) & word) / 2**32
 
 
 @cache

@@ -13,9 +13,10 @@ from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.text import EncodedText, load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, visible_character
+from d2lrnn.widgets.randomness import random_source
 from d2lrnn.widgets.words import Words
 
-__all__ = ["ROW", "Windows", "epoch_starts", "random_source"]
+__all__ = ["ROW", "Windows", "epoch_starts"]
 
 _MAX_BATCH, _MAX_STEPS, _MIN_LENGTH, _MAX_LENGTH, _MAX_TYPED, _MAX_SEED = 6, 32, 2, 1200, 1000, 9999
 _COLORS = ("blue", "vermillion", "green")
@@ -28,24 +29,6 @@ ROW = (1, 5, 2, 3, 6, 7, 4, 0, 2, 5, 1)
 @cache
 def _story() -> EncodedText:
     return load_text()
-
-
-def random_source(seed: int) -> Iterator[float]:
-    """Uniform numbers from 0 to below 1, the same as the page's ``randomSource`` gives (mulberry32).
-
-    Examples
-    --------
-    >>> source = random_source(0)
-    >>> [round(next(source), 4) for _ in range(3)]
-    [0.2664, 0.0003, 0.2233]
-    """
-    mask = 0xFFFFFFFF
-    a = seed & mask
-    while True:
-        a = (a + 0x6D2B79F5) & mask
-        z = ((a ^ (a >> 15)) * (a | 1)) & mask
-        z ^= (z + (((z ^ (z >> 7)) * (z | 61)) & mask)) & mask
-        yield (z ^ (z >> 14)) / 4294967296
 
 
 def _drawn(n: int, take: int, source: Iterator[float]) -> list[int]:
