@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import traitlets as t
+from freshness import differences
 from torch import nn
 
 import d2lrnn as d
@@ -20,22 +21,12 @@ from d2lrnn.widgets.gradient_flow import preset_traits, unrolled_gradients
 JS = Path(__file__).parent / "js"
 
 
-def differences(fresh: Any, stored: Any, place: str = "") -> list[str]:
-    """Places where two trees part; another processor may add up in another order."""
-    if isinstance(fresh, float) and isinstance(stored, int | float):
-        return [] if math.isclose(fresh, stored, rel_tol=1e-7, abs_tol=1e-8) else [f"{place}: {fresh}, {stored}"]
-    if isinstance(fresh, dict) and isinstance(stored, dict) and fresh.keys() == stored.keys():
-        return [line for key in fresh for line in differences(fresh[key], stored[key], f"{place}/{key}")]
-    if isinstance(fresh, list) and isinstance(stored, list) and len(fresh) == len(stored):
-        return [line for i, pair in enumerate(zip(fresh, stored)) for line in differences(*pair, f"{place}[{i}]")]
-    return [] if fresh == stored else [f"{place}: {fresh!r}, {stored!r}"]
-
-
 def test_the_stored_cases_are_fresh() -> None:
     spec = importlib.util.spec_from_file_location("make_gradient_flow_cases", JS / "make_gradient_flow_cases.py")
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
-    found = differences(json.loads(make.text()), json.loads(make.FILE.read_text(encoding="utf-8")))
+    stored = json.loads(make.FILE.read_text(encoding="utf-8"))
+    found = differences(json.loads(make.text()), stored, rel_tol=1e-7, abs_tol=1e-8)
     assert not found, f"run `python tests/js/make_gradient_flow_cases.py`: {found[:3]}"
 
 
