@@ -21,6 +21,7 @@ ORDER = [
     "text",
     "batching",
     "recurrent",
+    "gated",
     "bptt",
     "scan",
     "metrics",

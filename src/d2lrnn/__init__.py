@@ -2,7 +2,7 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
+    corpus -> text -> batching -> recurrent, gated -> metrics -> language_model -> training -> decoding, coding
     device, bptt, ngram, manual, manual_model, pretrained, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
@@ -24,6 +24,7 @@ from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
+from d2lrnn.gated import GRUConcise, LSTMConcise
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.manual import (
     StepGradients,
@@ -53,7 +54,9 @@ __all__ = [
     "CorpusError",
     "EncodedText",
     "EpochRecord",
+    "GRUConcise",
     "History",
+    "LSTMConcise",
     "LagGradients",
     "ManualRNNLM",
     "NGramLM",

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.device import pick_device
-from d2lrnn.language_model import RNNLM, evaluate
+from d2lrnn.language_model import RNNLM, detach_state, evaluate
 from d2lrnn.metrics import Score
 
 __all__ = ["EpochRecord", "History", "TrainingDivergedError", "clip_gradients", "fit"]
@@ -245,7 +245,7 @@ def fit(
             for X, Y in windows:
                 X, Y = X.to(device), Y.to(device)
                 # Truncation: the state's value goes on into the next window, its gradient does not.
-                state = state.detach() if windows.carries_state and state is not None else None
+                state = detach_state(state) if windows.carries_state and state is not None else None
                 logits, state = model(X, state)
                 loss = model.loss(logits, Y)
                 optim.zero_grad(set_to_none=True)
