@@ -23,6 +23,7 @@ ORDER = [
     "recurrent",
     "gated",
     "closed_form",
+    "cuda_graph",
     "optim",
     "bptt",
     "scan",
