@@ -4,7 +4,7 @@ import test from "node:test";
 
 import { createModel, initialise, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  countingLevels, createTrace, createTraining, lanes, prepareText, scoreWindows,
+  countingLevels, createTrace, createTraining, lanes, prepareText, windowScorer,
 } from "../../src/d2lrnn/widgets/lab_training.mjs";
 
 const TEXT = prepareText("the tide goes out and the tide comes in ".repeat(60));
@@ -95,7 +95,7 @@ test("a trace of any length stays below four hundred points and keeps their orde
 test("scored in windows every whole window counts once", () => {
   const model = initialise(createModel(TEXT.vocab.length, 8), 1);
   const ids = TEXT.trainIds.subarray(0, 1000);
-  const { nats, numTokens } = scoreWindows(model, ids, 7);
+  const { nats, numTokens } = windowScorer(model, ids, 7)();
   assert.equal(numTokens, 994);
   let sum = 0;
   for (let start = 0; start < 994; start += 7) {
