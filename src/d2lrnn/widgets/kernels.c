@@ -20,6 +20,9 @@ typedef v128_t f4; // four floats
 #define sub wasm_f32x4_sub
 #define mul wasm_f32x4_mul
 #define over wasm_f32x4_div
+// The wasm_f32x4_min and _max that order zeros cost eight instructions each, these cost one. A NaN on the left stays.
+#define lesser wasm_f32x4_pmin
+#define larger wasm_f32x4_pmax
 
 // ---- four numbers, or the last few ----------------------------------------------------------------------------------
 
@@ -43,8 +46,8 @@ INLINE float sum_of(f4 v) {
 }
 
 INLINE float largest_of(f4 v) {
-  v = wasm_f32x4_max(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
-  return wasm_f32x4_extract_lane(wasm_f32x4_max(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
+  v = larger(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+  return wasm_f32x4_extract_lane(larger(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
 }
 
 // ---- products -------------------------------------------------------------------------------------------------------
@@ -99,34 +102,39 @@ EXPORT(addTransposedProduct)(float *c, const float *a, const float *b, int n, in
 
 // ---- functions of one number ----------------------------------------------------------------------------------------
 
-// exp(x) = 2^n exp(r) with |r| <= log(2) / 2, and a polynomial for exp(r) (the single-precision one of Cephes).
-INLINE f4 exponential(f4 x) {
-  f4 lost = wasm_f32x4_lt(x, splat(-87.0f)); // there float32 has no ordinary number left: 0
-  f4 z = wasm_f32x4_min(wasm_f32x4_max(x, splat(-87.0f)), splat(88.0f));
-  f4 n = wasm_f32x4_nearest(mul(z, splat(1.44269504088896341f)));
-  f4 r = sub(sub(z, mul(n, splat(0.693359375f))), mul(n, splat(-2.12194440e-4f)));
+// x = n log(2) + r with a whole n and |r| <= log(2) / 2; `power` is 2^n, and exp(r) - 1 comes back, from the polynomial
+// of Cephes's single-precision exponential. x has to lie between -87 and 88, where 2^n is an ordinary float.
+INLINE f4 split_exponential(f4 x, f4 *power) {
+  // Added to 1.5 2^23, a number is rounded to a whole one, which then stands in the lowest bits.
+  const f4 shifter = splat(12582912.0f);
+  f4 shifted = add(mul(x, splat(1.44269504088896341f)), shifter);
+  f4 n = sub(shifted, shifter);
+  *power = wasm_i32x4_shl(wasm_i32x4_add(shifted, wasm_i32x4_splat(127)), 23);
+  f4 r = sub(sub(x, mul(n, splat(0.693359375f))), mul(n, splat(-2.12194440e-4f)));
   f4 p = splat(1.9875691500e-4f);
   p = add(mul(p, r), splat(1.3981999507e-3f));
   p = add(mul(p, r), splat(8.3334519073e-3f));
   p = add(mul(p, r), splat(4.1665795894e-2f));
   p = add(mul(p, r), splat(1.6666665459e-1f));
   p = add(mul(p, r), splat(5.0000001201e-1f));
-  p = add(add(mul(mul(p, r), r), r), splat(1.0f));
-  f4 power = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_splat(127)), 23); // 2^n
-  return wasm_v128_andnot(mul(p, power), lost);
+  return add(mul(mul(p, r), r), r);
 }
 
-// Near 0 a polynomial (Cephes): 1 - 2 / (exp(2x) + 1) would leave few digits there.
+// exp(x) for x <= 0; 0 below -87, where float32 has no ordinary number left.
+INLINE f4 exponential(f4 x) {
+  f4 power;
+  f4 p = split_exponential(larger(x, splat(-87.0f)), &power);
+  return wasm_v128_andnot(add(mul(p, power), power), wasm_f32x4_lt(x, splat(-87.0f)));
+}
+
+// tanh(x) = e / (e + 2) with e = exp(2x) - 1, which keeps its digits near 0: there n = 0 and e = p.
 INLINE f4 tangent(f4 x) {
-  f4 far = sub(splat(1.0f), over(splat(2.0f), add(exponential(add(x, x)), splat(1.0f))));
-  f4 z = mul(x, x);
-  f4 p = splat(-5.70498872745e-3f);
-  p = add(mul(p, z), splat(2.06390887954e-2f));
-  p = add(mul(p, z), splat(-5.37397155531e-2f));
-  p = add(mul(p, z), splat(1.33314422036e-1f));
-  p = add(mul(p, z), splat(-3.33332819422e-1f));
-  f4 near = add(mul(mul(p, z), x), x);
-  return wasm_v128_bitselect(near, far, wasm_f32x4_lt(z, splat(0.390625f))); // |x| < 0.625
+  const f4 far = splat(22.0f); // tanh(22) is 1 in single precision
+  f4 z = lesser(larger(x, wasm_f32x4_neg(far)), far);
+  f4 power;
+  f4 p = split_exponential(add(z, z), &power);
+  f4 e = add(mul(p, power), sub(power, splat(1.0f)));
+  return over(e, add(e, splat(2.0f)));
 }
 
 EXPORT(tanhInPlace)(float *v, int length) {
@@ -149,7 +157,7 @@ EXPORT(softmaxRows)(float *v, int n, int m, float *tops, float *sums) {
   const int m4 = m & ~3;
   for (int row = 0; row < n; row++, v += m) {
     f4 most = load_some(v + m4, m - m4, lowest);
-    AS_IT_STANDS for (int j = 0; j < m4; j += 4) most = wasm_f32x4_max(most, load(v + j));
+    AS_IT_STANDS for (int j = 0; j < m4; j += 4) most = larger(most, load(v + j));
     tops[row] = largest_of(most);
     f4 top = splat(tops[row]);
     f4 last = exponential(sub(load_some(v + m4, m - m4, lowest), top));
@@ -160,9 +168,9 @@ EXPORT(softmaxRows)(float *v, int n, int m, float *tops, float *sums) {
       total = add(total, e);
     }
     sums[row] = sum_of(total);
-    f4 sum = splat(sums[row]);
-    AS_IT_STANDS for (int j = 0; j < m4; j += 4) store(v + j, over(load(v + j), sum));
-    store_some(v + m4, over(last, sum), m - m4);
+    f4 share = splat(1.0f / sums[row]);
+    AS_IT_STANDS for (int j = 0; j < m4; j += 4) store(v + j, mul(load(v + j), share));
+    store_some(v + m4, mul(last, share), m - m4);
   }
 }
 
