@@ -63,8 +63,10 @@ COUNT_FRAMES = """(seconds) => new Promise((done) => {
     start ??= now;
     if (last !== null) longest = Math.max(longest, now - last);
     last = now;
-    if (now - start >= 1000 * seconds) done({ frames_per_second: (1000 * frames) / (now - start), longest_ms: longest });
-    else { frames += 1; requestAnimationFrame(count); }
+    if (now - start < 1000 * seconds) {
+      frames += 1;
+      requestAnimationFrame(count);
+    } else done({ frames_per_second: (1000 * frames) / (now - start), longest_ms: longest });
   };
   requestAnimationFrame(count);
 })"""
@@ -82,9 +84,7 @@ def torch_speed(lab: TrainingLab, units: int, seconds: float) -> float:
         windows = SequentialWindows(ids[: steps * tokens_a_step + 1], lab.batch_size, lab.num_steps)
         torch.manual_seed(0)
         model = RNNLM(RNNScratch(len(lab.encoded.vocab), units), len(lab.encoded.vocab))
-        history = fit(
-            model, windows, epochs=1, lr=lab.learning_rate, clip=lab.clip, device="cpu", progress=False
-        )  # fmt: skip
+        history = fit(model, windows, epochs=1, lr=lab.learning_rate, clip=lab.clip, device="cpu", progress=False)
         record = history.epochs[0]
         longest = (len(ids) - 1) // tokens_a_step
         if record.seconds >= seconds / 2 or steps == longest:
@@ -102,8 +102,8 @@ def measure_speed(page: Page, lab: TrainingLab, rounds: int, seconds: float) -> 
                 if name == "fit":
                     speed = torch_speed(lab, units, seconds)
                 else:
-                    order = {"text": lab.text, "units": units, "kernels": name, "seconds": seconds, "settings": settings}
-                    done = page.evaluate(MEASURE, order)
+                    order = {"units": units, "kernels": name, "seconds": seconds, "settings": settings}
+                    done = page.evaluate(MEASURE, {"text": lab.text, **order})
                     speed = done["tokens"] / done["seconds"]
                 if turn > 0:
                     speeds[str(units)][name].append(round(speed))
@@ -171,7 +171,7 @@ def measure_training(browser: Browser) -> dict[str, float]:
 
 
 def measure_controls(browser: Browser) -> dict[str, dict[str, float | str]]:
-    """Processor time of each explorable's controls: a control's own handler, and the longest task of all with drawing."""
+    """Processor time of each explorable's controls: their own handlers, and the longest task, with drawing."""
     found: dict[str, dict[str, float | str]] = {}
     for name in widgets.__all__:
         if name == "Explorable":
@@ -241,7 +241,8 @@ def table(result: dict[str, Any]) -> str:
     lines.append("\nMedian (least to most), and the median of the ratios to `fit` of the same round.\n")
     for name, rounds in result["frames"].items():
         rates = [each["frames_per_second"] for each in rounds]
-        lines.append(f"Frames a second {name.replace('_', ' ')}: {statistics.median(rates):.1f} (least {min(rates):.1f}).")
+        when = name.replace("_", " ")
+        lines.append(f"Frames a second {when}: {statistics.median(rates):.1f} (least {min(rates):.1f}).")
     training = result["training"]
     lines.append(
         f"While the lab trains the main thread is busy for {100 * training['busy_share']:.1f}% of the time; "

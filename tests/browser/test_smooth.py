@@ -1,4 +1,4 @@
-"""The page stays smooth: no control keeps its main thread for long, training does not disturb it and ends where it should.
+"""The page stays smooth: no control takes its main thread for long, training leaves it alone and ends where it should.
 
 Times are the thread's own, as the browser's trace has them: waiting for a core on a busy machine is not counted.
 """

@@ -104,20 +104,26 @@ MOVE_EVERYTHING = """async () => {
     action();
     drawn().then(done);
   }, 0));
-  const nameOf = (e) => (e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || e.tagName).trim().slice(0, 40);
-  const fire = (e, ...kinds) => kinds.forEach((kind) => e.dispatchEvent(new Event(kind, { bubbles: true })));
+  const nameOf = (e) => {
+    const name = e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || e.tagName;
+    return name.trim().slice(0, 40);
+  };
+  const enter = (e, value) => () => {
+    e.value = value;
+    for (const kind of ["input", "change"]) e.dispatchEvent(new Event(kind, { bubbles: true }));
+  };
   const seen = (e) => e.isConnected && !e.disabled && e.checkVisibility();
   const LONG = "the tide goes out and the tide comes in ".repeat(2500);
 
   const actions = {
     range(e) {
       const [min, max, step] = [Number(e.min), Number(e.max), Number(e.step) || 1];
-      const places = [0, 0.21, 0.4, 0.63, 0.81, 1].map((share) => min + Math.round((share * (max - min)) / step) * step);
-      return places.map((place) => () => { e.value = place; fire(e, "input", "change"); });
+      const shares = [0, 0.21, 0.4, 0.63, 0.81, 1];
+      return shares.map((share) => enter(e, min + Math.round((share * (max - min)) / step) * step));
     },
-    text: (e) => ["", "t", "the tide clock", LONG, "the keeper"].map((text) => () => { e.value = text; fire(e, "input", "change"); }),
-    number: (e) => [e.min, e.max, e.value].map((value) => () => { e.value = value; fire(e, "input", "change"); }),
-    select: (e) => [...e.options].map((option) => () => { e.value = option.value; fire(e, "input", "change"); }),
+    text: (e) => ["", "t", "the tide clock", LONG, "the keeper"].map((text) => enter(e, text)),
+    number: (e) => [e.min, e.max, e.value].map((value) => enter(e, value)),
+    select: (e) => [...e.options].map((option) => enter(e, option.value)),
     press: (e) => [() => e.click()],
     keys: (e) => ["ArrowRight", "ArrowDown", "End", "Home"].map((key) => () => {
       e.focus();
@@ -145,8 +151,9 @@ MOVE_EVERYTHING = """async () => {
     if (e.matches("button, summary")) return "press";
     return e.matches("svg, canvas") ? "pointer" : "keys";
   };
-  const found = () => [...view.querySelectorAll("button, input, select, textarea, summary, [tabindex], svg, canvas")].filter(seen);
-  // What a press adds or replaces is moved in its turn. Equal names are moved a few times only: a grid's cells are alike.
+  const CONTROLS = "button, input, select, textarea, summary, [tabindex], svg, canvas";
+  const found = () => [...view.querySelectorAll(CONTROLS)].filter(seen);
+  // What a press adds or replaces is moved in its turn. Of equals a dozen are moved: a grid's cells are alike.
   const count = new Map();
   let moves = 0;
   for (let i = 0; i < found().length && moves < 600; i += 1) {

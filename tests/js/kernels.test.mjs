@@ -170,11 +170,13 @@ test("the kernels' memory: zeros, no overlap, taken back, and an end", () => {
   assert.throws(() => kernels.floats(1e8), /no room/);
 });
 
-test("where there is no WebAssembly, or none is allowed, the plain set stands in", () => {
+test("where there is no WebAssembly, none is allowed, or there is no memory, the plain set stands in", () => {
   assert.equal(createKernels().name, "simd");
   const known = globalThis.WebAssembly;
   const refusing = { Module: class { constructor() { throw new known.CompileError("refused"); } } };
-  for (const other of [undefined, refusing]) {
+  const { Module, Instance } = known;
+  const poor = { Module, Instance, Memory: class { constructor() { throw new RangeError("no memory"); } } };
+  for (const other of [undefined, refusing, poor]) {
     try {
       globalThis.WebAssembly = other;
       assert.equal(createKernels(), PLAIN);

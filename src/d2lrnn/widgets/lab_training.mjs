@@ -39,21 +39,26 @@ export function lanes(numTokens, batchSize, numSteps) {
   return { starts: Int32Array.from({ length: batchSize }, (_, i) => i * length), windows };
 }
 
-/** A list of points that halves its density whenever it is full, so that a run of any length fits. */
+/** A list of points that halves its density whenever it is full, so that a run of any length fits; the newest is its last. */
 export function createTrace() {
   const xs = [];
   const ys = [];
   let every = 1;
   let seen = 0;
+  let passing = false; // whether the last point stands there only until the next
   return {
     xs,
     ys,
     add(x, y) {
       seen += 1;
-      if (seen % every !== 0) return;
+      if (passing) {
+        xs.pop();
+        ys.pop();
+      }
       xs.push(x);
       ys.push(y);
-      if (xs.length < MOST_POINTS) return;
+      passing = seen % every !== 0;
+      if (passing || xs.length < MOST_POINTS) return;
       for (let i = 0; i < xs.length / 2; i += 1) {
         xs[i] = xs[2 * i + 1];
         ys[i] = ys[2 * i + 1];
@@ -90,7 +95,9 @@ export function createTraining({ vocab, trainIds, heldoutIds }, settings, kernel
   let window = 0;
   let smooth = 0; // mean nats of late steps, each counting 3% less than the one after it
   let weight = 0;
-  const report = { steps: 0, tokens: 0, status: "running", train: createTrace(), norms: createTrace(), heldout: { xs: [], ys: [] } };
+  const report = {
+    steps: 0, tokens: 0, status: "running", train: createTrace(), norms: createTrace(), heldout: createTrace(),
+  };
 
   /** One update; false once the numbers are lost. */
   function step() {
@@ -124,8 +131,7 @@ export function createTraining({ vocab, trainIds, heldoutIds }, settings, kernel
   /** Score the held-out text and note it in the report. */
   function evaluate() {
     const { nats, numTokens } = score();
-    report.heldout.xs.push(report.tokens);
-    report.heldout.ys.push(Math.exp(nats / numTokens));
+    report.heldout.add(report.tokens, Math.exp(nats / numTokens));
   }
 
   /** `length` characters written by the model as it is now, from `seedText` on. */

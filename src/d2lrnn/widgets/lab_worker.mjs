@@ -34,7 +34,7 @@ function tell() {
     status: status === "diverged" ? status : running ? "running" : "paused",
     train: { xs: train.xs, ys: train.ys },
     norms: { xs: norms.xs, ys: norms.ys },
-    heldout,
+    heldout: { xs: heldout.xs, ys: heldout.ys },
   });
 }
 
@@ -58,7 +58,7 @@ function work() {
     return;
   }
   // Scoring the held-out text costs a quarter of the time while the curve is steep, later a tenth.
-  if (seconds - lastHeldout > Math.max(0.3, (seconds < 8 ? 3 : 9) * heldoutCost)) evaluate();
+  if (seconds - lastHeldout > Math.max(0.12, (seconds < 8 ? 3 : 9) * heldoutCost)) evaluate();
   if (performance.now() - lastWriting > WRITE_MS) {
     sample = training.write(SAMPLE_LENGTH, "the ");
     lastWriting = performance.now();

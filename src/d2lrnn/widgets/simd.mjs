@@ -4,11 +4,13 @@ import CODE from "./kernels.wasm.json" with { type: "json" };
 
 const PAGES = 384; // 24 MB, half as much again as the largest run needs; a page that is never touched takes no memory
 
-/** The module, or null where the browser has no WebAssembly, or none with SIMD, or a policy that forbids it. */
-function compile() {
+/** The running module; null without WebAssembly or its SIMD, under a policy that forbids it, or without the memory. */
+function start() {
   try {
     // Compiled on the spot: these few kilobytes take a millisecond or two, in a worker.
-    return new WebAssembly.Module(Uint8Array.from(atob(CODE.wasm), (character) => character.charCodeAt(0)));
+    const module = new WebAssembly.Module(Uint8Array.from(atob(CODE.wasm), (character) => character.charCodeAt(0)));
+    const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
+    return { memory, wasm: new WebAssembly.Instance(module, { env: { memory } }).exports };
   } catch {
     return null;
   }
@@ -20,10 +22,9 @@ function compile() {
  * Every array given to them has to come from their `floats` and `integers`; `clear` takes all of those back.
  */
 export function createSimdKernels() {
-  const module = compile();
-  if (module === null) return null;
-  const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
-  const wasm = new WebAssembly.Instance(module, { env: { memory } }).exports;
+  const started = start();
+  if (started === null) return null;
+  const { memory, wasm } = started;
   const first = (wasm.__heap_base.value + 15) & ~15;
   let next = first;
   /** `length` zeros of four bytes each. */
