@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from benchmarks.settings import ROOT, SETTINGS
 
 SETTLE_SECONDS = 0.05  # between two contestants: a thread pool spins for a while before it sleeps
 LEAST_ROUNDS = 3
+LEAST_STEPS = 3
 WARM_UP_STEPS = 3
 SCHEMA = 1
 
@@ -30,11 +30,10 @@ class Contestant:
 
     def __init__(self, name: str, device: str, threads: int, peers: Path) -> None:
         self.name, self.threads = name, threads
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", name, device, str(threads), str(peers)],
             cwd=ROOT,
-            env=environment | machine.thread_environment(threads) | {"D2LRNN_STATIC": "1"},
+            env=os.environ | machine.thread_environment(threads) | {"D2LRNN_STATIC": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -140,7 +139,12 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
         "date": time.strftime("%Y-%m-%d"),
         "device": options.device,
         "machine": facts,
-        "options": {"rounds": options.rounds, "seconds": options.seconds, "minutes": options.minutes},
+        "options": {
+            "threads": options.threads,
+            "rounds": options.rounds,
+            "seconds": options.seconds,
+            "minutes": options.minutes,
+        },
         "minutes_taken": round((time.monotonic() - started) / 60, 2),
         "settings": {
             name: asdict(SETTINGS[name])
@@ -164,7 +168,7 @@ def _one_setting(
         row = {"setting": setting, "contestant": contestant.name, **answer, "threads": contestant.threads}
         del row["enters"]
         if "absent" in answer:
-            row["absent"] = _with_reason(answer["absent"], missing)
+            row["absent"] = with_reason(answer["absent"], missing)
             if all(other["contestant"] != contestant.name for other in rows):
                 rows.append(row)
             continue
@@ -172,18 +176,20 @@ def _one_setting(
         running.append((contestant, row))
     check_losses([row for _, row in running])
 
+    rates = {}  # steps per second, from the last time
     for contestant, row in running:
         contestant.ask("open", setting=setting)
         contestant.ask("run", steps=WARM_UP_STEPS)
-        row["steps"] = _steps_for(contestant, options.seconds)
-        row["seconds"], row["cpu_seconds"] = [], []
+        rates[contestant] = _first_rate(contestant, options.seconds)
+        row["rounds"] = []
     rounds = 0
     while running and rounds < options.rounds and (rounds < LEAST_ROUNDS or time.monotonic() < deadline):
         for contestant, row in running:
             time.sleep(SETTLE_SECONDS)
-            took = contestant.ask("run", steps=row["steps"])
-            row["seconds"].append(took["seconds"])
-            row["cpu_seconds"].append(took["cpu_seconds"])
+            steps = max(LEAST_STEPS, round(rates[contestant] * options.seconds))
+            took = contestant.ask("run", steps=steps)
+            rates[contestant] = steps / took["seconds"]
+            row["rounds"].append({"steps": steps, **took})
         rounds += 1
         say(f"  round {rounds} of at most {options.rounds}")
     for contestant, _ in running:
@@ -191,16 +197,16 @@ def _one_setting(
     return rows
 
 
-def _steps_for(contestant: Contestant, seconds: float) -> int:
-    """Steps that take about so many seconds, and at least 3."""
+def _first_rate(contestant: Contestant, seconds: float) -> float:
+    """Steps per second, from a first trial of more and more steps."""
     steps, taken = 1, contestant.ask("run", steps=1)["seconds"]
     while taken < seconds / 8:  # a single step would say little of a small network
         steps *= 4
         taken = contestant.ask("run", steps=steps)["seconds"]
-    return max(3, round(steps * seconds / taken))
+    return steps / taken
 
 
-def _with_reason(absent: str, missing: dict[str, str]) -> str:
+def with_reason(absent: str, missing: dict[str, str]) -> str:
     for peer, reason in missing.items():
         if peer.replace("-", "==", 1) in absent:
             return f"{absent}: {reason}"
@@ -222,9 +228,9 @@ def check_losses(rows: list[dict[str, Any]]) -> None:
     for row in learners:
         if len(row["losses_nats"]) != len(expected):
             raise BenchmarkError(f"{row['contestant']} gave {len(row['losses_nats'])} losses, not {len(expected)}.")
-        off = max(abs(loss - wanted) for loss, wanted in zip(row["losses_nats"], expected))
-        row["loss_difference"] = off
-        if not off <= row["loss_tolerance"] or math.isnan(off):
+        differences = [abs(loss - wanted) for loss, wanted in zip(row["losses_nats"], expected)]
+        row["loss_difference"] = max(differences)
+        if not all(off <= row["loss_tolerance"] for off in differences):  # NaN is not less than anything
             raise BenchmarkError(
                 f"In setting {row['setting']} {row['contestant']} does not do what {learners[0]['contestant']} does: "
                 f"losses {row['losses_nats']} instead of {expected}, which is more than {row['loss_tolerance']} nats "

@@ -1,7 +1,7 @@
 """From a stored result to tables in markdown, and from there into the pages that show them.
 
     python benchmarks/table.py benchmarks/results/cpu.json      # print
-    python benchmarks/table.py --update README.md               # fill in the page's marked places
+    python benchmarks/table.py --update README.md               # fill in the marked places of pages or notebooks
 
 A marked place names the result and, if not all of them are wanted, the settings:
 
@@ -30,8 +30,8 @@ HEAD = "| | tokens/s | least to most | times {baseline} | of the limit | threads
 
 def rates(row: dict[str, Any], setting: dict[str, Any]) -> list[float]:
     """Tokens per second, round by round."""
-    tokens = row["steps"] * setting["batch_size"] * setting["num_steps"]
-    return [tokens / seconds for seconds in row["seconds"]]
+    tokens_per_step = setting["batch_size"] * setting["num_steps"]
+    return [took["steps"] * tokens_per_step / took["seconds"] for took in row["rounds"]]
 
 
 def best_rows(result: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def setting_table(result: dict[str, Any], name: str) -> str:
     lines = [f"**{name}: {setting['title']}** ({setting['sizes']})", ""]
     lines.append(HEAD.format(baseline=baseline["title"] if baseline else "the first"))
     for row in rows:
-        if row["role"] == "limit" and row is not limit and row["rates"]:
+        if row["role"] == "limit" and row is not limit:
             continue  # the slower library is no limit
         if "absent" in row:
             lines.append(f"| {row['title']} | *{row['absent']}* | | | | |")
@@ -103,7 +103,7 @@ def footer(result: dict[str, Any]) -> str:
     if result["device"] == "cpu":
         where.append(f"{facts['cores']} core{'s' * (facts['cores'] != 1)}")
     where += [f"Python {facts['python']}", f"torch {facts['torch']}", f"numpy {facts['numpy']}"]
-    rounds = sorted({len(row["seconds"]) for row in result["results"] if "seconds" in row})
+    rounds = sorted({len(row["rounds"]) for row in result["results"] if "rounds" in row})
     counted = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}" if rounds else "no"
     text = f"{', '.join(where)}. {result['date']}, medians of {counted} rounds of {result['options']['seconds']} s."
     return f"{text} {result['note']}" if result.get("note") else text
@@ -125,11 +125,22 @@ def fill_in(page: str, results: Path = RESULTS) -> str:
     return MARKED.sub(written, page)
 
 
+def updated(page: Path, results: Path = RESULTS) -> str:
+    """What a page of markdown, or a notebook, should contain."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix != ".ipynb":
+        return fill_in(text, results)
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = fill_in("".join(cell["source"]), results).splitlines(keepends=True)
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--update"]:
-        for name in arguments[1:]:
-            page = Path(name)
-            page.write_text(fill_in(page.read_text(encoding="utf-8")), encoding="utf-8")
+        for page in map(Path, arguments[1:]):
+            page.write_text(updated(page), encoding="utf-8")
     else:
         for name in arguments:
             print(markdown(json.loads(Path(name).read_text(encoding="utf-8"))))

@@ -127,6 +127,8 @@ class Worker:
         endless = itertools.cycle(batches)
         self.pipe.send()
         while (command := self.pipe.receive())["do"] == "run":
+            # What the others did in the meantime, to caches and clocks, is not this contestant's affair.
+            yield from itertools.islice(endless, 1 + command["steps"] // 10)
             self._finish()
             start, start_cpu = time.perf_counter(), time.process_time()
             yield from itertools.islice(endless, command["steps"])

@@ -1,4 +1,4 @@
-"""The package's `fit` as a reader calls it: it chooses its own way through the training step."""
+"""The package's `fit` as a reader calls it: which engine computes the step is its own choice."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ why_not = ours_autograd.why_not
 
 
 def train(task: Task, stream: Stream, losses: list[float] | None) -> None:
-    ours_autograd.train(task, stream, losses)
+    ours_autograd.train(task, stream, losses, engine="auto")

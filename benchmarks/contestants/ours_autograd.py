@@ -14,7 +14,7 @@ def why_not(task: Task) -> str | None:
     return None
 
 
-def train(task: Task, stream: Stream, losses: list[float] | None) -> None:
+def train(task: Task, stream: Stream, losses: list[float] | None, engine: str = "autograd") -> None:
     history = d.fit(
         network(task),
         stream,
@@ -22,6 +22,7 @@ def train(task: Task, stream: Stream, losses: list[float] | None) -> None:
         lr=task.setting.lr,
         optimizer="sgd",
         clip=task.setting.clip,
+        engine=engine,
         device=task.device,
         progress=False,
     )
