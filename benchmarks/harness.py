@@ -25,13 +25,46 @@ class BenchmarkError(RuntimeError):
     """The contestants do not compute the same thing, or one broke down: there is no result then."""
 
 
+@dataclass
+class Options:
+    """What to run, and for how long.
+
+    Attributes
+    ----------
+    device : "cpu" or "cuda"
+    precision : "float32" or "tf32"
+        Of torch's matrix products on a GPU.
+    settings, contestants : list of str
+    threads : list of int
+        Every contestant runs with each.
+    rounds : int
+        At most so many for each setting.
+    seconds : float
+        Length of one measurement.
+    minutes : float
+        No round begins after that, beyond the first three of each setting; and after twice that, beyond the first.
+    peers : Path
+    """
+
+    device: str = "cpu"
+    precision: str = "float32"
+    settings: list[str] = field(default_factory=lambda: list(SETTINGS))
+    contestants: list[str] = field(default_factory=lambda: list(contestants.NAMES))
+    threads: list[int] = field(default_factory=lambda: [1])
+    rounds: int = 9
+    seconds: float = 0.4
+    minutes: float = 7.0
+    peers: Path = ROOT / "_build" / "bench"
+
+
 class Contestant:
     """A contestant's process and the pipe to it."""
 
-    def __init__(self, name: str, device: str, threads: int, peers: Path) -> None:
+    def __init__(self, name: str, threads: int, options: Options) -> None:
         self.name, self.threads = name, threads
+        arguments = [name, options.device, options.precision, str(threads), str(options.peers)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", name, device, str(threads), str(peers)],
+            [sys.executable, "-m", "benchmarks.worker", *arguments],
             cwd=ROOT,
             env=os.environ | machine.thread_environment(threads) | {"D2LRNN_STATIC": "1"},
             stdin=subprocess.PIPE,
@@ -59,35 +92,6 @@ class Contestant:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.threads} thread{'s' * (self.threads > 1)})"
-
-
-@dataclass
-class Options:
-    """What to run, and for how long.
-
-    Attributes
-    ----------
-    device : "cpu" or "cuda"
-    settings, contestants : list of str
-    threads : list of int
-        Every contestant runs with each.
-    rounds : int
-        At most so many for each setting.
-    seconds : float
-        Length of one measurement.
-    minutes : float
-        No round begins after that, beyond the first three of each setting.
-    peers : Path
-    """
-
-    device: str = "cpu"
-    settings: list[str] = field(default_factory=lambda: list(SETTINGS))
-    contestants: list[str] = field(default_factory=lambda: list(contestants.NAMES))
-    threads: list[int] = field(default_factory=lambda: [1])
-    rounds: int = 9
-    seconds: float = 0.4
-    minutes: float = 7.0
-    peers: Path = ROOT / "_build" / "bench"
 
 
 def say(text: str) -> None:
@@ -119,7 +123,7 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
     crew: list[Contestant] = []
     try:
         for name in options.contestants:
-            crew += [Contestant(name, options.device, threads, options.peers) for threads in options.threads]
+            crew += [Contestant(name, threads, options) for threads in options.threads]
         for contestant in crew:
             facts |= contestant.ask("describe")
             threads = facts.pop("threads")
@@ -130,7 +134,8 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
         for number, setting in enumerate(options.settings):
             left = options.minutes * 60 - (time.monotonic() - started)
             deadline = time.monotonic() + left / (len(options.settings) - number)
-            results += _one_setting(setting, crew, options, deadline, missing)
+            hard_deadline = started + 2 * 60 * options.minutes
+            results += _one_setting(setting, crew, options, deadline, hard_deadline, missing)
     finally:
         for contestant in crew:
             contestant.end()
@@ -138,6 +143,7 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
         "schema": SCHEMA,
         "date": time.strftime("%Y-%m-%d"),
         "device": options.device,
+        "precision": options.precision,
         "machine": facts,
         "options": {
             "threads": options.threads,
@@ -156,7 +162,12 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
 
 
 def _one_setting(
-    setting: str, crew: list[Contestant], options: Options, deadline: float, missing: dict[str, str]
+    setting: str,
+    crew: list[Contestant],
+    options: Options,
+    deadline: float,
+    hard_deadline: float,
+    missing: dict[str, str],
 ) -> list[dict[str, Any]]:
     say(f"{setting}: {SETTINGS[setting]}")
     rows: list[dict[str, Any]] = []
@@ -183,7 +194,10 @@ def _one_setting(
         rates[contestant] = _first_rate(contestant, options.seconds)
         row["rounds"] = []
     rounds = 0
-    while running and rounds < options.rounds and (rounds < LEAST_ROUNDS or time.monotonic() < deadline):
+    while running and rounds < options.rounds:
+        now = time.monotonic()
+        if rounds and now > deadline and (rounds >= LEAST_ROUNDS or now > hard_deadline):
+            break
         for contestant, row in running:
             time.sleep(SETTLE_SECONDS)
             steps = max(LEAST_STEPS, round(rates[contestant] * options.seconds))

@@ -46,20 +46,18 @@ def _pools() -> dict[str, int]:
     return {Path(pool["filepath"]).name: pool["num_threads"] for pool in threadpool_info()}
 
 
-def process_facts() -> dict[str, Any]:
+def process_facts(device: str) -> dict[str, Any]:
     """Versions, linear algebra and threads, as the process that is asked sees them."""
     import numpy as np
     import torch
 
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     gpu: dict[str, Any] = {}
-    if torch.cuda.is_available():
+    if device == "cuda":
         gpu = {
             "gpu": torch.cuda.get_device_name(),
             "cuda": torch.version.cuda,
             "cudnn": torch.backends.cudnn.version(),
-            "tf32_matmul": torch.backends.cuda.matmul.allow_tf32,
-            "tf32_cudnn": torch.backends.cudnn.allow_tf32,
         }
     return {
         "python": platform.python_version(),

@@ -40,6 +40,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--device", choices=("cpu", "cuda"), default="cpu")
+    add("--tf32", action="store_true", help="on a GPU, let all products round to TF32; losses may then be 0.01 off")
     add("--settings", type=_one_of(tuple(SETTINGS)), default=list(SETTINGS), help="such as A,C (default: all)")
     add("--contestants", type=_one_of(contestants.NAMES), default=list(contestants.NAMES), help="(default: all)")
     add("--threads", help="such as 1,2 (default: both on two cores and more, 1 with --device cuda)")
@@ -63,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     missing = {} if chosen.no_install else peers.install(folder)
     options = Options(
         device=chosen.device,
+        precision="tf32" if chosen.tf32 else "float32",
         settings=chosen.settings,
         contestants=chosen.contestants,
         threads=threads,

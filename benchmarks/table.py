@@ -102,6 +102,8 @@ def footer(result: dict[str, Any]) -> str:
     where = [facts["gpu"], f"CUDA {facts['cuda']}"] if result["device"] == "cuda" else [facts["processor"]]
     if result["device"] == "cpu":
         where.append(f"{facts['cores']} core{'s' * (facts['cores'] != 1)}")
+    if result.get("precision") == "tf32":
+        where.append("products in TF32")
     where += [f"Python {facts['python']}", f"torch {facts['torch']}", f"numpy {facts['numpy']}"]
     rounds = sorted({len(row["rounds"]) for row in result["results"] if "rounds" in row})
     counted = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}" if rounds else "no"

@@ -25,7 +25,8 @@ from benchmarks.contestants import Task, _layouts, dlfs2, limit_numpy, limit_tor
 from benchmarks.products import Product, flops_per_token, matrix_products
 from benchmarks.run import parse_arguments
 from benchmarks.settings import SETTINGS, Setting, minibatches, starting_weights, token_ids
-from benchmarks.worker import CHECKED_STEPS, LOSS_TOLERANCE, Windows
+from benchmarks.worker import CHECKED_STEPS, Windows
+from benchmarks.worker import LOSS_TOLERANCE as TOLERANCES
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = {
@@ -34,6 +35,7 @@ SMALL = {
     "one step, one row": Setting("small", 1, 1, 3, 28),
     "embedding": Setting("small", 4, 5, 6, 50, num_embedding=7, lr=0.1, clip=None),
 }
+LOSS_TOLERANCE = TOLERANCES["float32"]
 IN_THE_REPOSITORY = ("dlfs2", "torch_rnn", "ours_manual", "ours_autograd", "ours")
 
 
@@ -169,7 +171,7 @@ def test_the_limit_runs_every_product_once_a_step() -> None:
         return [lambda: done.append(product.name)] * product.times
 
     products = matrix_products(SMALL["embedding"])
-    calls = _layouts.fastest_calls(products, make_calls, lambda: None)
+    calls = _layouts.fastest_calls(products, make_calls)
     done.clear()
     _layouts.run(calls)
     assert done == [product.name for product in products for _ in range(product.times)]
@@ -206,7 +208,7 @@ def test_other_losses_stop_the_benchmark() -> None:
 
 def test_a_worker_answers_trains_and_reports_its_failures(tmp_path: Path) -> None:
     """The real pipe to a real process, once, with the cheapest contestant."""
-    contestant = harness.Contestant("limit_numpy", "cpu", 1, tmp_path)
+    contestant = harness.Contestant("limit_numpy", 1, harness.Options(peers=tmp_path))
     try:
         assert contestant.ask("describe")["threads"]["torch"] == 1
         assert contestant.ask("check", setting="C")["losses_nats"] == []
@@ -229,7 +231,7 @@ def test_a_peer_that_is_not_there_gets_a_row_with_the_reason(name: str, tmp_path
 
 
 def test_what_a_result_says_of_the_machine() -> None:
-    facts = machine.machine_facts() | machine.process_facts()
+    facts = machine.machine_facts() | machine.process_facts("cpu")
     assert facts["cores"] >= 1 and facts["torch"] == torch.__version__ and facts["numpy"] == np.__version__
 
 

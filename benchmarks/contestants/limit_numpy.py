@@ -40,6 +40,6 @@ def make_calls(product: Product, left: bool, right: bool, turned: bool) -> list[
 
 
 def train(task: Task, stream: Stream, losses: list[float] | None) -> None:
-    calls = fastest_calls(matrix_products(task.setting), make_calls, lambda: None)
+    calls = fastest_calls(matrix_products(task.setting), make_calls)
     for _ in stream:
         run(calls)

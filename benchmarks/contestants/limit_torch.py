@@ -38,14 +38,26 @@ def make_calls(device: str, product: Product, left: bool, right: bool, turned: b
     return calls
 
 
+def captured(calls: list[Call]) -> list[Call]:
+    """The same as one launch of a graph."""
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run(calls)
+    return [partial(replay, graph, calls)]
+
+
+def replay(graph: torch.cuda.CUDAGraph, calls: list[Call]) -> None:
+    """Launch the graph; the calls come along only because their matrices must not be freed."""
+    graph.replay()
+
+
 @torch.no_grad()
 def train(task: Task, stream: Stream, losses: list[float] | None) -> None:
-    finish = torch.cuda.synchronize if task.device == "cuda" else lambda: None
-    calls = fastest_calls(matrix_products(task.setting), partial(make_calls, task.device), finish)
+    products, make = matrix_products(task.setting), partial(make_calls, task.device)
     if task.device == "cuda":
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            run(calls)
-        calls = [graph.replay]
+        calls = captured(fastest_calls(products, make, torch.cuda.synchronize, captured))
+    else:
+        calls = fastest_calls(products, make)
     for _ in stream:
         run(calls)
