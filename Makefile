@@ -16,7 +16,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit nbval browser chromium bench lab outputs pretrained lock clean
+.PHONY: help env book test quick lint format node unit nbval browser chromium bench lab outputs pretrained kernels lock clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -93,6 +93,9 @@ outputs: env ## execute the chapters anew and keep the outputs of the checked ce
 
 pretrained: env ## train the small networks that the package carries, from their seed
 	@$(BATCH) $(PY) tools/train_pretrained.py
+
+kernels: env ## compile the training lab's SIMD kernels (asks for the compiler's package)
+	@$(PY) tools/build_kernels.py
 
 lock: env ## write requirements.txt anew from pyproject.toml
 	@tools/lock.sh

@@ -38,6 +38,7 @@ NAMES = (
     "torch_rnn",
     "ours_manual",
     "ours_autograd",
+    "ours_graph",
     "ours",
     "limit_numpy",
     "limit_torch",
