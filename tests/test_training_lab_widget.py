@@ -73,6 +73,33 @@ def test_buttons_start_pause_and_step(lab: TrainingLab) -> None:
     assert lab.report["steps"] == steps + 1
 
 
+def test_what_a_page_started_pauses_when_no_page_looks_on(lab: TrainingLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("d2lrnn.widgets.training_lab._ALONE_SECONDS", 1e6)
+    command(lab, "go")
+    wait(lambda: lab.report.get("steps", 0) > 3)
+    with lab._lock:  # between two updates
+        lab._seen -= 2e6
+        command(lab, "seen")
+        steps = lab.report["steps"]
+    wait(lambda: lab.report["steps"] > steps)
+    assert lab.report["status"] == "running"
+    with lab._lock:
+        lab._seen -= 2e6
+    wait(lambda: lab.report["status"] == "paused" and not lab._thread.is_alive())
+    command(lab, "go")
+    wait(lambda: lab.report["status"] == "running")
+
+
+def test_what_python_started_needs_no_page(lab: TrainingLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("d2lrnn.widgets.training_lab._ALONE_SECONDS", -1)
+    lab.start()
+    command(lab, "seen")
+    wait(lambda: lab.report.get("steps", 0) > 3)
+    steps = lab.report["steps"]
+    wait(lambda: lab.report["steps"] > steps)
+    assert lab.report["status"] == "running"
+
+
 def test_a_change_of_size_starts_again_when_the_page_says_so_and_goes_on(lab: TrainingLab) -> None:
     command(lab, "go")
     wait(lambda: lab.report.get("steps", 0) > 3)

@@ -72,7 +72,7 @@
     const anything = random() < 0.1; // pictures and words may answer a pointer or a key as well
     const found = view.querySelectorAll(anything ? "*" : CONTROLS);
     const control = pick([...found].filter((e) => e.checkVisibility() && !e.disabled));
-    const kind = control.localName === "input" ? control.type : control.localName;
+    const kind = control instanceof SVGElement ? "picture" : control.localName === "input" ? control.type : control.localName;
     let done = "click";
     if (kind === "text" || kind === "search" || kind === "textarea") {
       control.value = pick(texts);

@@ -80,17 +80,37 @@ function createPageEngine(text, onReport, onError) {
   const url = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
   const worker = new Worker(url);
   let sent = false;
-  worker.onmessage = ({ data }) => onReport(data);
+  // A beginning takes the worker a while. What is asked of it meanwhile waits here, and another beginning takes the place
+  // of all that waits, so that a slider which is drawn along its track leaves no queue of runs that nobody wants.
+  const waiting = [];
+  let beginning = false;
+  const flush = () => {
+    while (waiting.length && !beginning) {
+      const message = waiting.shift();
+      beginning = message.kind === "begin";
+      worker.postMessage(message);
+    }
+  };
+  const post = (message) => {
+    if (message.kind === "begin") waiting.length = 0;
+    waiting.push(message);
+    flush();
+  };
+  worker.onmessage = ({ data }) => {
+    if (data.steps === 0) beginning = false;
+    flush();
+    onReport(data);
+  };
   worker.onerror = (event) => onError(new Error(event.message));
   return {
     begin(settings) {
-      worker.postMessage({ kind: "begin", settings, text: sent ? undefined : text });
+      post({ kind: "begin", settings, text: sent ? undefined : text });
       sent = true;
     },
-    go: () => worker.postMessage({ kind: "go" }),
-    pause: () => worker.postMessage({ kind: "pause" }),
-    step: () => worker.postMessage({ kind: "step" }),
-    set: (changes) => worker.postMessage({ kind: "set", changes }),
+    go: () => post({ kind: "go" }),
+    pause: () => post({ kind: "pause" }),
+    step: () => post({ kind: "step" }),
+    set: (changes) => post({ kind: "set", changes }),
     end() {
       worker.terminate();
       URL.revokeObjectURL(url);
@@ -98,9 +118,16 @@ function createPageEngine(text, onReport, onError) {
   };
 }
 
-/** The torch model behind the kernel: it hears commands, and its reports are a trait. Settings reach it as traits. */
+/**
+ * The torch model behind the kernel: it hears commands, and its reports are a trait. Settings reach it as traits.
+ * A closed notebook says no goodbye; so each report is answered, and where no answer comes the training pauses.
+ */
 function createKernelEngine(model, onReport) {
-  const listen = () => onReport(model.get("report"));
+  const listen = () => {
+    const report = model.get("report");
+    if (report.status === "running") command("seen");
+    onReport(report);
+  };
   const command = (kind) => model.send({ kind });
   model.on("change:report", listen);
   if (model.get("report").steps !== undefined) listen();

@@ -33,6 +33,8 @@ __all__ = ["TrainingLab", "counting_levels", "score_windows"]
 
 _ORDERS = (0, 1, 2, 3, 5)
 _REPORT_SECONDS, _WRITE_SECONDS, _SAMPLE_LENGTH, _MOST_POINTS = 0.25, 1.0, 120, 400
+# So long may a page that started the training leave its reports unanswered.
+_ALONE_SECONDS = 10.0
 _RESTARTS = ("num_hiddens", "num_steps", "batch_size", "carry", "seed")
 
 
@@ -247,6 +249,7 @@ class TrainingLab(Explorable):
         self._run: _Run | None = None
         self._thread: threading.Thread | None = None
         self._wanted = threading.Event()
+        self._seen: float | None = None  # when a page last looked on; None where none has to
         self._lock = threading.RLock()
         live = os.environ.get("D2LRNN_STATIC") != "1"
         super().__init__(**{"engine": "torch" if live else "page", **traits})
@@ -296,7 +299,14 @@ class TrainingLab(Explorable):
             self.report = run.report()
 
     def start(self) -> None:
-        """Train with torch in a thread until :meth:`stop`."""
+        """Train with torch in a thread until :meth:`stop`.
+
+        What the start button began pauses by itself when no page has looked on for ten seconds: its notebook is closed.
+        """
+        self._seen = None
+        self._start()
+
+    def _start(self) -> None:
         if self._thread is not None and self._thread.is_alive() and self._wanted.is_set():
             return
         self.stop()
@@ -341,6 +351,8 @@ class TrainingLab(Explorable):
                     written = now
             if not good:
                 break
+            if self._seen is not None and now - self._seen > _ALONE_SECONDS:
+                self._wanted.clear()
             if now - told > _REPORT_SECONDS:
                 self.report, told = run.report(), now
         if run.status == "running":
@@ -351,7 +363,10 @@ class TrainingLab(Explorable):
     def _on_command(self, _widget: Any, content: dict[str, Any], _buffers: Any) -> None:
         kind = content.get("kind")
         if kind == "go":
-            self.start()
+            self._seen = time.monotonic()
+            self._start()
+        elif kind == "seen" and self._seen is not None:
+            self._seen = time.monotonic()
         elif kind == "pause":
             self.stop()
         elif kind == "step":
@@ -361,7 +376,7 @@ class TrainingLab(Explorable):
             self.stop()
             self._begin()
             if running:
-                self.start()
+                self._start()
 
     @t.default("text")
     def _default_text(self) -> str:
