@@ -274,6 +274,21 @@ def test_flat_parameters_are_views_inside_and_alone_outside(make) -> None:
     assert torch.isfinite(loss(model))
 
 
+def test_parameters_of_torchs_layers_lie_as_cudnn_wants_them() -> None:
+    """At the beginning and without gaps, all matrices before all biases; elsewhere cuDNN would copy at every call."""
+    model = d.RNNLM(d.RNNConcise(5, 7), 5)
+    with FlatParameters(model):
+        layer, end = model.rnn.rnn, 0
+        for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+            assert getattr(layer, name).storage_offset() == end
+            end += getattr(layer, name).numel()
+        assert {p.storage_offset() % 16 for p in (model.W_hq, model.b_q)} == {0}
+    stacked = nn.LSTM(3, 4, num_layers=2)
+    with FlatParameters(stacked):
+        in_order = sorted(stacked.named_parameters(), key=lambda named: named[1].storage_offset())
+        assert [name.split("_")[0] for name, _ in in_order] == 4 * ["weight"] + 4 * ["bias"]
+
+
 def test_flat_parameters_refuse_what_they_cannot_hold() -> None:
     with pytest.raises(ValueError, match="nothing to train"):
         FlatParameters(nn.Tanh())

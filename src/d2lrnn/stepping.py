@@ -56,7 +56,9 @@ class FlatParameters:
     _ALIGN_BYTES = 64
 
     def __init__(self, model: nn.Module) -> None:
-        self._parameters = [p for p in model.parameters() if p.requires_grad]
+        self._model = model
+        self._packed = _packed_as_cudnn_wants(model)
+        self._parameters = [p for p in dict.fromkeys([*self._packed, *model.parameters()]) if p.requires_grad]
         if not self._parameters:
             raise ValueError("The model has no parameter that requires a gradient; there is nothing to train.")
         kinds = {(p.dtype, p.device) for p in self._parameters}
@@ -68,9 +70,11 @@ class FlatParameters:
         first = self._parameters[0]
         unit = max(1, self._ALIGN_BYTES // first.element_size())
         places, end = [], 0
-        for parameter in self._parameters:
+        for number, parameter in enumerate(self._parameters):
+            if number >= len(self._packed):
+                end = -(-end // unit) * unit  # rounded up
             places.append(slice(end, end + parameter.numel()))
-            end += -(-parameter.numel() // unit) * unit  # rounded up
+            end += parameter.numel()
         self.data = torch.zeros(end, dtype=first.dtype, device=first.device)
         self.grad = torch.zeros_like(self.data)
         for parameter, place in zip(self._parameters, places):
@@ -83,6 +87,20 @@ class FlatParameters:
         for parameter in self._parameters:
             parameter.data = parameter.detach().clone()
             parameter.grad = None
+        for layer in _torchs_own_layers(self._model):
+            layer.flatten_parameters()  # on a GPU cuDNN's layers have one memory for all that is theirs
+
+
+def _torchs_own_layers(model: nn.Module) -> list[nn.RNNBase]:
+    return [module for module in model.modules() if isinstance(module, nn.RNNBase)]
+
+
+def _packed_as_cudnn_wants(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters of the model's one layer of torch's own: at the very beginning, without gaps, matrices before
+    biases. Found otherwise, cuDNN copies them together at every call, and torch warns."""
+    layers = _torchs_own_layers(model)
+    parameters = list(layers[0].parameters()) if len(layers) == 1 else []
+    return sorted(parameters, key=lambda p: p.dim() == 1) if all(p.requires_grad for p in parameters) else []
 
 
 class Stepper:
