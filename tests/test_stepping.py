@@ -145,6 +145,15 @@ def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
         stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [([[0, 1]], [[0]]), ([[0], [1]], [[0]]), ([0], [0]), ([[0.0]], [[0]]), ([[0]], [[0.0]])],
+)
+def test_minibatches_of_no_good_shape_or_type_are_refused(X: list, Y: list) -> None:
+    with make_stepper(_model()) as stepper, pytest.raises(ValueError, match=r"expected integers, both of shape"):
+        stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
+
+
 class _Own(d.RNNLM):
     pass
 

@@ -8,12 +8,11 @@ approximated. What is different from the textbook version is the order of the wo
 - Only ``H_before @ W_hh`` has to wait for the step before. Everything else, the output layer, the softmax and the
   gradient of each weight, is one operation for all steps together: one large matrix product costs less than
   `num_steps` small ones.
-- Every result has its place from the start (:class:`Buffers`); a training step asks for no new memory.
+- Every result has its place from the start (:class:`Buffers`); a training step asks for hardly any new memory.
 - The products are torch's and the rest numpy's, on the same memory: numpy's tanh is several times faster, and its calls
   cost half as much, which is what small networks wait for.
 
-Time is the first axis and lies flat: row ``t * batch_size + i`` is step t of sequence i. Classes lie along axis 0,
-where a softmax over few of them runs through memory in one sweep.
+Time is the first axis and lies flat: row ``t * batch_size + i`` is step t of sequence i.
 """
 
 from __future__ import annotations
@@ -80,8 +79,8 @@ class Buffers:
         # The longer axis lies contiguous: it is the one along which a processor works fast.
         by_class = num_tokens > vocab_size
         self.logits = room(vocab_size, num_tokens).T if by_class else room(num_tokens, vocab_size)
-        self.dW_hq_T = room(vocab_size, num_hiddens) if by_class else None
         self.probs = self.logits.numpy()
+        self.dW_hq_T = room(vocab_size, num_hiddens) if by_class else None
         self.picked = room(num_tokens, 1)
         self.minus_share = torch.full((num_tokens, 1), -1 / num_tokens, dtype=weights.W_hh.dtype)
         self.ones = torch.ones(num_tokens, dtype=weights.W_hh.dtype)

@@ -223,6 +223,11 @@ class ClosedFormStepper(Stepper):
         super().__exit__(*error)
 
     def _loss_and_gradients(self, X: torch.Tensor, Y: torch.Tensor) -> tuple[float, State]:
+        if X.shape != Y.shape or X.dim() != 2 or X.is_floating_point() or Y.is_floating_point():
+            raise ValueError(
+                f"X is {X.dtype} of shape {tuple(X.shape)} and Y {Y.dtype} of shape {tuple(Y.shape)}; "
+                "expected integers, both of shape (batch_size, num_steps)."
+            )
         if self._room is None or self._room.shape != X.shape:
             self._room = Buffers(self._weights, *X.shape)
         first = self._room.states[0]
