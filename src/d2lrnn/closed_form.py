@@ -57,7 +57,8 @@ class Buffers:
     Attributes
     ----------
     states : Tensor, shape (num_steps + 1, batch_size, num_hiddens)
-        Put the state to start from into ``states[0]``; the last one then stands in ``states[-1]``.
+    first_state, last_state : Tensor, shape (batch_size, num_hiddens)
+        Views of it: put the state to start from into the first; the last is the one to go on with.
     """
 
     def __init__(self, weights: Weights, batch_size: int, num_steps: int) -> None:
@@ -93,6 +94,7 @@ class Buffers:
         self.delta_steps = [(delta, delta.numpy()) for delta in self.deltas.unbind(0)]
         self.slope_steps = list(self.slopes)
         self.H_np = self.states[1:].numpy()
+        self.first_state, self.last_state = self.states[0], self.states[-1]
         rows = self.states.flatten(0, 1)
         self.H_before, self.H = rows[:num_tokens], rows[batch_size:]  # (num_tokens, num_hiddens)
 
@@ -133,7 +135,7 @@ def read(weights: Weights, X: torch.Tensor, room: Buffers) -> torch.Tensor:
     weights : Weights
     X : integer Tensor, shape (batch_size, num_steps)
     room : Buffers
-        With the state to start from in ``room.states[0]``.
+        With the state to start from in ``room.first_state``.
 
     Returns
     -------
@@ -191,8 +193,8 @@ def loss_and_gradients(weights: Weights, grads: Weights, X: torch.Tensor, Y: tor
     X, Y : integer Tensors, each of shape (batch_size, num_steps)
         Inputs, and the token that follows each.
     room : Buffers
-        Made for minibatches of this shape, with the state to start from in ``room.states[0]``. No gradient goes into
-        that state, which is truncated backpropagation through time. The last state is in ``room.states[-1]``.
+        Made for minibatches of this shape, with the state to start from in ``room.first_state``. No gradient goes
+        into that state, which is truncated backpropagation through time. The last one is in ``room.last_state``.
 
     Returns
     -------

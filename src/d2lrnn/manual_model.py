@@ -153,13 +153,12 @@ class _InClosedForm(_LayerByLayer):
             return self._by_layers(X, Y)
         if self.room is None or self.room.shape != X_ids.shape:
             self.room = Buffers(self.weights, *X_ids.shape)
-        states = self.room.states
-        states[0] = 0 if H is None else torch.from_numpy(H)
+        self.room.first_state[:] = 0 if H is None else torch.from_numpy(H)
         try:
             loss_nats = loss_and_gradients(self.weights, self.grads, X_ids, Y_ids, self.room)
         except (IndexError, RuntimeError):
             return self._by_layers(X, Y)
-        self.model.rnn.H = states[-1].numpy().copy()
+        self.model.rnn.H = self.room.last_state.numpy().copy()
         return loss_nats, math.sqrt(torch.dot(self.flat, self.flat))
 
     def _by_layers(self, X: Ids, Y: Ids) -> tuple[float, float]:

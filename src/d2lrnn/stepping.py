@@ -230,7 +230,7 @@ class ClosedFormStepper(Stepper):
             )
         if self._room is None or self._room.shape != X.shape:
             self._room = Buffers(self._weights, *X.shape)
-        first = self._room.states[0]
+        first, last = self._room.first_state, self._room.last_state
         if self.state is None:
             first.zero_()
         elif self.state.shape != first.shape:
@@ -241,7 +241,7 @@ class ClosedFormStepper(Stepper):
         else:
             first.copy_(self.state)
         loss_nats = loss_and_gradients(self._weights, self._grads, X, Y, self._room)
-        return loss_nats, self._room.states[-1].clone()
+        return loss_nats, last.clone()
 
 
 def make_stepper(
