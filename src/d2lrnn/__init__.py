@@ -2,7 +2,7 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> closed_form -> metrics -> language_model
+    corpus -> text -> batching -> recurrent, gated, closed_form -> metrics -> language_model
         -> optim -> stepping -> training -> decoding, coding
     device, bptt, ngram, manual, manual_model, pretrained, scan
 
@@ -25,6 +25,7 @@ from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
+from d2lrnn.gated import GRUConcise, LSTMConcise
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.manual import (
     StepGradients,
@@ -61,7 +62,9 @@ __all__ = [
     "EncodedText",
     "EpochRecord",
     "FlatParameters",
+    "GRUConcise",
     "History",
+    "LSTMConcise",
     "LagGradients",
     "ManualRNNLM",
     "NGramLM",

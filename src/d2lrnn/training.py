@@ -215,7 +215,7 @@ def fit(
         goes down and comes back; see :func:`learning_rate` and :func:`cycled_momentum` in ``d2lrnn.optim``.
     clip : float or None, default 1.0
         Greatest global gradient norm; None switches clipping off.
-    engine : "auto", "autograd" or "closed-form"
+    engine : "auto", "autograd", "closed-form" or "cuda-graph"
         Who computes the gradients, see :func:`d2lrnn.stepping.make_stepper`; it changes the speed and nothing else.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
