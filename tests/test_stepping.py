@@ -61,10 +61,10 @@ def test_loss_and_every_gradient_are_autograds(
     grads = Weights(*(None if w is None else torch.full_like(w, math.nan) for w in ours))
     room = Buffers(ours, batch_size, num_steps)
     for _ in range(2):  # the second time on what the first left lying about
-        room.states[0] = 0 if H is None else H
+        room.first_state[:] = 0 if H is None else H
         loss_nats = loss_and_gradients(ours, grads, X, Y, room)
         assert loss_nats == pytest.approx(loss.item(), rel=TOLERANCE[dtype], abs=TOLERANCE[dtype])
-        _close(room.states[-1], state.detach())
+        _close(room.last_state, state.detach())
         for weight, grad in zip(weights, grads):
             if weight is not None:
                 _close(grad, weight.grad)

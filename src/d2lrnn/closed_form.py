@@ -261,10 +261,10 @@ def loss_and_gradients(weights: Weights, grads: Weights, X: torch.Tensor, Y: tor
 
     # Each weight was used at every step; one product adds all steps up.
     torch.mm(H_before.T, deltas, out=dW_hh)
-    torch.mv(deltas.T, room.ones, out=db_h)
     if E is None:
-        dW_xh.zero_().index_add_(0, ids, deltas)
+        torch.sum(dW_xh.zero_().index_add_(0, ids, deltas), 0, out=db_h)  # every step is in one of the rows
     else:
+        torch.mv(deltas.T, room.ones, out=db_h)
         torch.mm(room.inputs.T, deltas, out=dW_xh)
         dE.zero_().index_add_(0, ids, torch.mm(deltas, W_xh.T, out=room.dinputs))
     return loss_nats
