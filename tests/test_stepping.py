@@ -61,10 +61,10 @@ def test_loss_and_every_gradient_are_autograds(
     grads = Weights(*(None if w is None else torch.full_like(w, math.nan) for w in ours))
     room = Buffers(ours, batch_size, num_steps)
     for _ in range(2):  # the second time on what the first left lying about
-        room.states[0] = 0 if H is None else H
+        room.first_state[:] = 0 if H is None else H
         loss_nats = loss_and_gradients(ours, grads, X, Y, room)
         assert loss_nats == pytest.approx(loss.item(), rel=TOLERANCE[dtype], abs=TOLERANCE[dtype])
-        _close(room.states[-1], state.detach())
+        _close(room.last_state, state.detach())
         for weight, grad in zip(weights, grads):
             if weight is not None:
                 _close(grad, weight.grad)
@@ -142,6 +142,15 @@ def test_a_step_that_is_not_finite_changes_nothing(engine: str, dtype: torch.dty
 @pytest.mark.parametrize(("X", "Y"), [([[5]], [[0]]), ([[-1]], [[0]]), ([[0]], [[5]]), ([[0]], [[-1]])])
 def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
     with make_stepper(_model()) as stepper, pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
+        stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
+
+
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [([[0, 1]], [[0]]), ([[0], [1]], [[0]]), ([0], [0]), ([[0.0]], [[0]]), ([[0]], [[0.0]])],
+)
+def test_minibatches_of_no_good_shape_or_type_are_refused(X: list, Y: list) -> None:
+    with make_stepper(_model()) as stepper, pytest.raises(ValueError, match=r"expected integers, both of shape"):
         stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
@@ -274,6 +283,21 @@ def test_flat_parameters_are_views_inside_and_alone_outside(make) -> None:
         assert p.grad is None
         assert p.untyped_storage().nbytes() == p.numel() * p.element_size()
     assert torch.isfinite(loss(model))
+
+
+def test_parameters_of_torchs_layers_lie_as_cudnn_wants_them() -> None:
+    """At the beginning and without gaps, all matrices before all biases; elsewhere cuDNN would copy at every call."""
+    model = d.RNNLM(d.RNNConcise(5, 7), 5)
+    with FlatParameters(model):
+        layer, end = model.rnn.rnn, 0
+        for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+            assert getattr(layer, name).storage_offset() == end
+            end += getattr(layer, name).numel()
+        assert {p.storage_offset() % 16 for p in (model.W_hq, model.b_q)} == {0}
+    stacked = nn.LSTM(3, 4, num_layers=2)
+    with FlatParameters(stacked):
+        in_order = sorted(stacked.named_parameters(), key=lambda named: named[1].storage_offset())
+        assert [name.split("_")[0] for name, _ in in_order] == 4 * ["weight"] + 4 * ["bias"]
 
 
 def test_flat_parameters_refuse_what_they_cannot_hold() -> None:

@@ -8,12 +8,11 @@ approximated. What is different from the textbook version is the order of the wo
 - Only ``H_before @ W_hh`` has to wait for the step before. Everything else, the output layer, the softmax and the
   gradient of each weight, is one operation for all steps together: one large matrix product costs less than
   `num_steps` small ones.
-- Every result has its place from the start (:class:`Buffers`); a training step asks for no new memory.
+- Every result has its place from the start (:class:`Buffers`); a training step asks for hardly any new memory.
 - The products are torch's and the rest numpy's, on the same memory: numpy's tanh is several times faster, and its calls
   cost half as much, which is what small networks wait for.
 
-Time is the first axis and lies flat: row ``t * batch_size + i`` is step t of sequence i. Classes lie along axis 0,
-where a softmax over few of them runs through memory in one sweep.
+Time is the first axis and lies flat: row ``t * batch_size + i`` is step t of sequence i.
 """
 
 from __future__ import annotations
@@ -58,7 +57,8 @@ class Buffers:
     Attributes
     ----------
     states : Tensor, shape (num_steps + 1, batch_size, num_hiddens)
-        Put the state to start from into ``states[0]``; the last one then stands in ``states[-1]``.
+    first_state, last_state : Tensor, shape (batch_size, num_hiddens)
+        Views of it: put the state to start from into the first; the last is the one to go on with.
     """
 
     def __init__(self, weights: Weights, batch_size: int, num_steps: int) -> None:
@@ -80,8 +80,8 @@ class Buffers:
         # The longer axis lies contiguous: it is the one along which a processor works fast.
         by_class = num_tokens > vocab_size
         self.logits = room(vocab_size, num_tokens).T if by_class else room(num_tokens, vocab_size)
-        self.dW_hq_T = room(vocab_size, num_hiddens) if by_class else None
         self.probs = self.logits.numpy()
+        self.dW_hq_T = room(vocab_size, num_hiddens) if by_class else None
         self.picked = room(num_tokens, 1)
         self.minus_share = torch.full((num_tokens, 1), -1 / num_tokens, dtype=weights.W_hh.dtype)
         self.ones = torch.ones(num_tokens, dtype=weights.W_hh.dtype)
@@ -94,6 +94,7 @@ class Buffers:
         self.delta_steps = [(delta, delta.numpy()) for delta in self.deltas.unbind(0)]
         self.slope_steps = list(self.slopes)
         self.H_np = self.states[1:].numpy()
+        self.first_state, self.last_state = self.states[0], self.states[-1]
         rows = self.states.flatten(0, 1)
         self.H_before, self.H = rows[:num_tokens], rows[batch_size:]  # (num_tokens, num_hiddens)
 
@@ -134,7 +135,7 @@ def read(weights: Weights, X: torch.Tensor, room: Buffers) -> torch.Tensor:
     weights : Weights
     X : integer Tensor, shape (batch_size, num_steps)
     room : Buffers
-        With the state to start from in ``room.states[0]``.
+        With the state to start from in ``room.first_state``.
 
     Returns
     -------
@@ -192,8 +193,8 @@ def loss_and_gradients(weights: Weights, grads: Weights, X: torch.Tensor, Y: tor
     X, Y : integer Tensors, each of shape (batch_size, num_steps)
         Inputs, and the token that follows each.
     room : Buffers
-        Made for minibatches of this shape, with the state to start from in ``room.states[0]``. No gradient goes into
-        that state, which is truncated backpropagation through time. The last state is in ``room.states[-1]``.
+        Made for minibatches of this shape, with the state to start from in ``room.first_state``. No gradient goes
+        into that state, which is truncated backpropagation through time. The last one is in ``room.last_state``.
 
     Returns
     -------
@@ -260,10 +261,10 @@ def loss_and_gradients(weights: Weights, grads: Weights, X: torch.Tensor, Y: tor
 
     # Each weight was used at every step; one product adds all steps up.
     torch.mm(H_before.T, deltas, out=dW_hh)
-    torch.mv(deltas.T, room.ones, out=db_h)
     if E is None:
-        dW_xh.zero_().index_add_(0, ids, deltas)
+        torch.sum(dW_xh.zero_().index_add_(0, ids, deltas), 0, out=db_h)  # every step is in one of the rows
     else:
+        torch.mv(deltas.T, room.ones, out=db_h)
         torch.mm(room.inputs.T, deltas, out=dW_xh)
         dE.zero_().index_add_(0, ids, torch.mm(deltas, W_xh.T, out=room.dinputs))
     return loss_nats

@@ -217,9 +217,9 @@ def _logits_piece_by_piece(model: RNNLM, pieces: Iterable[torch.Tensor]) -> Iter
     H = torch.zeros(1, len(weights.W_hh), dtype=weights.W_hh.dtype)
     for piece in pieces:
         room = Buffers(weights, 1, len(piece))
-        room.states[0] = H
+        room.first_state[:] = H
         yield torch.addmm(weights.b_q, read(weights, piece.unsqueeze(0), room), weights.W_hq)
-        H = room.states[-1]
+        H = room.last_state
 
 
 @torch.no_grad()

@@ -57,7 +57,9 @@ class FlatParameters:
     _ALIGN_BYTES = 64
 
     def __init__(self, model: nn.Module) -> None:
-        self._parameters = [p for p in model.parameters() if p.requires_grad]
+        self._model = model
+        self._packed = _packed_as_cudnn_wants(model)
+        self._parameters = [p for p in dict.fromkeys([*self._packed, *model.parameters()]) if p.requires_grad]
         if not self._parameters:
             raise ValueError("The model has no parameter that requires a gradient; there is nothing to train.")
         kinds = {(p.dtype, p.device) for p in self._parameters}
@@ -69,9 +71,11 @@ class FlatParameters:
         first = self._parameters[0]
         unit = max(1, self._ALIGN_BYTES // first.element_size())
         places, end = [], 0
-        for parameter in self._parameters:
+        for number, parameter in enumerate(self._parameters):
+            if number >= len(self._packed):
+                end = -(-end // unit) * unit  # rounded up
             places.append(slice(end, end + parameter.numel()))
-            end += -(-parameter.numel() // unit) * unit  # rounded up
+            end += parameter.numel()
         self.data = torch.zeros(end, dtype=first.dtype, device=first.device)
         self.grad = torch.zeros_like(self.data)
         for parameter, place in zip(self._parameters, places):
@@ -84,6 +88,20 @@ class FlatParameters:
         for parameter in self._parameters:
             parameter.data = parameter.detach().clone()
             parameter.grad = None
+        for layer in _torchs_own_layers(self._model):
+            layer.flatten_parameters()  # on a GPU cuDNN's layers have one memory for all that is theirs
+
+
+def _torchs_own_layers(model: nn.Module) -> list[nn.RNNBase]:
+    return [module for module in model.modules() if isinstance(module, nn.RNNBase)]
+
+
+def _packed_as_cudnn_wants(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters of the model's one layer of torch's own: at the very beginning, without gaps, matrices before
+    biases. Found otherwise, cuDNN copies them together at every call, and torch warns."""
+    layers = _torchs_own_layers(model)
+    parameters = list(layers[0].parameters()) if len(layers) == 1 else []
+    return sorted(parameters, key=lambda p: p.dim() == 1) if all(p.requires_grad for p in parameters) else []
 
 
 class Stepper:
@@ -205,9 +223,14 @@ class ClosedFormStepper(Stepper):
         super().__exit__(*error)
 
     def _loss_and_gradients(self, X: torch.Tensor, Y: torch.Tensor) -> tuple[float, State]:
+        if X.shape != Y.shape or X.dim() != 2 or X.is_floating_point() or Y.is_floating_point():
+            raise ValueError(
+                f"X is {X.dtype} of shape {tuple(X.shape)} and Y {Y.dtype} of shape {tuple(Y.shape)}; "
+                "expected integers, both of shape (batch_size, num_steps)."
+            )
         if self._room is None or self._room.shape != X.shape:
             self._room = Buffers(self._weights, *X.shape)
-        first = self._room.states[0]
+        first, last = self._room.first_state, self._room.last_state
         if self.state is None:
             first.zero_()
         elif self.state.shape != first.shape:
@@ -218,7 +241,7 @@ class ClosedFormStepper(Stepper):
         else:
             first.copy_(self.state)
         loss_nats = loss_and_gradients(self._weights, self._grads, X, Y, self._room)
-        return loss_nats, self._room.states[-1].clone()
+        return loss_nats, last.clone()
 
 
 class GraphedStepper(Stepper):
