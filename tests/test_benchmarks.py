@@ -219,7 +219,8 @@ def test_a_worker_answers_trains_and_reports_its_failures(tmp_path: Path) -> Non
     """The real pipe to a real process, once, with the cheapest contestant."""
     contestant = harness.Contestant("limit_numpy", 1, harness.Options(peers=tmp_path))
     try:
-        assert contestant.ask("describe")["threads"]["torch"] == 1
+        described = contestant.ask("describe")
+        assert described["enters"] == "ABCD" and described["facts"]["threads"]["torch"] == 1
         assert contestant.ask("check", setting="C")["losses_nats"] == []
         assert contestant.ask("open", setting="C") == {}
         assert contestant.ask("run", steps=2)["seconds"] > 0
