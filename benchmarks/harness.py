@@ -150,7 +150,7 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
             left = options.minutes * 60 - (time.monotonic() - started)
             deadline = time.monotonic() + left / (len(options.settings) - number)
             hard_deadline = started + 2 * 60 * options.minutes
-            results += _one_setting(setting, crew, options, deadline, hard_deadline, missing)
+            results += run_setting(setting, crew, options, deadline, hard_deadline, missing)
     finally:
         for contestant in crew:
             contestant.end()
@@ -176,7 +176,7 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _one_setting(
+def run_setting(
     setting: str,
     crew: list[Contestant],
     options: Options,
@@ -184,6 +184,13 @@ def _one_setting(
     hard_deadline: float,
     missing: dict[str, str],
 ) -> list[dict[str, Any]]:
+    """Check and time all that enter a setting, in turns; one row for each number of threads of each.
+
+    Raises
+    ------
+    BenchmarkError
+        If losses differ, or a process ends or fails.
+    """
     say(f"{setting}: {SETTINGS[setting]}")
     rows: list[dict[str, Any]] = []
     running: list[tuple[Contestant, dict[str, Any]]] = []

@@ -215,6 +215,57 @@ def test_other_losses_stop_the_benchmark() -> None:
             harness.check_losses([row("first", good), row("second", bad)])
 
 
+class Scripted(harness.Contestant):
+    """A contestant without a process: a step takes it a time that is written down, and all commands are noted."""
+
+    def __init__(self, name: str, log: list[str], *, step_seconds: float = 0.01, **answer: Any) -> None:
+        self.name, self.threads, self.enters = name, 1, "C"
+        self.log, self.step_seconds, self.answer = log, step_seconds, answer
+
+    def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        if do == "check":
+            losses = {"losses_nats": [3.0, 2.5, 2.0], "loss_tolerance": LOSS_TOLERANCE}
+            return {"title": self.name, "role": "peer"} | (self.answer or losses)
+        if do == "run":
+            self.log.append(f"{self.name} {arguments['steps']}")
+            return {"seconds": arguments["steps"] * self.step_seconds}
+        return {}
+
+
+def run_scripted(crew: list[Scripted], *, deadline: float = math.inf, hard: float = math.inf) -> list[dict[str, Any]]:
+    options = harness.Options(rounds=5, seconds=0.4)
+    return harness.run_setting("C", crew, options, deadline, hard, {"d2l-0.17.6": "no network"})
+
+
+def test_contestants_run_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "SETTLE_SECONDS", 0)
+    log: list[str] = []
+    crew = [Scripted("first", log), Scripted("slow", log, step_seconds=1.0), Scripted("last", log, step_seconds=0.1)]
+    crew.insert(1, Scripted("gone", log, absent="d2l==0.17.6 is not installed"))
+    rows = run_scripted(crew)
+    assert log[-15:] == ["first 40", "slow 3", "last 4"] * 5, "0.4 s each, but never fewer than three steps"
+    assert [row["contestant"] for row in rows] == ["first", "gone", "slow", "last"]
+    assert rows[1]["absent"] == "d2l==0.17.6 is not installed: no network"
+    assert rows[0]["rounds"] == [{"steps": 40, "seconds": pytest.approx(0.4)}] * 5
+
+
+@pytest.mark.parametrize(("deadline", "hard", "rounds"), [(math.inf, math.inf, 5), (0, math.inf, 3), (0, 0, 1)])
+def test_rounds_end_when_the_time_is_used_up(
+    deadline: float, hard: float, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness, "SETTLE_SECONDS", 0)
+    [row] = run_scripted([Scripted("first", [])], deadline=deadline, hard=hard)
+    assert len(row["rounds"]) == rounds
+
+
+def test_nothing_is_timed_when_losses_differ() -> None:
+    log: list[str] = []
+    other = {"losses_nats": [3.0, 2.5, 2.1], "loss_tolerance": LOSS_TOLERANCE}
+    with pytest.raises(harness.BenchmarkError, match="second does not do what first does"):
+        run_scripted([Scripted("first", log), Scripted("second", log, **other)])
+    assert log == []
+
+
 def test_a_worker_answers_trains_and_reports_its_failures(tmp_path: Path) -> None:
     """The real pipe to a real process, once, with the cheapest contestant."""
     contestant = harness.Contestant("limit_numpy", 1, harness.Options(peers=tmp_path))
