@@ -125,10 +125,11 @@ class Worker:
         task = self._task(setting)
         batches = self._batches(task, settings.NUM_BATCHES)
         length = 10**7  # more than will ever be asked for; no contestant may stop before it is told to
-        contestants.load(self.name).train(task, Windows(task.setting, self._rounds(batches), length), None)
+        contestants.load(self.name).train(task, Windows(task.setting, self.rounds(batches), length), None)
         self.pipe.send()
 
-    def _rounds(self, batches: list[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    def rounds(self, batches: list[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+        """The stream that is the stopwatch: for each command to run, minibatches to warm up on, then those timed."""
         endless = itertools.cycle(batches)
         self.pipe.send()
         while (command := self.pipe.receive())["do"] == "run":

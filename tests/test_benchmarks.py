@@ -26,7 +26,7 @@ from benchmarks.contestants import Task, _layouts, dlfs2, limit_numpy, limit_tor
 from benchmarks.products import Product, flops_per_token, matrix_products
 from benchmarks.run import parse_arguments
 from benchmarks.settings import SETTINGS, Setting, minibatches, starting_weights, token_ids
-from benchmarks.worker import CHECKED_STEPS, Windows
+from benchmarks.worker import CHECKED_STEPS, Windows, Worker
 from benchmarks.worker import LOSS_TOLERANCE as TOLERANCES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -193,6 +193,27 @@ def test_ids_are_those_of_the_story() -> None:
     X, Y = minibatches(SETTINGS["C"], 2)[0]
     assert X.shape == Y.shape == (16, 32) and X.dtype == np.int64
     assert (X[:, 1:] == Y[:, :-1]).all(), "the target is the next token"
+
+
+def test_the_stream_gives_the_minibatches_that_were_asked_for_and_reports_at_their_end() -> None:
+    commands = [{"do": "run", "steps": 20}, {"do": "run", "steps": 3}, {"do": "close"}]
+    answers: list[tuple[int, list[str]]] = []
+    seen: list[int] = []
+
+    class Pipe:
+        def receive(self) -> dict[str, Any]:
+            return commands.pop(0)
+
+        def send(self, **answer: Any) -> None:
+            answers.append((len(seen), sorted(answer)))
+
+    worker = Worker.__new__(Worker)
+    worker.pipe, worker.device = Pipe(), "cpu"
+    for batch in worker.rounds([0, 1, 2, 3, 4]):
+        seen.append(batch)
+    times = ["cpu_seconds", "seconds"]
+    assert answers == [(0, []), (3 + 20, times), (3 + 20 + 1 + 3, times)], "a tenth and one to warm up, then the timed"
+    assert seen == [number % 5 for number in range(27)]
 
 
 def row(contestant: str, losses: list[float], role: str = "peer") -> dict[str, Any]:
