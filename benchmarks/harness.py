@@ -58,7 +58,17 @@ class Options:
 
 
 class Contestant:
-    """A contestant's process and the pipe to it."""
+    """A contestant's process and the pipe to it.
+
+    Attributes
+    ----------
+    name : str
+    threads : int
+    enters : str
+        The letters of its settings, once it has told them.
+    """
+
+    enters = ""
 
     def __init__(self, name: str, threads: int, options: Options) -> None:
         self.name, self.threads = name, threads
@@ -87,8 +97,9 @@ class Contestant:
         return answer
 
     def end(self) -> None:
-        self._process.kill()
-        self._process.communicate()
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.threads} thread{'s' * (self.threads > 1)})"
@@ -125,17 +136,21 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
         for name in options.contestants:
             crew += [Contestant(name, threads, options) for threads in options.threads]
         for contestant in crew:
-            facts |= contestant.ask("describe")
+            answer = contestant.ask("describe")
+            facts |= answer["facts"]
             threads = facts.pop("threads")
             if set(threads.values()) != {contestant.threads}:
                 raise BenchmarkError(f"{contestant} has other numbers of threads: {threads}")
+            contestant.enters = answer["enters"]
+            if not set(contestant.enters) & set(options.settings):
+                contestant.end()
         say(", ".join(f"{key} {value}" for key, value in facts.items()))
         results = []
         for number, setting in enumerate(options.settings):
             left = options.minutes * 60 - (time.monotonic() - started)
             deadline = time.monotonic() + left / (len(options.settings) - number)
             hard_deadline = started + 2 * 60 * options.minutes
-            results += _one_setting(setting, crew, options, deadline, hard_deadline, missing)
+            results += run_setting(setting, crew, options, deadline, hard_deadline, missing)
     finally:
         for contestant in crew:
             contestant.end()
@@ -161,7 +176,7 @@ def benchmark(options: Options, missing: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _one_setting(
+def run_setting(
     setting: str,
     crew: list[Contestant],
     options: Options,
@@ -169,15 +184,21 @@ def _one_setting(
     hard_deadline: float,
     missing: dict[str, str],
 ) -> list[dict[str, Any]]:
+    """Check and time all that enter a setting, in turns; one row for each number of threads of each.
+
+    Raises
+    ------
+    BenchmarkError
+        If losses differ, or a process ends or fails.
+    """
     say(f"{setting}: {SETTINGS[setting]}")
     rows: list[dict[str, Any]] = []
     running: list[tuple[Contestant, dict[str, Any]]] = []
     for contestant in crew:
-        answer = contestant.ask("check", setting=setting)
-        if not answer["enters"]:
+        if setting not in contestant.enters:
             continue
+        answer = contestant.ask("check", setting=setting)
         row = {"setting": setting, "contestant": contestant.name, **answer, "threads": contestant.threads}
-        del row["enters"]
         if "absent" in answer:
             row["absent"] = with_reason(answer["absent"], missing)
             if all(other["contestant"] != contestant.name for other in rows):

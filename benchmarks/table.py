@@ -107,7 +107,8 @@ def footer(result: dict[str, Any]) -> str:
     where += [f"Python {facts['python']}", f"torch {facts['torch']}", f"numpy {facts['numpy']}"]
     rounds = sorted({len(row["rounds"]) for row in result["results"] if "rounds" in row})
     counted = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}" if rounds else "no"
-    text = f"{', '.join(where)}. {result['date']}, medians of {counted} rounds of {result['options']['seconds']} s."
+    counted += " round" if rounds == [1] else " rounds"
+    text = f"{', '.join(where)}. {result['date']}, medians of {counted} of {result['options']['seconds']} s."
     return f"{text} {result['note']}" if result.get("note") else text
 
 

@@ -3,7 +3,7 @@
 It reads commands from standard input and answers on standard output, a line of JSON each:
 
 ======================================  ===============================================================
-``{"do": "describe"}``                  versions and threads, as this process sees them
+``{"do": "describe"}``                  ``{"enters": "ABC", "facts": {...}}``: settings, versions, threads
 ``{"do": "check", "setting": "A"}``     ``{"losses_nats": [...]}`` of a few minibatches from the start
 ``{"do": "open", "setting": "A"}``      ``{}``: starting weights are loaded and training waits
 ``{"do": "run", "steps": k}``           ``{"seconds": s, "cpu_seconds": c}`` for its next k steps
@@ -94,7 +94,9 @@ class Worker:
 
         if self.device == "cuda" and not self.torch.cuda.is_available():
             raise RuntimeError(f"torch {self.torch.__version__} sees no CUDA GPU here; take --device cpu.")
-        self.pipe.send(**machine.process_facts(self.device))
+        module = contestants.load(self.name)
+        enters = module.SETTINGS if self.device in getattr(module, "DEVICES", [self.device]) else ""
+        self.pipe.send(enters=enters, facts=machine.process_facts(self.device))
 
     def _task(self, setting: str) -> contestants.Task:
         chosen = settings.SETTINGS[setting]
@@ -106,10 +108,7 @@ class Worker:
 
     def check(self, setting: str) -> None:
         module = contestants.load(self.name)
-        if setting not in module.SETTINGS or self.device not in getattr(module, "DEVICES", self.device):
-            self.pipe.send(enters=False)
-            return
-        answer: dict[str, Any] = {"enters": True, "title": module.TITLE, "role": module.ROLE}
+        answer: dict[str, Any] = {"title": module.TITLE, "role": module.ROLE}
         task = self._task(setting)
         reason = module.why_not(task)
         if reason is not None:
@@ -126,10 +125,11 @@ class Worker:
         task = self._task(setting)
         batches = self._batches(task, settings.NUM_BATCHES)
         length = 10**7  # more than will ever be asked for; no contestant may stop before it is told to
-        contestants.load(self.name).train(task, Windows(task.setting, self._rounds(batches), length), None)
+        contestants.load(self.name).train(task, Windows(task.setting, self.rounds(batches), length), None)
         self.pipe.send()
 
-    def _rounds(self, batches: list[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    def rounds(self, batches: list[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+        """The stream that is the stopwatch: for each command to run, minibatches to warm up on, then those timed."""
         endless = itertools.cycle(batches)
         self.pipe.send()
         while (command := self.pipe.receive())["do"] == "run":

@@ -26,7 +26,7 @@ from benchmarks.contestants import Task, _layouts, dlfs2, limit_numpy, limit_tor
 from benchmarks.products import Product, flops_per_token, matrix_products
 from benchmarks.run import parse_arguments
 from benchmarks.settings import SETTINGS, Setting, minibatches, starting_weights, token_ids
-from benchmarks.worker import CHECKED_STEPS, Windows
+from benchmarks.worker import CHECKED_STEPS, Windows, Worker
 from benchmarks.worker import LOSS_TOLERANCE as TOLERANCES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,7 +37,7 @@ SMALL = {
     "embedding": Setting("small", 4, 5, 6, 50, num_embedding=7, lr=0.1, clip=None),
 }
 LOSS_TOLERANCE = TOLERANCES["float32"]
-IN_THE_REPOSITORY = ("dlfs2", "torch_rnn", "ours_manual", "ours_autograd", "ours")
+IN_THE_REPOSITORY = ("dlfs2", "torch_rnn", "ours_layers", "ours_manual", "ours_autograd", "ours")
 
 
 def task(setting: Setting) -> Task:
@@ -77,7 +77,7 @@ def textbook(setting: Setting) -> tuple[list[float], list[float]]:
 @pytest.mark.parametrize("kind", SMALL)
 def test_every_contestant_computes_the_same_losses(name: str, kind: str) -> None:
     setting = SMALL[kind]
-    if setting.num_embedding is None and name in ("dlfs2", "ours_manual"):
+    if setting.num_embedding is None and name in ("dlfs2", "ours_layers", "ours_manual"):
         assert contestants.load(name).SETTINGS == "D", "it has an embedding and does not clip"
         return
     expected, _ = textbook(setting)
@@ -195,6 +195,27 @@ def test_ids_are_those_of_the_story() -> None:
     assert (X[:, 1:] == Y[:, :-1]).all(), "the target is the next token"
 
 
+def test_the_stream_gives_the_minibatches_that_were_asked_for_and_reports_at_their_end() -> None:
+    commands = [{"do": "run", "steps": 20}, {"do": "run", "steps": 3}, {"do": "close"}]
+    answers: list[tuple[int, list[str]]] = []
+    seen: list[int] = []
+
+    class Pipe:
+        def receive(self) -> dict[str, Any]:
+            return commands.pop(0)
+
+        def send(self, **answer: Any) -> None:
+            answers.append((len(seen), sorted(answer)))
+
+    worker = Worker.__new__(Worker)
+    worker.pipe, worker.device = Pipe(), "cpu"
+    for batch in worker.rounds([0, 1, 2, 3, 4]):
+        seen.append(batch)
+    times = ["cpu_seconds", "seconds"]
+    assert answers == [(0, []), (3 + 20, times), (3 + 20 + 1 + 3, times)], "a tenth and one to warm up, then the timed"
+    assert seen == [number % 5 for number in range(27)]
+
+
 def row(contestant: str, losses: list[float], role: str = "peer") -> dict[str, Any]:
     return {
         "setting": "A",
@@ -215,11 +236,63 @@ def test_other_losses_stop_the_benchmark() -> None:
             harness.check_losses([row("first", good), row("second", bad)])
 
 
+class Scripted(harness.Contestant):
+    """A contestant without a process: a step takes it a time that is written down, and all commands are noted."""
+
+    def __init__(self, name: str, log: list[str], *, step_seconds: float = 0.01, **answer: Any) -> None:
+        self.name, self.threads, self.enters = name, 1, "C"
+        self.log, self.step_seconds, self.answer = log, step_seconds, answer
+
+    def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        if do == "check":
+            losses = {"losses_nats": [3.0, 2.5, 2.0], "loss_tolerance": LOSS_TOLERANCE}
+            return {"title": self.name, "role": "peer"} | (self.answer or losses)
+        if do == "run":
+            self.log.append(f"{self.name} {arguments['steps']}")
+            return {"seconds": arguments["steps"] * self.step_seconds}
+        return {}
+
+
+def run_scripted(crew: list[Scripted], *, deadline: float = math.inf, hard: float = math.inf) -> list[dict[str, Any]]:
+    options = harness.Options(rounds=5, seconds=0.4)
+    return harness.run_setting("C", crew, options, deadline, hard, {"d2l-0.17.6": "no network"})
+
+
+def test_contestants_run_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "SETTLE_SECONDS", 0)
+    log: list[str] = []
+    crew = [Scripted("first", log), Scripted("slow", log, step_seconds=1.0), Scripted("last", log, step_seconds=0.1)]
+    crew.insert(1, Scripted("gone", log, absent="d2l==0.17.6 is not installed"))
+    rows = run_scripted(crew)
+    assert log[-15:] == ["first 40", "slow 3", "last 4"] * 5, "0.4 s each, but never fewer than three steps"
+    assert [row["contestant"] for row in rows] == ["first", "gone", "slow", "last"]
+    assert rows[1]["absent"] == "d2l==0.17.6 is not installed: no network"
+    assert rows[0]["rounds"] == [{"steps": 40, "seconds": pytest.approx(0.4)}] * 5
+
+
+@pytest.mark.parametrize(("deadline", "hard", "rounds"), [(math.inf, math.inf, 5), (0, math.inf, 3), (0, 0, 1)])
+def test_rounds_end_when_the_time_is_used_up(
+    deadline: float, hard: float, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness, "SETTLE_SECONDS", 0)
+    [row] = run_scripted([Scripted("first", [])], deadline=deadline, hard=hard)
+    assert len(row["rounds"]) == rounds
+
+
+def test_nothing_is_timed_when_losses_differ() -> None:
+    log: list[str] = []
+    other = {"losses_nats": [3.0, 2.5, 2.1], "loss_tolerance": LOSS_TOLERANCE}
+    with pytest.raises(harness.BenchmarkError, match="second does not do what first does"):
+        run_scripted([Scripted("first", log), Scripted("second", log, **other)])
+    assert log == []
+
+
 def test_a_worker_answers_trains_and_reports_its_failures(tmp_path: Path) -> None:
     """The real pipe to a real process, once, with the cheapest contestant."""
     contestant = harness.Contestant("limit_numpy", 1, harness.Options(peers=tmp_path))
     try:
-        assert contestant.ask("describe")["threads"]["torch"] == 1
+        described = contestant.ask("describe")
+        assert described["enters"] == "ABCD" and described["facts"]["threads"]["torch"] == 1
         assert contestant.ask("check", setting="C")["losses_nats"] == []
         assert contestant.ask("open", setting="C") == {}
         assert contestant.ask("run", steps=2)["seconds"] > 0

@@ -37,6 +37,7 @@ NAMES = (
     "d2l_new_concise",
     "dlfs2",
     "torch_rnn",
+    "ours_layers",
     "ours_manual",
     "ours_autograd",
     "ours_graph",
