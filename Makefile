@@ -16,12 +16,13 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit nbval browser chromium lab outputs pretrained lock clean
+.PHONY: help env book test quick lint format node unit nbval browser chromium bench lab outputs pretrained kernels lock clean
 
 help: ## list these targets
 	@echo "Hidden State"
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 	@echo "  PYTHON=python3.12 chooses the Python of the environment, JOBS=1 executes one chapter at a time."
+	@echo "  BENCH='--device cuda' passes options to the benchmark."
 
 env:
 	@PYTHON="$(PYTHON)" tools/make_env.sh
@@ -81,6 +82,9 @@ chromium: env node
 browser: env chromium ## open the built book in a real Chromium
 	@$(BATCH) $(PY) -m pytest -q -m browser tests/browser
 
+bench: env ## train the same networks with everybody's code, in turns, and print who is how fast (some 8 minutes)
+	@$(PY) benchmarks/run.py $(BENCH)
+
 lab: env ## open JupyterLab on the chapters
 	@$(PY) -m jupyter lab --notebook-dir=chapters $$([ "$$(id -u)" != 0 ] || echo --allow-root)
 
@@ -89,6 +93,9 @@ outputs: env ## execute the chapters anew and keep the outputs of the checked ce
 
 pretrained: env ## train the small networks that the package carries, from their seed
 	@$(BATCH) $(PY) tools/train_pretrained.py
+
+kernels: env ## compile the training lab's SIMD kernels (asks for the compiler's package)
+	@$(PY) tools/build_kernels.py
 
 lock: env ## write requirements.txt anew from pyproject.toml
 	@tools/lock.sh

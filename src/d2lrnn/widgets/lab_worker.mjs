@@ -1,12 +1,14 @@
 // Runs as a classic script in the lab's worker. Messages in: { kind: "begin", text, settings }, "go", "step", "pause",
 // { kind: "set", changes }. Message out: the report, whenever there is something new to show.
 import { countingLevels, createTraining, prepareText } from "./lab_training.mjs";
+import { createKernels } from "./simd.mjs";
 
 const SLICE_MS = 30; // then the queue of messages is looked at
 const REPORT_MS = 120;
 const WRITE_MS = 900;
 const SAMPLE_LENGTH = 120;
 
+const kernels = createKernels();
 let text = null;
 let levels = null;
 let training = null;
@@ -28,10 +30,11 @@ function tell() {
     seconds,
     sample,
     levels,
+    kernels: kernels.name,
     status: status === "diverged" ? status : running ? "running" : "paused",
     train: { xs: train.xs, ys: train.ys },
     norms: { xs: norms.xs, ys: norms.ys },
-    heldout,
+    heldout: { xs: heldout.xs, ys: heldout.ys },
   });
 }
 
@@ -55,7 +58,7 @@ function work() {
     return;
   }
   // Scoring the held-out text costs a quarter of the time while the curve is steep, later a tenth.
-  if (seconds - lastHeldout > Math.max(0.3, (seconds < 8 ? 3 : 9) * heldoutCost)) evaluate();
+  if (seconds - lastHeldout > Math.max(0.12, (seconds < 8 ? 3 : 9) * heldoutCost)) evaluate();
   if (performance.now() - lastWriting > WRITE_MS) {
     sample = training.write(SAMPLE_LENGTH, "the ");
     lastWriting = performance.now();
@@ -70,7 +73,7 @@ const actions = {
       text = prepareText(source);
       levels = countingLevels(text);
     }
-    training = createTraining(text, settings);
+    training = createTraining(text, settings, kernels);
     running = false;
     seconds = lastHeldout = 0;
     sample = training.write(SAMPLE_LENGTH, "the ");
