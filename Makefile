@@ -6,7 +6,7 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PY := .venv/bin/python
-# Chapters executed at a time: one kernel takes one core and about half a gigabyte.
+# Chapters executed at a time, and browsers: one takes one core and about half a gigabyte.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 4 ? n : 4 )))
 CHAPTERS := $(basename $(notdir $(wildcard chapters/*.ipynb)))
 # Kernels and test processes run beside each other: one thread each, and no live front end to talk to.
@@ -80,7 +80,7 @@ chromium: env node
 	@$(PY) tools/chromium.py
 
 browser: env chromium ## open the built book in a real Chromium
-	@$(BATCH) $(PY) -m pytest -q -m browser tests/browser
+	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadgroup tests/browser
 
 bench: env ## train the same networks with everybody's code, in turns, and print who is how fast (some 8 minutes)
 	@$(PY) benchmarks/run.py $(BENCH)

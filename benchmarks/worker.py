@@ -106,7 +106,7 @@ class Worker:
 
     def check(self, setting: str) -> None:
         module = contestants.load(self.name)
-        if setting not in module.SETTINGS:
+        if setting not in module.SETTINGS or self.device not in getattr(module, "DEVICES", self.device):
             self.pipe.send(enters=False)
             return
         answer: dict[str, Any] = {"enters": True, "title": module.TITLE, "role": module.ROLE}

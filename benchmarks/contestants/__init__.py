@@ -15,6 +15,7 @@ A contestant is a module with
     The mean loss of each minibatch before its update, in nats per token, goes into the list `losses`, unless that is
     None. The stream is the stopwatch (see `benchmarks.worker`): a step ends when the next minibatch is asked for.
 
+A module that is of no interest on some devices has ``DEVICES``, those where it enters; elsewhere it has no row.
 A module that computes in another precision says in ``LOSS_TOLERANCE`` how far off its losses may be, in nats.
 """
 

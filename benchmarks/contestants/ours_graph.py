@@ -7,10 +7,8 @@ from benchmarks.contestants import Stream, Task, ours_autograd
 TITLE = "d2lrnn, CUDA graph"
 ROLE = "ours"
 SETTINGS = "ABCD"
-
-
-def why_not(task: Task) -> str | None:
-    return None if task.device == "cuda" else "needs a CUDA device"
+DEVICES = ("cuda",)
+why_not = ours_autograd.why_not
 
 
 def train(task: Task, stream: Stream, losses: list[float] | None) -> None:

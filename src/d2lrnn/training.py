@@ -68,6 +68,12 @@ class History:
     step_grad_norms: list[float] = field(default_factory=list)
 
     @property
+    def best(self) -> EpochRecord | None:
+        """The epoch with the lowest held-out perplexity, the first of equals; None where nothing was held out."""
+        scored = [record for record in self.epochs if record.heldout is not None]
+        return min(scored, key=lambda record: record.heldout.nats_per_token, default=None)
+
+    @property
     def train_perplexities(self) -> list[float]:
         """One for each epoch."""
         return [record.train.perplexity for record in self.epochs]
@@ -147,7 +153,14 @@ def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float
     return norm
 
 
-def _check_settings(epochs: int, lr: float, clip: float | None, heldout_ids: torch.Tensor | None) -> None:
+def _check_settings(
+    epochs: int,
+    lr: float,
+    clip: float | None,
+    heldout_ids: torch.Tensor | None,
+    patience: int | None,
+    keep_best: bool | None,
+) -> None:
     if epochs < 1:
         raise ValueError(f"epochs is {epochs}; it must be at least 1.")
     if not 0 < lr < math.inf:
@@ -159,6 +172,10 @@ def _check_settings(epochs: int, lr: float, clip: float | None, heldout_ids: tor
             f"The held-out text has {len(heldout_ids)} tokens; scoring needs at least 2. "
             "Hold out more, or pass heldout_ids=None."
         )
+    if patience is not None and patience < 1:
+        raise ValueError(f"patience is {patience}; it counts epochs and must be at least 1, or None for no early end.")
+    if heldout_ids is None and (patience is not None or keep_best):
+        raise ValueError("patience and keep_best go by the held-out perplexity; pass heldout_ids, or leave them out.")
 
 
 def fit(
@@ -172,6 +189,8 @@ def fit(
     clip: float | None = 1.0,
     engine: Engine = "auto",
     heldout_ids: torch.Tensor | None = None,
+    patience: int | None = None,
+    keep_best: bool | None = None,
     device: str | torch.device | None = None,
     progress: bool = True,
 ) -> History:
@@ -187,6 +206,7 @@ def fit(
         Trained in place and moved to the device.
     windows : RandomWindows or SequentialWindows
     epochs : int
+        At most; see `patience`.
     lr : float
         Learning rate; with ``"one-cycle"`` the highest one.
     optimizer : "adamw" or "sgd"
@@ -199,6 +219,13 @@ def fit(
         Who computes the gradients, see :func:`d2lrnn.stepping.make_stepper`; it changes the speed and nothing else.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
+    patience : int, optional
+        Early stopping: end after so many epochs in a row without a lower held-out perplexity. Without it all epochs are
+        trained. (With ``"one-cycle"`` the cycle is still planned for all of them, and an early end never gets to the
+        low rates.)
+    keep_best : bool, optional
+        At the end put back the weights of the epoch with the lowest held-out perplexity, ``history.best``. By default
+        that is done where `patience` is given. Training that diverges or is interrupted leaves the weights it had.
     device : str or torch.device, optional
         By default :func:`pick_device` decides.
     progress : bool, default True
@@ -225,7 +252,8 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    _check_settings(epochs, lr, clip, heldout_ids)
+    _check_settings(epochs, lr, clip, heldout_ids, patience, keep_best)
+    keep_best = patience is not None if keep_best is None else keep_best
     total_steps = epochs * len(windows)
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
     device = pick_device(device)
@@ -258,6 +286,13 @@ def fit(
             heldout = None if heldout_ids is None else evaluate(model, heldout_ids)
             history.epochs.append(EpochRecord(epoch, Score(total_nats, num_tokens), heldout, seconds))
             bar.set_postfix_str(_in_words(history.epochs[-1]))
+            if keep_best and history.best is history.epochs[-1]:
+                best_weights = stepper.flat.data.clone()
+            if patience is not None and epoch - history.best.epoch >= patience:
+                bar.set_postfix_str(f"{_in_words(history.best)}, no better one for {patience} epochs: stopped")
+                break
+        if keep_best:
+            stepper.flat.data.copy_(best_weights)
     return history
 
 

@@ -114,6 +114,20 @@ test("what the lab starts with learns the story in seconds: better than counts o
   assert.ok(known > 0.5 * written.length, `${known} of ${written.length} are words of the story: ${written.join(" ")}`);
 });
 
+test("one set of kernels serves run after run, and holds the largest that the lab offers", () => {
+  const kernels = createKernels();
+  const letters = prepareText("abcdefghijklmnopqrstuvwxyz ".repeat(400));
+  for (const carry of [true, false, true]) {
+    const largest = { ...SETTINGS, num_hiddens: 256, num_steps: 64, batch_size: 64, carry };
+    const training = createTraining(letters, largest, kernels);
+    assert.ok(training.step());
+    training.set({ optimizer: "sgd" });
+    training.set({ optimizer: "adam" });
+    training.evaluate();
+    assert.ok(training.report.heldout.ys.at(-1) < 27);
+  }
+});
+
 test("scored in windows every whole window counts once", () => {
   const model = initialise(createModel(TEXT.vocab.length, 8), 1);
   const ids = TEXT.trainIds.subarray(0, 1000);

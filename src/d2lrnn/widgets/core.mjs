@@ -81,7 +81,11 @@ export function initialise(model, seed, { orthogonal = true } = {}) {
 /** A random rotation or reflection: normal rows, made orthonormal one after the other (Gram and Schmidt, twice). */
 function fillOrthogonal(W, n, random) {
   const rows = Array.from({ length: n }, () => Float64Array.from({ length: n }, () => normal(random)));
-  const dot = (u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0);
+  const dot = (u, v) => {
+    let sum = 0;
+    for (let p = 0; p < n; p += 1) sum += u[p] * v[p];
+    return sum;
+  };
   rows.forEach((row, i) => {
     for (let pass = 0; pass < 2; pass += 1) {
       for (let j = 0; j < i; j += 1) {
