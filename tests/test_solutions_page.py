@@ -37,6 +37,7 @@ GIVEN_AS_CODE = [
     "ex-by-hand-4",
     "ex-at-scale-1",
     "ex-at-scale-2",
+    "ex-at-scale-9",
 ]
 
 

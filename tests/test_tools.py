@@ -95,6 +95,17 @@ def test_a_deleted_module_changes_the_fingerprint(root: Path) -> None:
     assert package_fingerprint(root) != before
 
 
+def test_a_new_result_of_a_benchmark_changes_the_fingerprint(root: Path) -> None:
+    before = package_fingerprint(root)
+    (root / "benchmarks/results").mkdir(parents=True)
+    assert package_fingerprint(root) == before
+    result = root / "benchmarks/results/cpu.json"
+    result.write_text("{}")
+    measured = package_fingerprint(root)
+    result.write_text("[]")
+    assert len({before, measured, package_fingerprint(root)}) == 3
+
+
 def test_only_the_changed_chapter_gets_a_new_fingerprint(root: Path) -> None:
     folder = root / "_build"
     write_chapter_fingerprints(folder, root)

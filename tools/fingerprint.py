@@ -24,9 +24,10 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 
 def package_fingerprint(root: Path = ROOT) -> str:
-    """Hash all that a chapter's results depend on beside its own cells: package, pinned environment, Python."""
-    package = root / "src" / "d2lrnn"
+    """Hash all that a chapter's results depend on beside its own cells: package, benchmarks, environment, Python."""
+    package, benchmarks = root / "src" / "d2lrnn", root / "benchmarks"
     files = [path for path in sorted(package.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    files += sorted([*benchmarks.glob("*.py"), *benchmarks.glob("results/*.json")])
     parts = [platform.python_implementation().encode(), platform.python_version().encode()]
     for path in [*files, root / "requirements.txt"]:
         parts += [path.relative_to(root).as_posix().encode(), path.read_bytes()]

@@ -39,6 +39,10 @@ def _maps() -> list[tuple[AffineMap, AffineMap]]:
     return [(random_map(), random_map()) for _ in range(2)]
 
 
+def _best_num_ranks(work: float, fixed: float, move: float, send: float) -> float:
+    return math.sqrt((work - 2 * send) / (2 * move))
+
+
 def _num_levels(num_steps: int) -> int:
     return (num_steps - 1).bit_length()
 
@@ -204,5 +208,41 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
         ),
         praise="A million steps take nearly nineteen times the work of the loop, in twenty levels.",
+    ),
+    Exercise(
+        label="ex-at-scale-9",
+        solution=_best_num_ranks,
+        probes=lambda: [(0.14, 0.002, 5e-6, 0.0005), (9.0, 1.0, 0.5, 0.25), (100.0, 3.0, 2.0, 10.0)],
+        mistakes=(
+            Mistake(
+                lambda work, fixed, move, send: math.sqrt(work / (2 * move)),
+                "Sending depends on R as well. Multiply 2 (R - 1) (λ + b / R) out and collect what is divided by R.",
+            ),
+            Mistake(
+                lambda work, fixed, move, send: math.sqrt((work + 2 * send) / (2 * move)),
+                "More ranks send more: 2 b (R - 1) / R grows with R. With which sign does b / R stand in it?",
+            ),
+            Mistake(
+                lambda work, fixed, move, send: math.sqrt((work - send) / (2 * move)),
+                "Nearly. How often does a gradient go round the ring, once or twice?",
+            ),
+            Mistake(
+                lambda work, fixed, move, send: math.sqrt((work - 2 * send) / move),
+                "By how many moves does the ring grow when one rank joins?",
+            ),
+            Mistake(
+                lambda work, fixed, move, send: (work - 2 * send) / (2 * move),
+                "That is a good number, of the wrong power: what is the derivative of w / R?",
+            ),
+            Mistake(
+                lambda work, fixed, move, send: math.sqrt((work + fixed - 2 * send) / (2 * move)),
+                "What is the same for every R makes all of them slower, and none of them better than another.",
+            ),
+            Mistake(
+                lambda work, fixed, move, send: round(math.sqrt((work - 2 * send) / (2 * move))),
+                "Right, and then rounded. Here R need not be a whole number.",
+            ),
+        ),
+        praise="Four times the work feeds only twice the ranks: they share out the work, and each adds moves.",
     ),
 )
