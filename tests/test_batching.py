@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 import torch
 
@@ -62,12 +65,67 @@ def test_random_windows_are_shifted_by_one_and_vary(overlap: bool) -> None:
         assert offsets == {0, 1, 2, 3, 4}  # each epoch cuts the text elsewhere
 
 
+def test_windows_drawn_with_replacement() -> None:
+    """Every place has its chance at every draw, the first and the last too, and nothing remembers what was drawn."""
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.arange(30)
+    windows = d.RandomWindows(ids, batch_size=3, num_steps=4, replacement=True, generator=generator)
+    assert len(windows) == len(d.RandomWindows(ids, 3, 4)) == 2
+    drawn, repeated = [], 0
+    for _ in range(400):
+        starts = []
+        for X, Y in windows:
+            assert (Y == X + 1).all() and (X[:, 1:] - X[:, :-1] == 1).all()
+            starts += X[:, 0].tolist()
+        assert len(starts) == 6
+        drawn += starts
+        repeated += len(set(starts)) < 6
+    counts = torch.bincount(torch.tensor(drawn), minlength=26)
+    assert len(counts) == 26 and counts.min() > 92 - 4 * 92**0.5 and counts.max() < 92 + 4 * 92**0.5
+    assert repeated > 100
+    with pytest.raises(ValueError, match="choose one of them"):
+        d.RandomWindows(ids, 3, 4, replacement=True, overlap=False)
+
+
+def test_drawing_with_replacement_needs_no_memory_for_the_text() -> None:
+    """A text of a terabyte, of which there is one byte: shuffling its places would need eight."""
+    ids = torch.zeros(1, dtype=torch.uint8).expand(2**40)
+    X, Y = next(iter(d.RandomWindows(ids, 4, 5, replacement=True)))
+    assert X.shape == Y.shape == (4, 5)
+
+
 def test_random_windows_may_overlap_as_in_the_sources_example() -> None:
     """From 0..9 both [2, 3, 4, 5] and [0, 1, 2, 3] can be drawn."""
     generator = torch.Generator().manual_seed(0)
     windows = d.RandomWindows(torch.arange(10), 2, 4, generator=generator)
     drawn = {tuple(row) for _ in range(200) for X, _ in windows for row in X.tolist()}
     assert drawn == {tuple(range(i, i + 4)) for i in range(6)}
+
+
+@pytest.mark.parametrize("kind", [d.SequentialWindows, d.RandomWindows])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64])
+def test_ids_of_any_integer_type_and_on_disk(kind, dtype: type, tmp_path: Path) -> None:
+    plain = np.arange(250)
+    path = tmp_path / "ids"
+    plain.astype(dtype).tofile(path)
+    mapped = np.memmap(path, dtype=dtype, mode="c")  # copy on write: torch warns about arrays that can't be written
+    expected, found = (
+        (torch.manual_seed(0), list(kind(torch.from_numpy(ids), 3, 7)))[1] for ids in (plain, mapped)
+    )
+    assert len(found) == len(expected) > 3
+    for (X, Y), (X2, Y2) in zip(found, expected):
+        assert X.dtype == Y.dtype == torch.int64
+        assert torch.equal(X, X2) and torch.equal(Y, Y2)
+
+
+@pytest.mark.parametrize("kind", [d.SequentialWindows, d.RandomWindows])
+def test_a_change_in_a_minibatch_changes_nothing_else(kind) -> None:
+    ids = torch.arange(100)
+    X, Y = next(iter(kind(ids, 2, 5)))
+    kept = Y.clone()
+    X += 1000
+    assert torch.equal(Y, kept) and torch.equal(ids, torch.arange(100))
+    assert X.is_contiguous() and Y.is_contiguous()
 
 
 def test_same_seed_same_windows() -> None:

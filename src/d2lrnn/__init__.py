@@ -2,7 +2,8 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
+    corpus -> text -> batching -> recurrent, gated, closed_form -> metrics -> language_model
+        -> optim -> stepping -> training -> decoding, coding
     device, bptt, ngram, manual, manual_model, pretrained, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
@@ -24,6 +25,7 @@ from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
+from d2lrnn.gated import GRUConcise, LSTMConcise
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.manual import (
     StepGradients,
@@ -37,9 +39,11 @@ from d2lrnn.manual import (
 from d2lrnn.manual_model import ManualRNNLM, fit_manual
 from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
 from d2lrnn.ngram import NGramLM
+from d2lrnn.optim import SGD, AdamW, cycled_momentum, learning_rate
 from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
 from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
+from d2lrnn.stepping import AutogradStepper, ClosedFormStepper, FlatParameters, Stepper, make_stepper
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
 
@@ -49,11 +53,18 @@ __all__ = [
     "CORPORA",
     "DEFAULT_CORPUS",
     "RNNLM",
+    "SGD",
     "STAGES",
+    "AdamW",
+    "AutogradStepper",
+    "ClosedFormStepper",
     "CorpusError",
     "EncodedText",
     "EpochRecord",
+    "FlatParameters",
+    "GRUConcise",
     "History",
+    "LSTMConcise",
     "LagGradients",
     "ManualRNNLM",
     "NGramLM",
@@ -65,6 +76,7 @@ __all__ = [
     "Score",
     "SequentialWindows",
     "StepGradients",
+    "Stepper",
     "TimeAffine",
     "TimeEmbedding",
     "TimeRNN",
@@ -75,6 +87,7 @@ __all__ = [
     "clip_gradients",
     "compress",
     "cross_entropy",
+    "cycled_momentum",
     "decompress",
     "describe_device",
     "evaluate",
@@ -82,11 +95,13 @@ __all__ = [
     "fit_manual",
     "generate",
     "gradients_by_lag",
+    "learning_rate",
     "linear_recurrence_loop",
     "linear_recurrence_scan",
     "load_corpus",
     "load_pretrained",
     "load_text",
+    "make_stepper",
     "next_token_probs",
     "normalize",
     "perplexity",

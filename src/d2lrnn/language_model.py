@@ -11,15 +11,27 @@ The input layer is a one-hot vector or a row of an embedding table; the recurren
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from d2lrnn.closed_form import Buffers, Weights, read, threads_for
+from d2lrnn.gated import GRUConcise, LSTMConcise
 from d2lrnn.metrics import Score, score_logits
 from d2lrnn.recurrent import RNNConcise, RNNScratch
 
-__all__ = ["RNNLM", "evaluate"]
+__all__ = ["RNNLM", "RecurrentLayer", "State", "detach_state", "evaluate"]
+
+RecurrentLayer = RNNScratch | RNNConcise | GRUConcise | LSTMConcise
+#: what a layer hands on from step to step: H, or (H, C) of an LSTM
+State = torch.Tensor | tuple[torch.Tensor, ...]
+
+
+def detach_state(state: State) -> State:
+    """The same values without the way back: a gradient that arrives here stops."""
+    return tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
 
 
 class RNNLM(nn.Module):
@@ -27,12 +39,16 @@ class RNNLM(nn.Module):
 
     Parameters
     ----------
-    rnn : RNNScratch or RNNConcise
+    rnn : RNNScratch, RNNConcise, GRUConcise or LSTMConcise
         The recurrence. Its `num_inputs` must be `vocab_size` (one-hot input), or the width of the embedding.
     vocab_size : int
     embedding : nn.Embedding, optional
         Table of shape (vocab_size, num_inputs). Without it tokens enter as one-hot vectors, which is the same as an
         embedding whose table is the identity.
+    dropout : float in [0, 1), default 0
+        Share of the outputs of the recurrence that each training step sets to zero on their way to the output layer
+        (the others grow by 1 / (1 - dropout)); in evaluation mode nothing is dropped. The state that is carried on is
+        never touched (Zaremba, Sutskever and Vinyals, "Recurrent neural network regularization", arXiv:1409.2329).
 
     Attributes
     ----------
@@ -43,7 +59,7 @@ class RNNLM(nn.Module):
     Raises
     ------
     ValueError
-        If the sizes do not fit together.
+        If the sizes do not fit together, or the dropout is out of range.
 
     Notes
     -----
@@ -58,8 +74,17 @@ class RNNLM(nn.Module):
     (torch.Size([2, 5, 27]), torch.Size([2, 16]))
     """
 
-    def __init__(self, rnn: RNNScratch | RNNConcise, vocab_size: int, embedding: nn.Embedding | None = None) -> None:
+    def __init__(
+        self,
+        rnn: RecurrentLayer,
+        vocab_size: int,
+        embedding: nn.Embedding | None = None,
+        *,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout is {dropout}; the share of outputs left out is from 0 to below 1.")
         if vocab_size < 1:
             raise ValueError(f"vocab_size is {vocab_size}; it must be at least 1.")
         if embedding is None and rnn.num_inputs != vocab_size:
@@ -75,6 +100,7 @@ class RNNLM(nn.Module):
         self.rnn = rnn
         self.vocab_size = vocab_size
         self.embedding = embedding
+        self.dropout = dropout
         bound = 1 / math.sqrt(rnn.num_hiddens)
         self.W_hq = nn.Parameter(torch.empty(rnn.num_hiddens, vocab_size).uniform_(-bound, bound))
         self.b_q = nn.Parameter(torch.empty(vocab_size).uniform_(-bound, bound))
@@ -100,22 +126,23 @@ class RNNLM(nn.Module):
             return self.embedding(X.T)
         return F.one_hot(X.T, self.vocab_size).to(self.W_hq.dtype)
 
-    def forward(self, X: torch.Tensor, state: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, X: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
         """Logits for the token after each input token.
 
         Parameters
         ----------
         X : integer Tensor, shape (batch_size, num_steps)
         state : Tensor, shape (batch_size, num_hiddens), optional
-            State to start from; zeros if left out.
+            State to start from; zeros if left out. For an LSTM a pair of such tensors.
 
         Returns
         -------
         logits : Tensor, shape (batch_size, num_steps, vocab_size)
         state : Tensor, shape (batch_size, num_hiddens)
-            State after the last token.
+            State after the last token; for an LSTM a pair.
         """
         H, state = self.rnn(self.encode_inputs(X), state)  # H: (num_steps, batch_size, num_hiddens)
+        H = F.dropout(H, self.dropout, self.training)
         logits = H @ self.W_hq + self.b_q  # (num_steps, batch_size, vocab_size)
         return logits.transpose(0, 1), state
 
@@ -132,6 +159,67 @@ class RNNLM(nn.Module):
         Tensor, shape ()
         """
         return F.cross_entropy(logits.flatten(0, 1), Y.flatten())
+
+
+def closed_form_weights(model: RNNLM) -> Weights:
+    """The weights of a model by name, for :func:`d2lrnn.closed_form.loss_and_gradients`."""
+    rnn = model.rnn
+    return Weights(
+        E=None if model.embedding is None else model.embedding.weight,
+        W_xh=rnn.W_xh,
+        W_hh=rnn.W_hh,
+        b_h=rnn.b_h,
+        W_hq=model.W_hq,
+        b_q=model.b_q,
+    )
+
+
+def no_closed_form(model: nn.Module, *, training: bool = True) -> str | None:
+    """Why a model cannot be trained by :func:`d2lrnn.closed_form.loss_and_gradients`; None if it can.
+
+    What the closed form would not do must be what the model does not do: anything that a subclass, a hook, a shared or
+    a frozen weight may change is left to autograd. For reading alone (``training=False``) the last two do not matter.
+    """
+    if type(model) is not RNNLM or type(model.rnn) is not RNNScratch:
+        return "it is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
+    if training and model.dropout:
+        return "it drops outputs at random"
+    table = model.embedding
+    if table is not None and (type(table) is not nn.Embedding or table.padding_idx is not None or table.max_norm):
+        return "the embedding does more than to look up rows"
+    if table is not None and (table.sparse or table.scale_grad_by_freq):
+        return "the embedding's gradient is a special one"
+    for module in model.modules():
+        hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+        if any(getattr(module, name) for name in hooks) or {"forward", "loss"} & set(vars(module)):
+            return "it has hooks, or a method of its own"
+    weights = [weight for weight in closed_form_weights(model) if weight is not None]
+    if {(w.device.type, w.dtype) for w in weights} not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
+        return "the weights are not all float32 or all float64 on the CPU"
+    if not training:
+        return None
+    if any(not w.requires_grad or w._backward_hooks for w in weights):
+        return "a weight is frozen or has a hook"
+    if {id(w) for w in weights} != {id(p) for p in model.parameters()} or len({id(w) for w in weights}) < len(weights):
+        return "a weight is shared, or there are more than the usual ones"
+    return None
+
+
+def _logits_piece_by_piece(model: RNNLM, pieces: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """Logits (num_steps, vocab_size) of each of the consecutive pieces of one text, with the state carried along."""
+    if no_closed_form(model, training=False):
+        state = None
+        for piece in pieces:
+            logits, state = model(piece.unsqueeze(0), state)
+            yield logits.squeeze(0)
+        return
+    weights = Weights(*(None if weight is None else weight.detach() for weight in closed_form_weights(model)))
+    H = torch.zeros(1, len(weights.W_hh), dtype=weights.W_hh.dtype)
+    for piece in pieces:
+        room = Buffers(weights, 1, len(piece))
+        room.states[0] = H
+        yield torch.addmm(weights.b_q, read(weights, piece.unsqueeze(0), room), weights.W_hq)
+        H = room.states[-1]
 
 
 @torch.no_grad()
@@ -171,9 +259,11 @@ def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
     training = model.training
     model.eval()
     ids = ids.to(model.device)
-    score, state = Score(0.0, 0), None
-    for X, Y in zip(ids[:-1].split(num_steps), ids[1:].split(num_steps)):
-        logits, state = model(X.unsqueeze(0), state)
-        score += score_logits(logits.squeeze(0), Y)
+    score = Score(0.0, 0)
+    with threads_for(model.rnn.num_hiddens):
+        # converted piece by piece: the text may be a memory map of bytes
+        X, Y = ((piece.long() for piece in part.split(num_steps)) for part in (ids[:-1], ids[1:]))
+        for logits, targets in zip(_logits_piece_by_piece(model, X), Y):
+            score += score_logits(logits, targets)
     model.train(training)
     return score
