@@ -1,5 +1,5 @@
-// Trains in a worker of the page, as the training lab does, and says how many characters it read in how many seconds.
-// Messages in: { text, units, kernels, seconds, settings }; out: { tokens, seconds }.
+// Trains in a worker of the page, as the training lab does, and says how long so many characters took.
+// Messages in: { text, units, kernels, tokens, settings }; out: { tokens, wall_s }.
 import { PLAIN } from "../src/d2lrnn/widgets/kernels.mjs";
 import { createTraining, prepareText } from "../src/d2lrnn/widgets/lab_training.mjs";
 import { createSimdKernels } from "../src/d2lrnn/widgets/simd.mjs";
@@ -19,10 +19,8 @@ self.onmessage = ({ data }) => {
   const run = runOf(data);
   const before = run.report.tokens;
   const start = performance.now();
-  let seconds = 0;
-  while (seconds < data.seconds) {
+  while (run.report.tokens - before < data.tokens) {
     if (!run.step()) throw new Error("the run has lost its numbers");
-    seconds = (performance.now() - start) / 1000;
   }
-  self.postMessage({ tokens: run.report.tokens - before, seconds });
+  self.postMessage({ tokens: run.report.tokens - before, wall_s: (performance.now() - start) / 1000 });
 };
