@@ -17,8 +17,10 @@ SOURCE = Path(d.__file__).parent
 # An import may only go from right to left: data flows one way.
 ORDER = [
     "device",
+    "atomic",
     "corpus",
     "text",
+    "stream",
     "batching",
     "recurrent",
     "bptt",

@@ -2,7 +2,7 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
+    corpus -> text, stream -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
     device, bptt, ngram, manual, manual_model, pretrained, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
@@ -40,6 +40,7 @@ from d2lrnn.ngram import NGramLM
 from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
 from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
+from d2lrnn.stream import StreamedText, stream_text
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
 
@@ -65,6 +66,7 @@ __all__ = [
     "Score",
     "SequentialWindows",
     "StepGradients",
+    "StreamedText",
     "TimeAffine",
     "TimeEmbedding",
     "TimeRNN",
@@ -103,6 +105,7 @@ __all__ = [
     "seed_everything",
     "spectral_radius",
     "step_jacobian",
+    "stream_text",
     "surprise_bits",
     "tokenize",
     "truncated_gradient",

@@ -170,9 +170,10 @@ def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
         raise ValueError(f"num_steps is {num_steps}; it must be at least 1.")
     training = model.training
     model.eval()
-    ids = ids.to(model.device)
     score, state = Score(0.0, 0), None
     for X, Y in zip(ids[:-1].split(num_steps), ids[1:].split(num_steps)):
+        # only here: the ids may be of a small type, in a file, and more than the device holds
+        X, Y = X.to(model.device, torch.long), Y.to(model.device, torch.long)
         logits, state = model(X.unsqueeze(0), state)
         score += score_logits(logits.squeeze(0), Y)
     model.train(training)
