@@ -28,6 +28,7 @@ ORDER = [
     "metrics",
     "ngram",
     "language_model",
+    "checkpoint",
     "training",
     "manual",
     "manual_model",

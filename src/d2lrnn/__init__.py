@@ -20,6 +20,7 @@ from d2lrnn.bptt import (
     truncated_gradient,
     window_factors,
 )
+from d2lrnn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint
 from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
@@ -51,6 +52,8 @@ __all__ = [
     "DEFAULT_CORPUS",
     "RNNLM",
     "STAGES",
+    "Checkpoint",
+    "CheckpointError",
     "CorpusError",
     "EncodedText",
     "EpochRecord",
@@ -86,6 +89,7 @@ __all__ = [
     "gradients_by_lag",
     "linear_recurrence_loop",
     "linear_recurrence_scan",
+    "load_checkpoint",
     "load_corpus",
     "load_pretrained",
     "load_text",
@@ -98,6 +102,7 @@ __all__ = [
     "rnn_step",
     "rnn_step_backward",
     "rnn_step_forward",
+    "save_checkpoint",
     "save_pretrained",
     "scale_to_spectral_radius",
     "scan_levels",
