@@ -30,6 +30,7 @@ ORDER = [
     "language_model",
     "checkpoint",
     "training",
+    "scoring",
     "manual",
     "manual_model",
     "decoding",

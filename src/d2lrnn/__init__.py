@@ -41,6 +41,7 @@ from d2lrnn.ngram import NGramLM
 from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
 from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
+from d2lrnn.scoring import LineScore, TextScore, score_text
 from d2lrnn.stream import StreamedText, stream_text
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
@@ -59,6 +60,7 @@ __all__ = [
     "EpochRecord",
     "History",
     "LagGradients",
+    "LineScore",
     "ManualRNNLM",
     "NGramLM",
     "Pretrained",
@@ -70,6 +72,7 @@ __all__ = [
     "SequentialWindows",
     "StepGradients",
     "StreamedText",
+    "TextScore",
     "TimeAffine",
     "TimeEmbedding",
     "TimeRNN",
@@ -107,6 +110,7 @@ __all__ = [
     "scale_to_spectral_radius",
     "scan_levels",
     "score_logits",
+    "score_text",
     "seed_everything",
     "spectral_radius",
     "step_jacobian",
