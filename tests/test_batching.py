@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 import torch
 
@@ -68,6 +71,32 @@ def test_random_windows_may_overlap_as_in_the_sources_example() -> None:
     windows = d.RandomWindows(torch.arange(10), 2, 4, generator=generator)
     drawn = {tuple(row) for _ in range(200) for X, _ in windows for row in X.tolist()}
     assert drawn == {tuple(range(i, i + 4)) for i in range(6)}
+
+
+@pytest.mark.parametrize("kind", [d.SequentialWindows, d.RandomWindows])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64])
+def test_ids_of_any_integer_type_and_on_disk(kind, dtype: type, tmp_path: Path) -> None:
+    plain = np.arange(250)
+    path = tmp_path / "ids"
+    plain.astype(dtype).tofile(path)
+    mapped = np.memmap(path, dtype=dtype, mode="c")  # copy on write: torch warns about arrays that can't be written
+    expected, found = (
+        (torch.manual_seed(0), list(kind(torch.from_numpy(ids), 3, 7)))[1] for ids in (plain, mapped)
+    )
+    assert len(found) == len(expected) > 3
+    for (X, Y), (X2, Y2) in zip(found, expected):
+        assert X.dtype == Y.dtype == torch.int64
+        assert torch.equal(X, X2) and torch.equal(Y, Y2)
+
+
+@pytest.mark.parametrize("kind", [d.SequentialWindows, d.RandomWindows])
+def test_a_change_in_a_minibatch_changes_nothing_else(kind) -> None:
+    ids = torch.arange(100)
+    X, Y = next(iter(kind(ids, 2, 5)))
+    kept = Y.clone()
+    X += 1000
+    assert torch.equal(Y, kept) and torch.equal(ids, torch.arange(100))
+    assert X.is_contiguous() and Y.is_contiguous()
 
 
 def test_same_seed_same_windows() -> None:

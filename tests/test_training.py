@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -61,13 +63,16 @@ def test_clipping_to_nothing_is_refused(max_norm: float) -> None:
         d.clip_gradients(_grads([1.0]), max_norm)
 
 
+@pytest.mark.parametrize("engine", ["autograd", "closed-form", "auto"])
 @pytest.mark.parametrize("carry", [True, False])
-def test_fit_is_the_loop_one_would_write(carry: bool) -> None:
+def test_fit_is_the_loop_one_would_write(carry: bool, engine: str) -> None:
     """Same weights as a plain loop after two epochs, with the state carried and with it reset."""
     generator = torch.Generator().manual_seed(5)
     make = d.SequentialWindows if carry else lambda *a: d.RandomWindows(*a, generator=generator)
     fitted, by_hand = _model(), _model()
-    history = d.fit(fitted, make(IDS, 2, 10), epochs=2, lr=0.1, optimizer="sgd", clip=0.5, device="cpu")
+    history = d.fit(
+        fitted, make(IDS, 2, 10), epochs=2, lr=0.1, optimizer="sgd", clip=0.5, engine=engine, device="cpu"
+    )
 
     generator.manual_seed(5)
     windows, losses = make(IDS, 2, 10), []
@@ -113,6 +118,37 @@ def test_same_seed_same_weights() -> None:
 
     for a, b in zip(run(), run()):
         assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize("engine", ["autograd", "closed-form"])
+def test_fit_with_adamw_and_one_cycle_is_torchs(engine: str) -> None:
+    fitted, by_hand = _model(), _model()
+    windows = d.SequentialWindows(IDS, 2, 10)
+    d.fit(fitted, windows, epochs=3, lr=0.02, schedule="one-cycle", clip=None, engine=engine, device="cpu")
+    optimizer = torch.optim.AdamW(by_hand.parameters())
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.02, total_steps=3 * len(windows))
+    for _ in range(3):
+        state = None
+        for X, Y in windows:
+            logits, state = by_hand(X, None if state is None else state.detach())
+            optimizer.zero_grad()
+            by_hand.loss(logits, Y).backward()
+            optimizer.step()
+            scheduler.step()
+    for a, b in zip(fitted.parameters(), by_hand.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-5)
+
+
+def test_training_does_not_import_torchs_optimisers() -> None:
+    """They bring in torch._dynamo, a second in every kernel."""
+    code = (
+        "import sys, torch; before = 'torch._dynamo' in sys.modules; import d2lrnn as d; "
+        "windows = d.SequentialWindows(torch.tensor([0, 1, 2] * 9), 2, 5); "
+        "d.fit(d.RNNLM(d.RNNScratch(3, 4), 3), windows, epochs=1, lr=0.1); "
+        "print(before, 'torch._dynamo' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["False", "False"]
 
 
 def test_one_cycle_ends_near_zero() -> None:
@@ -167,6 +203,7 @@ def test_nan_weights_are_noticed_in_the_first_step() -> None:
         ({"clip": math.nan}, "clip is nan"),
         ({"optimizer": "lion"}, "'sgd' or 'adamw'"),
         ({"schedule": "step"}, "'constant' or 'one-cycle'"),
+        ({"engine": "fast"}, "'auto', 'autograd' or 'closed-form'"),
         ({"device": "cuda:99"}, "cannot be used on this machine"),
         ({"heldout_ids": torch.tensor([1])}, "at least 2"),
     ],

@@ -2,7 +2,8 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text, stream -> batching -> recurrent -> metrics -> language_model -> training -> decoding, coding
+    corpus -> text, stream -> batching -> recurrent -> closed_form -> metrics -> language_model
+        -> checkpoint -> optim -> stepping -> training -> decoding, coding, scoring
     device, bptt, ngram, manual, manual_model, pretrained, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
@@ -38,10 +39,12 @@ from d2lrnn.manual import (
 from d2lrnn.manual_model import ManualRNNLM, fit_manual
 from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
 from d2lrnn.ngram import NGramLM
+from d2lrnn.optim import SGD, AdamW, cycled_momentum, learning_rate
 from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
 from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
 from d2lrnn.scoring import LineScore, TextScore, score_text
+from d2lrnn.stepping import AutogradStepper, ClosedFormStepper, FlatParameters, Stepper, make_stepper
 from d2lrnn.stream import StreamedText, stream_text
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
@@ -52,12 +55,17 @@ __all__ = [
     "CORPORA",
     "DEFAULT_CORPUS",
     "RNNLM",
+    "SGD",
     "STAGES",
+    "AdamW",
+    "AutogradStepper",
     "Checkpoint",
     "CheckpointError",
+    "ClosedFormStepper",
     "CorpusError",
     "EncodedText",
     "EpochRecord",
+    "FlatParameters",
     "History",
     "LagGradients",
     "LineScore",
@@ -71,6 +79,7 @@ __all__ = [
     "Score",
     "SequentialWindows",
     "StepGradients",
+    "Stepper",
     "StreamedText",
     "TextScore",
     "TimeAffine",
@@ -83,6 +92,7 @@ __all__ = [
     "clip_gradients",
     "compress",
     "cross_entropy",
+    "cycled_momentum",
     "decompress",
     "describe_device",
     "evaluate",
@@ -90,12 +100,14 @@ __all__ = [
     "fit_manual",
     "generate",
     "gradients_by_lag",
+    "learning_rate",
     "linear_recurrence_loop",
     "linear_recurrence_scan",
     "load_checkpoint",
     "load_corpus",
     "load_pretrained",
     "load_text",
+    "make_stepper",
     "next_token_probs",
     "normalize",
     "perplexity",

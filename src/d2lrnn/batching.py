@@ -43,7 +43,7 @@ class _Windows:
         for name, size in (("batch_size", batch_size), ("num_steps", num_steps)):
             if size < 1:
                 raise ValueError(f"{name} is {size}; it must be at least 1.")
-        self.ids = ids.long()
+        self.ids = ids  # of any integer type, as a memory map may be: a minibatch is converted when it is cut
         self.batch_size = batch_size
         self.num_steps = num_steps
 
@@ -55,9 +55,10 @@ class _Windows:
 
     def _windows_at(self, starts: torch.Tensor) -> Batch:
         """Inputs and targets of the windows that begin at `starts` (batch_size,)."""
-        steps = torch.arange(self.num_steps, device=self.ids.device)
-        places = starts.unsqueeze(1) + steps  # (batch_size, num_steps)
-        return self.ids[places], self.ids[places + 1]
+        # All windows of the text, one to each place, as a view: only those asked for are read.
+        every = self.ids.unfold(0, self.num_steps + 1, 1)  # (num_tokens - num_steps, num_steps + 1)
+        chosen = every.index_select(0, starts).long()
+        return chosen[:, :-1].clone(), chosen[:, 1:].clone()  # two memories: what changes one leaves the other alone
 
 
 class RandomWindows(_Windows):

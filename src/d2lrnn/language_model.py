@@ -16,6 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from d2lrnn.closed_form import Weights
 from d2lrnn.metrics import Score, score_logits
 from d2lrnn.recurrent import RNNConcise, RNNScratch
 
@@ -132,6 +133,46 @@ class RNNLM(nn.Module):
         Tensor, shape ()
         """
         return F.cross_entropy(logits.flatten(0, 1), Y.flatten())
+
+
+def closed_form_weights(model: RNNLM) -> Weights:
+    """The weights of a model by name, for :func:`d2lrnn.closed_form.loss_and_gradients`."""
+    rnn = model.rnn
+    return Weights(
+        E=None if model.embedding is None else model.embedding.weight,
+        W_xh=rnn.W_xh,
+        W_hh=rnn.W_hh,
+        b_h=rnn.b_h,
+        W_hq=model.W_hq,
+        b_q=model.b_q,
+    )
+
+
+def no_closed_form(model: nn.Module) -> str | None:
+    """Why a model cannot be trained by :func:`d2lrnn.closed_form.loss_and_gradients`; None if it can.
+
+    What the closed form would not do must be what the model does not do: anything that a subclass, a hook, a shared or
+    a frozen weight may change is left to autograd.
+    """
+    if type(model) is not RNNLM or type(model.rnn) is not RNNScratch:
+        return "it is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
+    table = model.embedding
+    if table is not None and (type(table) is not nn.Embedding or table.padding_idx is not None or table.max_norm):
+        return "the embedding does more than to look up rows"
+    if table is not None and (table.sparse or table.scale_grad_by_freq):
+        return "the embedding's gradient is a special one"
+    for module in model.modules():
+        hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+        if any(getattr(module, name) for name in hooks) or {"forward", "loss"} & set(vars(module)):
+            return "it has hooks, or a method of its own"
+    weights = [weight for weight in closed_form_weights(model) if weight is not None]
+    if any(not w.requires_grad or w._backward_hooks for w in weights):
+        return "a weight is frozen or has a hook"
+    if {id(w) for w in weights} != {id(p) for p in model.parameters()} or len({id(w) for w in weights}) < len(weights):
+        return "a weight is shared, or there are more than the usual ones"
+    if {(w.device.type, w.dtype) for w in weights} not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
+        return "the weights are not all float32 or all float64 on the CPU"
+    return None
 
 
 @torch.no_grad()

@@ -17,6 +17,8 @@ from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.device import pick_device
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.metrics import Score
+from d2lrnn.optim import cycled_momentum, learning_rate
+from d2lrnn.stepping import Engine, make_stepper
 
 __all__ = ["EpochRecord", "History", "TrainingDivergedError", "clip_gradients", "fit"]
 
@@ -145,14 +147,6 @@ def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float
     return norm
 
 
-def _make_optimizer(name: str, parameters: list[nn.Parameter], lr: float) -> torch.optim.Optimizer:
-    if name == "sgd":
-        return torch.optim.SGD(parameters, lr=lr)
-    if name == "adamw":
-        return torch.optim.AdamW(parameters, lr=lr)
-    raise ValueError(f"optimizer is {name!r}; it must be 'sgd' or 'adamw'.")
-
-
 def _check_settings(epochs: int, lr: float, clip: float | None, heldout_ids: torch.Tensor | None) -> None:
     if epochs < 1:
         raise ValueError(f"epochs is {epochs}; it must be at least 1.")
@@ -176,6 +170,7 @@ def fit(
     optimizer: Literal["sgd", "adamw"] = "adamw",
     schedule: Literal["constant", "one-cycle"] = "constant",
     clip: float | None = 1.0,
+    engine: Engine = "auto",
     heldout_ids: torch.Tensor | None = None,
     device: str | torch.device | None = None,
     progress: bool = True,
@@ -196,10 +191,12 @@ def fit(
         Learning rate; with ``"one-cycle"`` the highest one.
     optimizer : "adamw" or "sgd"
     schedule : "constant" or "one-cycle"
-        One cycle rises to `lr` over the first 30% of the steps and falls to almost nothing at the last (Smith, "A
-        disciplined approach to neural network hyper-parameters", arXiv:1803.09820).
+        One cycle rises to `lr` over the first 30% of the steps and falls to almost nothing at the last, while momentum
+        goes down and comes back; see :func:`learning_rate` and :func:`cycled_momentum` in ``d2lrnn.optim``.
     clip : float or None, default 1.0
         Greatest global gradient norm; None switches clipping off.
+    engine : "auto", "autograd" or "closed-form"
+        Who computes the gradients, see :func:`d2lrnn.stepping.make_stepper`; it changes the speed and nothing else.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
     device : str or torch.device, optional
@@ -229,51 +226,39 @@ def fit(
     True
     """
     _check_settings(epochs, lr, clip, heldout_ids)
+    total_steps = epochs * len(windows)
+    learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
     device = pick_device(device)
     model.to(device).train()
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    optim = _make_optimizer(optimizer, parameters, lr)
-    scheduler = _make_scheduler(schedule, optim, lr, epochs * len(windows))
-    max_norm = math.inf if clip is None else clip
 
     history = History()
-    with _progress_bar(epochs * len(windows), progress) as bar:
+    stepper = make_stepper(model, optimizer=optimizer, clip=clip, engine=engine)
+    with stepper, _progress_bar(total_steps, progress) as bar:
         for epoch in range(1, epochs + 1):
             start = time.perf_counter()
-            train = Score(0.0, 0)
-            state = None
+            total_nats, num_tokens = 0.0, 0
+            stepper.reset_state()
             for X, Y in windows:
-                X, Y = X.to(device), Y.to(device)
-                # Truncation: the state's value goes on into the next window, its gradient does not.
-                state = state.detach() if windows.carries_state and state is not None else None
-                logits, state = model(X, state)
-                loss = model.loss(logits, Y)
-                optim.zero_grad(set_to_none=True)
-                loss.backward()
-                grad_norm = clip_gradients(parameters, max_norm)
-                loss_nats = loss.item()
+                if not windows.carries_state:
+                    stepper.reset_state()
+                step = len(history.step_losses)
+                loss_nats, grad_norm = stepper.step(
+                    X.to(device),
+                    Y.to(device),
+                    learning_rate(step, total_steps, lr, schedule),
+                    cycled_momentum(step, total_steps, schedule),
+                )
                 _check_finite(loss_nats, grad_norm, history, epoch, clip)
-                optim.step()
-                scheduler.step()
                 history.step_losses.append(loss_nats)
                 history.step_grad_norms.append(grad_norm)
-                train += Score(loss_nats * Y.numel(), Y.numel())
+                total_nats += loss_nats * Y.numel()
+                num_tokens += Y.numel()
                 bar.update()
             seconds = time.perf_counter() - start
             heldout = None if heldout_ids is None else evaluate(model, heldout_ids)
-            history.epochs.append(EpochRecord(epoch, train, heldout, seconds))
+            history.epochs.append(EpochRecord(epoch, Score(total_nats, num_tokens), heldout, seconds))
             bar.set_postfix_str(_in_words(history.epochs[-1]))
     return history
-
-
-def _make_scheduler(
-    schedule: str, optim: torch.optim.Optimizer, lr: float, total_steps: int
-) -> torch.optim.lr_scheduler.LRScheduler:
-    if schedule == "constant":
-        return torch.optim.lr_scheduler.ConstantLR(optim, factor=1.0)
-    if schedule == "one-cycle":
-        return torch.optim.lr_scheduler.OneCycleLR(optim, max_lr=lr, total_steps=total_steps)
-    raise ValueError(f"schedule is {schedule!r}; it must be 'constant' or 'one-cycle'.")
 
 
 def _progress_bar(total: int, progress: bool) -> tqdm:

@@ -1,0 +1,265 @@
+"""One training step behind one small interface: loss, gradient, clipping, update, and the state that goes on.
+
+:func:`make_stepper` picks the engine. Whatever it is, all weights lie in one flat vector while it works, so that the
+gradient's norm, clipping and the update are a few operations each.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from d2lrnn.closed_form import Buffers, Weights, loss_and_gradients
+from d2lrnn.language_model import RNNLM, closed_form_weights, no_closed_form
+from d2lrnn.optim import SGD, AdamW
+
+__all__ = ["AutogradStepper", "ClosedFormStepper", "FlatParameters", "Stepper", "make_stepper"]
+
+Engine = Literal["auto", "autograd", "closed-form"]
+State = torch.Tensor | tuple[torch.Tensor, ...]
+
+# Below so many hidden units a second thread costs more than it brings, and all is lost when something else runs too.
+_MIN_HIDDENS_FOR_THREADS = 256
+
+
+class FlatParameters:
+    """All trainable weights of a model as one vector, and their gradients as another, for as long as a ``with`` lasts.
+
+    Inside, each parameter and its ``grad`` are views of their part; the parts do not overlap, and what two modules
+    share is there once. Afterwards each parameter has memory of its own again, with the values of that moment, and no
+    ``grad``.
+
+    Parameters
+    ----------
+    model : nn.Module
+        On any device.
+
+    Attributes
+    ----------
+    data, grad : Tensor, shape (num_weights,)
+        Between the parts there may be a few zeros, so that each begins where processors like it.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to train, or the parameters are of different types or on different devices.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> with FlatParameters(model) as flat:
+    ...     _ = flat.data.fill_(0.5)
+    >>> model.weight.tolist(), model.bias.tolist()
+    ([[0.5, 0.5]], [0.5])
+    """
+
+    _ALIGN_BYTES = 64
+
+    def __init__(self, model: nn.Module) -> None:
+        self._parameters = [p for p in model.parameters() if p.requires_grad]
+        if not self._parameters:
+            raise ValueError("The model has no parameter that requires a gradient; there is nothing to train.")
+        kinds = {(p.dtype, p.device) for p in self._parameters}
+        if len(kinds) > 1:
+            words = ", ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
+            raise ValueError(f"The parameters differ in type or device ({words}); bring them together: model.to(...).")
+
+    def __enter__(self) -> FlatParameters:
+        first = self._parameters[0]
+        unit = max(1, self._ALIGN_BYTES // first.element_size())
+        places, end = [], 0
+        for parameter in self._parameters:
+            places.append(slice(end, end + parameter.numel()))
+            end += -(-parameter.numel() // unit) * unit  # rounded up
+        self.data = torch.zeros(end, dtype=first.dtype, device=first.device)
+        self.grad = torch.zeros_like(self.data)
+        for parameter, place in zip(self._parameters, places):
+            self.data[place] = parameter.detach().reshape(-1)
+            parameter.data = self.data[place].view(parameter.shape)
+            parameter.grad = self.grad[place].view(parameter.shape)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for parameter in self._parameters:
+            parameter.data = parameter.detach().clone()
+            parameter.grad = None
+
+
+class Stepper:
+    """What every engine does alike; a subclass says how loss and gradients come about.
+
+    A context manager: the model's weights are flat inside, see :class:`FlatParameters`.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Trained in place.
+    optimizer : "adamw" or "sgd"
+    clip : float or None
+        Greatest global gradient norm.
+
+    Attributes
+    ----------
+    state : Tensor, tuple of Tensors, or None
+        With which the next step begins, cut off from the gradient; None for zeros. May be set.
+    flat : FlatParameters
+    optimizer : SGD or AdamW
+        There from the beginning of the ``with``.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range or nothing can be trained.
+    """
+
+    def __init__(self, model: RNNLM, *, optimizer: str = "adamw", clip: float | None = 1.0) -> None:
+        if optimizer not in ("sgd", "adamw"):
+            raise ValueError(f"optimizer is {optimizer!r}; it must be 'sgd' or 'adamw'.")
+        self.model = model
+        self.max_norm = math.inf if clip is None else clip
+        self.flat = FlatParameters(model)
+        self._make_optimizer = SGD if optimizer == "sgd" else AdamW
+        self.state: State | None = None
+
+    def __enter__(self) -> Any:
+        self.flat.__enter__()
+        self.optimizer: SGD | AdamW = self._make_optimizer(self.flat.data)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.flat.__exit__(*error)
+
+    def reset_state(self) -> None:
+        """The next step begins with zeros."""
+        self.state = None
+
+    def step(self, X: torch.Tensor, Y: torch.Tensor, lr: float, momentum: float | None = None) -> tuple[float, float]:
+        """Learn from one minibatch.
+
+        Parameters
+        ----------
+        X, Y : integer Tensors, each of shape (batch_size, num_steps)
+            On the model's device.
+        lr : float
+        momentum : float, optional
+            Of this step, see :func:`d2lrnn.optim.cycled_momentum`.
+
+        Returns
+        -------
+        loss_nats : float
+            Mean over the minibatch, before the update.
+        grad_norm : float
+            Before clipping. Where it or the loss is not finite, weights and state are as before.
+        """
+        loss_nats, state = self._loss_and_gradients(X, Y)
+        grad = self.flat.grad
+        grad_norm = float(torch.linalg.vector_norm(grad))
+        if math.isfinite(loss_nats) and math.isfinite(grad_norm):
+            if grad_norm > self.max_norm:
+                grad.mul_(self.max_norm / grad_norm)
+            self.optimizer.update(grad, lr, momentum)
+            self.state = state
+        return loss_nats, grad_norm
+
+    def _loss_and_gradients(self, X: torch.Tensor, Y: torch.Tensor) -> tuple[float, State]:
+        """Mean loss in nats, and the state after the last step; the gradients stand in ``self.flat.grad``."""
+        raise NotImplementedError
+
+
+class AutogradStepper(Stepper):
+    """Any model that takes ``(X, state)`` and has a ``loss``, on any device: the gradients are autograd's."""
+
+    def _loss_and_gradients(self, X: torch.Tensor, Y: torch.Tensor) -> tuple[float, State]:
+        logits, state = self.model(X, self.state)
+        loss = self.model.loss(logits, Y)
+        self.flat.grad.zero_()
+        loss.backward()  # adds into the views
+        # Truncation: the state's value goes on into the next window, its gradient does not.
+        state = tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
+        return loss.item(), state
+
+
+class ClosedFormStepper(Stepper):
+    """The tanh language model on the CPU by :func:`d2lrnn.closed_form.loss_and_gradients`.
+
+    Small networks run in one thread (torch's setting comes back at the end): they are faster so.
+    """
+
+    def __init__(self, model: RNNLM, *, optimizer: str = "adamw", clip: float | None = 1.0) -> None:
+        super().__init__(model, optimizer=optimizer, clip=clip)
+        if reason := no_closed_form(model):
+            raise ValueError(f"There is no closed form for this model: {reason}. Take engine='auto' or 'autograd'.")
+        self._room: Buffers | None = None
+
+    def __enter__(self) -> Any:
+        super().__enter__()
+        self._weights = closed_form_weights(self.model)
+        self._grads = Weights(*(None if weight is None else weight.grad for weight in self._weights))
+        self._weights = Weights(*(None if weight is None else weight.detach() for weight in self._weights))
+        self._num_threads = torch.get_num_threads()
+        if len(self._weights.W_hh) < _MIN_HIDDENS_FOR_THREADS:
+            torch.set_num_threads(1)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        torch.set_num_threads(self._num_threads)
+        super().__exit__(*error)
+
+    def _loss_and_gradients(self, X: torch.Tensor, Y: torch.Tensor) -> tuple[float, State]:
+        if self._room is None or self._room.shape != X.shape:
+            self._room = Buffers(self._weights, *X.shape)
+        first = self._room.states[0]
+        if self.state is None:
+            first.zero_()
+        elif self.state.shape != first.shape:
+            raise ValueError(
+                f"the state has shape {tuple(self.state.shape)}; expected {tuple(first.shape)}: one row for each "
+                "sequence of the batch. Start with None when the batch changes."
+            )
+        else:
+            first.copy_(self.state)
+        loss_nats = loss_and_gradients(self._weights, self._grads, X, Y, self._room)
+        return loss_nats, self._room.states[-1].clone()
+
+
+def make_stepper(
+    model: RNNLM, *, optimizer: str = "adamw", clip: float | None = 1.0, engine: Engine = "auto"
+) -> Stepper:
+    """The stepper that suits a model.
+
+    Parameters
+    ----------
+    model : RNNLM
+        On the device where it is to be trained.
+    optimizer, clip
+        As for :class:`Stepper`.
+    engine : "auto", "autograd" or "closed-form"
+        ``"auto"`` takes the closed form where there is one (the tanh model from scratch, on the CPU), else autograd.
+        Both give the same numbers but for rounding.
+
+    Returns
+    -------
+    Stepper
+        To be used in a ``with``.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range, or there is no closed form for the model and it was asked for.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNLM, RNNScratch
+    >>> X, Y = torch.tensor([[0, 1]]), torch.tensor([[1, 2]])
+    >>> with make_stepper(RNNLM(RNNScratch(3, 4), vocab_size=3)) as stepper:
+    ...     losses = [stepper.step(X, Y, lr=0.1)[0] for _ in range(2)]
+    >>> losses[1] < losses[0], type(stepper).__name__
+    (True, 'ClosedFormStepper')
+    """
+    if engine not in ("auto", "autograd", "closed-form"):
+        raise ValueError(f"engine is {engine!r}; it must be 'auto', 'autograd' or 'closed-form'.")
+    closed_form = engine == "closed-form" or (engine == "auto" and no_closed_form(model) is None)
+    return (ClosedFormStepper if closed_form else AutogradStepper)(model, optimizer=optimizer, clip=clip)
