@@ -17,6 +17,7 @@ SOURCE = Path(d.__file__).parent
 # An import may only go from right to left: data flows one way.
 ORDER = [
     "device",
+    "distributed",
     "atomic",
     "corpus",
     "text",
@@ -31,6 +32,7 @@ ORDER = [
     "ngram",
     "language_model",
     "checkpoint",
+    "resuming",
     "stepping",
     "training",
     "scoring",

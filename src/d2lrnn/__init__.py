@@ -3,7 +3,7 @@
 Data flows one way, and each module imports only from those before it::
 
     corpus -> text, stream -> batching -> recurrent -> closed_form -> metrics -> language_model
-        -> checkpoint -> optim -> stepping -> training -> decoding, coding, scoring
+        -> checkpoint, distributed -> optim -> resuming, stepping -> training -> decoding, coding, scoring
     device, bptt, ngram, manual, manual_model, pretrained, scan
 
 `d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
@@ -26,6 +26,7 @@ from d2lrnn.coding import compress, decompress
 from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
+from d2lrnn.distributed import DistributedError, Ranks, join_ranks
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.manual import (
     StepGradients,
@@ -42,6 +43,7 @@ from d2lrnn.ngram import NGramLM
 from d2lrnn.optim import SGD, AdamW, cycled_momentum, learning_rate
 from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
 from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
+from d2lrnn.resuming import Checkpoints, TrainingInterruptedError
 from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
 from d2lrnn.scoring import LineScore, TextScore, score_text
 from d2lrnn.stepping import AutogradStepper, ClosedFormStepper, FlatParameters, Stepper, make_stepper
@@ -61,8 +63,10 @@ __all__ = [
     "AutogradStepper",
     "Checkpoint",
     "CheckpointError",
+    "Checkpoints",
     "ClosedFormStepper",
     "CorpusError",
+    "DistributedError",
     "EncodedText",
     "EpochRecord",
     "FlatParameters",
@@ -75,6 +79,7 @@ __all__ = [
     "RNNConcise",
     "RNNScratch",
     "RandomWindows",
+    "Ranks",
     "ScanLevel",
     "Score",
     "SequentialWindows",
@@ -87,6 +92,7 @@ __all__ = [
     "TimeRNN",
     "TimeSoftmaxWithLoss",
     "TrainingDivergedError",
+    "TrainingInterruptedError",
     "Vocab",
     "bits_per_token",
     "clip_gradients",
@@ -100,6 +106,7 @@ __all__ = [
     "fit_manual",
     "generate",
     "gradients_by_lag",
+    "join_ranks",
     "learning_rate",
     "linear_recurrence_loop",
     "linear_recurrence_scan",

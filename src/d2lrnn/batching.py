@@ -127,14 +127,18 @@ class RandomWindows(_Windows):
         return int(torch.randint(high, (1,), generator=self.generator))
 
     def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """The minibatches of an epoch from number `start` on. The epoch's random numbers are drawn at once, so that an
+        epoch is the same whether it is walked in one go or taken up again with the same state of the generator."""
         count = len(self) * self.batch_size
         if self.overlap:
             starts = torch.randperm(len(self.ids) - self.num_steps, generator=self.generator)[:count]
         else:
             order = torch.randperm(self._num_windows, generator=self.generator)[:count]
             starts = self._random(self.num_steps) + order * self.num_steps
-        for batch_starts in starts.to(self.ids.device).split(self.batch_size):
-            yield self._windows_at(batch_starts)
+        return map(self._windows_at, starts.to(self.ids.device).split(self.batch_size)[start:])
 
 
 class SequentialWindows(_Windows):
@@ -193,6 +197,10 @@ class SequentialWindows(_Windows):
         return self._num_batches
 
     def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """The minibatches of an epoch from number `start` on."""
         streams = torch.arange(self.batch_size, device=self.ids.device) * self._stream_length + self.offset
-        for batch in range(len(self)):
+        for batch in range(start, len(self)):
             yield self._windows_at(streams + batch * self.num_steps)
