@@ -65,6 +65,35 @@ def test_random_windows_are_shifted_by_one_and_vary(overlap: bool) -> None:
         assert offsets == {0, 1, 2, 3, 4}  # each epoch cuts the text elsewhere
 
 
+def test_windows_drawn_with_replacement() -> None:
+    """Every place has its chance at every draw, the first and the last too, and nothing remembers what was drawn."""
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.arange(30)
+    windows = d.RandomWindows(ids, batch_size=3, num_steps=4, replacement=True, generator=generator)
+    assert len(windows) == len(d.RandomWindows(ids, 3, 4)) == 2
+    drawn, repeated = [], 0
+    for _ in range(400):
+        starts = []
+        for X, Y in windows:
+            assert (Y == X + 1).all() and (X[:, 1:] - X[:, :-1] == 1).all()
+            starts += X[:, 0].tolist()
+        assert len(starts) == 6
+        drawn += starts
+        repeated += len(set(starts)) < 6
+    counts = torch.bincount(torch.tensor(drawn), minlength=26)
+    assert len(counts) == 26 and counts.min() > 92 - 4 * 92**0.5 and counts.max() < 92 + 4 * 92**0.5
+    assert repeated > 100
+    with pytest.raises(ValueError, match="choose one of them"):
+        d.RandomWindows(ids, 3, 4, replacement=True, overlap=False)
+
+
+def test_drawing_with_replacement_needs_no_memory_for_the_text() -> None:
+    """A text of a terabyte, of which there is one byte: shuffling its places would need eight."""
+    ids = torch.zeros(1, dtype=torch.uint8).expand(2**40)
+    X, Y = next(iter(d.RandomWindows(ids, 4, 5, replacement=True)))
+    assert X.shape == Y.shape == (4, 5)
+
+
 def test_random_windows_may_overlap_as_in_the_sources_example() -> None:
     """From 0..9 both [2, 3, 4, 5] and [0, 1, 2, 3] can be drawn."""
     generator = torch.Generator().manual_seed(0)

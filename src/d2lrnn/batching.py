@@ -19,7 +19,7 @@ A window is `num_steps` tokens of input and the same tokens shifted by one as ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 
@@ -54,11 +54,14 @@ class _Windows:
         )
 
     def _windows_at(self, starts: torch.Tensor) -> Batch:
-        """Inputs and targets of the windows that begin at `starts` (batch_size,)."""
-        # All windows of the text, one to each place, as a view: only those asked for are read.
-        every = self.ids.unfold(0, self.num_steps + 1, 1)  # (num_tokens - num_steps, num_steps + 1)
-        chosen = every.index_select(0, starts).long()
-        return chosen[:, :-1].clone(), chosen[:, 1:].clone()  # two memories: what changes one leaves the other alone
+        return next(self._minibatches([starts]))
+
+    def _minibatches(self, starts: Iterable[torch.Tensor]) -> Iterator[Batch]:
+        """Inputs and targets of the windows that begin at each of the `starts`, tensors of shape (batch_size,)."""
+        # All windows of the text, one to each place, as views: only those asked for are read.
+        X, Y = (part.unfold(0, self.num_steps, 1) for part in (self.ids[:-1], self.ids[1:]))
+        for places in starts:
+            yield X.index_select(0, places).long(), Y.index_select(0, places).long()
 
 
 class RandomWindows(_Windows):
@@ -75,7 +78,11 @@ class RandomWindows(_Windows):
     overlap : bool, default True
         True: a window may start anywhere, so epochs cut the text differently and windows may overlap. False: the text
         is cut into adjoining windows from a random offset, and each token is used at most once an epoch (what *Dive
-        into Deep Learning* does).
+        into Deep Learning* does; here an epoch has as many windows as fit at any offset, so always the same number).
+    replacement : bool, default False
+        False: no two windows of an epoch start at the same place, for which all places are shuffled, at 8 bytes for
+        each token of the text. True: every window is drawn from all places, whatever was drawn before; the memory that
+        takes does not grow with the text.
     generator : torch.Generator, optional
         Source of randomness; torch's global one if left out.
 
@@ -87,7 +94,8 @@ class RandomWindows(_Windows):
     Raises
     ------
     ValueError
-        If a size is below 1, or the text is too short for one minibatch.
+        If a size is below 1, the text is too short for one minibatch, or windows are to be drawn with replacement that
+        may not overlap.
     TypeError
         If the ids are not integers.
 
@@ -108,10 +116,17 @@ class RandomWindows(_Windows):
         num_steps: int,
         *,
         overlap: bool = True,
+        replacement: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(ids, batch_size, num_steps)
+        if replacement and not overlap:
+            raise ValueError(
+                "replacement=True may draw a window twice, and overlap=False says that no token is used twice; "
+                "choose one of them."
+            )
         self.overlap = overlap
+        self.replacement = replacement
         self.generator = generator
         # Without overlap up to num_steps - 1 tokens are lost to the random offset.
         spare = 0 if overlap else num_steps - 1
@@ -126,19 +141,28 @@ class RandomWindows(_Windows):
     def _random(self, high: int) -> int:
         return int(torch.randint(high, (1,), generator=self.generator))
 
+    def _drawn_anew(self) -> torch.Tensor:
+        places = torch.randint(len(self.ids) - self.num_steps, (self.batch_size,), generator=self.generator)
+        return places.to(self.ids.device)
+
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
-        """The minibatches of an epoch from number `start` on. The epoch's random numbers are drawn at once, so that an
-        epoch is the same whether it is walked in one go or taken up again with the same state of the generator."""
+        """The minibatches of an epoch from number `start` on.
+
+        The order of an epoch is drawn at the call, so the same state of the generator gives the same order; with
+        replacement each minibatch is drawn when its turn comes, and those before `start` are not drawn at all.
+        """
+        if self.replacement:
+            return self._minibatches(self._drawn_anew() for _ in range(start, len(self)))
         count = len(self) * self.batch_size
         if self.overlap:
             starts = torch.randperm(len(self.ids) - self.num_steps, generator=self.generator)[:count]
         else:
             order = torch.randperm(self._num_windows, generator=self.generator)[:count]
             starts = self._random(self.num_steps) + order * self.num_steps
-        return map(self._windows_at, starts.to(self.ids.device).split(self.batch_size)[start:])
+        return self._minibatches(starts.to(self.ids.device).split(self.batch_size)[start:])
 
 
 class SequentialWindows(_Windows):
@@ -202,5 +226,4 @@ class SequentialWindows(_Windows):
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """The minibatches of an epoch from number `start` on."""
         streams = torch.arange(self.batch_size, device=self.ids.device) * self._stream_length + self.offset
-        for batch in range(start, len(self)):
-            yield self._windows_at(streams + batch * self.num_steps)
+        return self._minibatches(streams + batch * self.num_steps for batch in range(start, len(self)))

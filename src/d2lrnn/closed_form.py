@@ -28,7 +28,7 @@ __all__ = ["Buffers", "Weights", "loss_and_gradients"]
 
 
 class Weights(NamedTuple):
-    """The weights of the model, or their gradients: tensors on the CPU, all of one type, float32 or float64.
+    """The weights of the model, or their gradients: detached tensors on the CPU, all of them float32 or all float64.
 
     `E` (vocab_size, num_inputs) is the embedding's table, None for one-hot input, where num_inputs is vocab_size.
     """
@@ -69,21 +69,26 @@ class Buffers:
         self.targets = torch.zeros_like(self.ids)
         self.inputs = room(vocab_size, num_hiddens) if weights.E is None else room(num_tokens, num_inputs)
         self.states = room(num_steps + 1, batch_size, num_hiddens)
-        self.slopes = room(num_steps, batch_size, num_hiddens)
+        self.slopes = room(num_steps, batch_size, num_hiddens).numpy()  # of the tanh
         self.deltas = room(num_steps, batch_size, num_hiddens)  # gradient before the tanh
         self.logits = room(vocab_size, num_tokens)
         self.picked = room(1, num_tokens)
+        self.dW_hq_T = room(vocab_size, num_hiddens)
         self.minus_share = torch.full((1, num_tokens), -1 / num_tokens, dtype=weights.W_hh.dtype)
         self.ones = torch.ones(num_tokens, dtype=weights.W_hh.dtype)
-        # The views that the loops walk along: making them anew at every step would cost more than a small product.
-        states = [(H, H.numpy()) for H in self.states.unbind(0)]
-        deltas = [(delta, delta.numpy()) for delta in self.deltas.unbind(0)]
-        self.forward_steps = [(H_before, *after) for (H_before, _), after in pairwise(states)]
-        earlier = [None, *(delta for delta, _ in deltas)]
-        self.backward_steps = list(zip(*zip(*deltas), self.slopes.numpy(), earlier))[::-1]
+        # numpy's product for small matrices, where the call is what costs; it can't be told how many threads to use,
+        # but below this size it uses one.
+        small = batch_size * num_hiddens**2 < 2**18
+        self.product = room(batch_size, num_hiddens).numpy() if small else None
+        # Views: making them anew at every step would cost more than a small product.
+        self.state_steps = [(H, H.numpy()) for H in self.states.unbind(0)]
+        self.delta_steps = [(delta, delta.numpy()) for delta in self.deltas.unbind(0)]
+        self.slope_steps = list(self.slopes)
+        self.H_np = self.states[1:].numpy()
+        rows = self.states.flatten(0, 1)
+        self.H_before, self.H = rows[:num_tokens], rows[batch_size:]  # (num_tokens, num_hiddens)
 
 
-@torch.no_grad()
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows shows in the loss
 def loss_and_gradients(weights: Weights, grads: Weights, X: torch.Tensor, Y: torch.Tensor, room: Buffers) -> float:
     r"""Mean cross-entropy of a minibatch in nats per token, and its gradients by all weights.
@@ -136,41 +141,53 @@ def loss_and_gradients(weights: Weights, grads: Weights, X: torch.Tensor, Y: tor
     E, W_xh, W_hh, b_h, W_hq, b_q = weights
     dE, dW_xh, dW_hh, db_h, dW_hq, db_q = grads
     ids, targets = room.ids.copy_(X.T).view(-1), room.targets.copy_(Y.T).view(1, -1)
-    states, deltas = room.states.flatten(0, 1), room.deltas.flatten(0, 1)
-    H_before, H = states[: len(deltas)], states[-len(deltas) :]  # (num_steps * batch_size, num_hiddens)
-    slopes = room.slopes.numpy()
+    H_before, H, deltas = room.H_before, room.H, room.deltas.flatten(0, 1)  # (num_steps * batch_size, num_hiddens)
+    small = room.product
 
-    # Input and bias of every step, laid where its state will be.
+    # Input and bias of every step, laid where its state will be; then the recurrence.
     if E is None:
         torch.index_select(torch.add(W_xh, b_h, out=room.inputs), 0, ids, out=H)
     else:
         torch.addmm(b_h, torch.index_select(E, 0, ids, out=room.inputs), W_xh, out=H)
-    for before, state, state_np in room.forward_steps:
-        state.addmm_(before, W_hh)
-        np.tanh(state_np, out=state_np)
+    W = W_hh.numpy()
+    for (before, before_np), (state, state_np) in pairwise(room.state_steps):
+        if small is None:
+            state.addmm_(before, W_hh)
+        else:
+            state_np += before_np.dot(W, small)
+        np.tanh(state_np, state_np)
 
     # Output layer, softmax and loss of all steps.
-    logits = torch.addmm(b_q.unsqueeze(1), W_hq.T, H.T, out=room.logits)  # (vocab_size, num_steps * batch_size)
+    logits = torch.mm(W_hq.T, H.T, out=room.logits)  # (vocab_size, num_steps * batch_size)
     probs = logits.numpy()  # the same memory
+    probs += b_q.numpy()[:, None]
     probs -= probs.max(axis=0)
-    picked = torch.gather(logits, 0, targets, out=room.picked)
-    np.exp(probs, out=probs)
+    picked = torch.gather(logits, 0, targets, out=room.picked).numpy()
+    np.exp(probs, probs)
     total = probs.sum(axis=0)
-    loss_nats = (float(np.log(total).sum()) - float(picked.sum())) / len(ids)
+    loss_nats = float(np.log(total).sum() - picked.sum()) / len(ids)
 
     # And back: (probs - onehot) / num_tokens, through the output layer, then through time.
     total *= len(ids)
     probs /= total
     dlogits = logits.scatter_add_(0, targets, room.minus_share)
-    torch.mm(H.T, dlogits.T, out=dW_hq)
+    dW_hq.copy_(torch.mm(dlogits, H, out=room.dW_hq_T).T)
     torch.mv(dlogits, room.ones, out=db_q)
     torch.mm(dlogits.T, W_hq.T, out=deltas)
-    np.multiply(H.numpy().reshape(slopes.shape), H.numpy().reshape(slopes.shape), out=slopes)
-    np.subtract(1, slopes, out=slopes)
-    for delta, delta_np, slope, earlier in room.backward_steps:
-        np.multiply(delta_np, slope, out=delta_np)
-        if earlier is not None:
-            earlier.addmm_(delta, W_hh.T)
+    np.multiply(room.H_np, room.H_np, room.slopes)
+    np.subtract(1, room.slopes, room.slopes)
+    W_T = W_hh.T if small is None else W.T.copy()  # small products are faster along rows
+    later = later_np = None
+    for (delta, delta_np), slope in zip(reversed(room.delta_steps), reversed(room.slope_steps)):
+        if later is not None:
+            if small is None:
+                delta.addmm_(later, W_T)
+            else:
+                delta_np += later_np.dot(W_T, small)
+        delta_np *= slope
+        later, later_np = delta, delta_np
+
+    # Each weight was used at every step; one product adds all steps up.
     torch.mm(H_before.T, deltas, out=dW_hh)
     torch.mv(deltas.T, room.ones, out=db_h)
     if E is None:
