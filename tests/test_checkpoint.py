@@ -45,7 +45,7 @@ def assert_same_model(a: d.RNNLM, b: d.RNNLM) -> None:
 
 
 @pytest.mark.parametrize("embedding_size", [None, 3])
-@pytest.mark.parametrize("layer", [d.RNNScratch, d.RNNConcise])
+@pytest.mark.parametrize("layer", [d.RNNScratch, d.RNNConcise, d.GRUConcise, d.LSTMConcise])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_same_model_comes_back(path: Path, layer: type, embedding_size: int | None, dtype: torch.dtype) -> None:
     model = make_model(layer, embedding_size).to(dtype)
@@ -59,6 +59,12 @@ def test_the_same_model_comes_back(path: Path, layer: type, embedding_size: int 
     assert loaded.progress is None
     ids = torch.randint(SIZE, (2, 7))
     assert torch.equal(loaded.model(ids)[0], model(ids)[0])
+
+
+def test_dropout_comes_back(path: Path) -> None:
+    d.save_checkpoint(path, d.RNNLM(d.LSTMConcise(SIZE, 5, weight_drop=0.25), SIZE, dropout=0.5))
+    model = d.load_checkpoint(path).model
+    assert (model.rnn.weight_drop, model.dropout) == (0.25, 0.5)
 
 
 def test_a_loaded_model_can_be_trained_and_leaves_the_file_alone(path: Path) -> None:
@@ -116,6 +122,7 @@ def test_the_file_for_people(path: Path) -> None:
         "sizes": {"num_inputs": SIZE, "num_hiddens": 5},
         "vocab_size": SIZE,
         "embedding_size": None,
+        "dropout": 0.0,
     }
     assert about["vocabulary"]["tokens"] == list(VOCAB.tokens)
     assert about["progress"] == {"step": 3, "w": "tensor of shape (2, 3)"} and about["settings"] == {"lr": 0.1}
@@ -141,7 +148,7 @@ class Leaky(nn.Module):
 def test_a_layer_of_ones_own_is_named_by_the_caller_and_never_by_the_file(path: Path) -> None:
     model = d.RNNLM(Leaky(SIZE, 4, leak=0.25), SIZE)
     d.save_checkpoint(path, model)
-    with pytest.raises(d.CheckpointError, match="its layer is 'Leaky'; known are RNNConcise, RNNScratch"):
+    with pytest.raises(d.CheckpointError, match="its layer is 'Leaky'; known are GRUConcise, LSTMConcise, RNNConcise"):
         d.load_checkpoint(path)
     loaded = d.load_checkpoint(path, layers={"Leaky": Leaky})
     assert_same_model(loaded.model, model)

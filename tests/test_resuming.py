@@ -22,22 +22,10 @@ IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 30)
 HELDOUT = IDS[:40]
 
 
-class Dropping(nn.Module):
-    """A layer that draws random numbers in every step, and whose state is a pair."""
-
-    def __init__(self, num_inputs: int, num_hiddens: int) -> None:
-        super().__init__()
-        self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
-        self.rnn = d.RNNScratch(num_inputs, num_hiddens)
-
-    def forward(self, inputs: torch.Tensor, state: tuple | None = None) -> tuple[torch.Tensor, tuple]:
-        H, count = (None, torch.zeros(inputs.shape[1], 1)) if state is None else state
-        outputs, H = self.rnn(inputs, H)
-        return nn.functional.dropout(outputs, 0.2, self.training) * (1 + 0.01 * count), (H, count + 1)
-
-
 def make_model(layer: type[nn.Module] = d.RNNScratch) -> d.RNNLM:
     torch.manual_seed(0)
+    if layer is d.LSTMConcise:  # its state is a pair, and each step draws random numbers of its own
+        return d.RNNLM(layer(4, 8, weight_drop=0.3), 4, dropout=0.2)
     return d.RNNLM(layer(4, 8), 4)
 
 
@@ -101,10 +89,11 @@ def assert_same(one: tuple[d.RNNLM, d.History], other: tuple[d.RNNLM, d.History]
         (sequential, d.RNNScratch),
         (random_windows, d.RNNScratch),
         (lambda: random_windows(overlap=False), d.RNNConcise),
-        (from_global_numbers, Dropping),
-        (sequential, Dropping),
+        (from_global_numbers, d.LSTMConcise),
+        (sequential, d.LSTMConcise),
+        (lambda: d.RandomWindows(IDS, 3, 7, replacement=True), d.LSTMConcise),
     ],
-    ids=["sequential", "random", "adjoining", "global and dropout", "carried pair and dropout"],
+    ids=["sequential", "random", "adjoining", "global and dropout", "carried pair and dropout", "replacement"],
 )
 def test_stopped_anywhere_the_weights_are_the_same(
     tmp_path: Path, make_windows: Callable, layer: type, optimizer: str, schedule: str
@@ -208,8 +197,8 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_checkpoint_changes_nothing_in_the_training(tmp_path: Path) -> None:
-    stored = train(tmp_path / "a.safetensors", from_global_numbers, Dropping)
-    assert_same(stored, train(None, from_global_numbers, Dropping))
+    stored = train(tmp_path / "a.safetensors", from_global_numbers, d.LSTMConcise)
+    assert_same(stored, train(None, from_global_numbers, d.LSTMConcise))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -181,6 +181,8 @@ def _larger() -> d.RNNLM:
 
 OTHERS = {
     "concise": lambda: d.RNNLM(d.RNNConcise(5, 6), 5),
+    "gated": lambda: d.RNNLM(d.LSTMConcise(5, 6), 5),
+    "dropout": lambda: d.RNNLM(d.RNNScratch(5, 6), 5, dropout=0.1),
     "subclass": lambda: _Own(d.RNNScratch(5, 6), 5),
     "hook": _hooked,
     "frozen": _frozen,
@@ -204,7 +206,7 @@ def test_what_the_closed_form_does_not_do_is_left_to_autograd(name: str) -> None
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(ValueError, match="'auto', 'autograd' or 'closed-form'"):
+    with pytest.raises(ValueError, match="'auto', 'autograd', 'closed-form' or 'cuda-graph'"):
         make_stepper(_model(), engine="fast")
     with pytest.raises(ValueError, match="'sgd' or 'adamw'"):
         make_stepper(_model(), optimizer="lion")

@@ -203,7 +203,7 @@ def test_nan_weights_are_noticed_in_the_first_step() -> None:
         ({"clip": math.nan}, "clip is nan"),
         ({"optimizer": "lion"}, "'sgd' or 'adamw'"),
         ({"schedule": "step"}, "'constant' or 'one-cycle'"),
-        ({"engine": "fast"}, "'auto', 'autograd' or 'closed-form'"),
+        ({"engine": "fast"}, "'auto', 'autograd', 'closed-form' or 'cuda-graph'"),
         ({"device": "cuda:99"}, "cannot be used on this machine"),
         ({"heldout_ids": torch.tensor([1])}, "at least 2"),
     ],

@@ -2,7 +2,7 @@
 
 Data flows one way, and each module imports only from those before it::
 
-    corpus -> text, stream -> batching -> recurrent -> closed_form -> metrics -> language_model
+    corpus -> text, stream -> batching -> recurrent, gated, closed_form -> metrics -> language_model
         -> checkpoint, distributed -> optim -> resuming, stepping -> training -> decoding, coding, scoring
     device, bptt, ngram, manual, manual_model, pretrained, scan
 
@@ -27,6 +27,7 @@ from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
 from d2lrnn.decoding import generate, next_token_probs, warm_up
 from d2lrnn.device import describe_device, pick_device, seed_everything
 from d2lrnn.distributed import DistributedError, Ranks, join_ranks
+from d2lrnn.gated import GRUConcise, LSTMConcise
 from d2lrnn.language_model import RNNLM, evaluate
 from d2lrnn.manual import (
     StepGradients,
@@ -70,7 +71,9 @@ __all__ = [
     "EncodedText",
     "EpochRecord",
     "FlatParameters",
+    "GRUConcise",
     "History",
+    "LSTMConcise",
     "LagGradients",
     "LineScore",
     "ManualRNNLM",

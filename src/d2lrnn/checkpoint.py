@@ -28,7 +28,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from d2lrnn import recurrent
+from d2lrnn import gated, recurrent
 from d2lrnn.atomic import replacing
 from d2lrnn.language_model import RNNLM
 from d2lrnn.text import Vocab
@@ -38,7 +38,12 @@ __all__ = ["Checkpoint", "CheckpointError", "load_checkpoint", "save_checkpoint"
 _FORMAT = "d2lrnn checkpoint"
 _VERSION = 1
 # The layers that a checkpoint may name; a file never names code to be imported.
-_LAYERS = {name: thing for name in recurrent.__all__ if isinstance(thing := getattr(recurrent, name), type)}
+_LAYERS = {
+    name: layer
+    for module in (recurrent, gated)
+    for name in module.__all__
+    if isinstance(layer := getattr(module, name), type)
+}
 
 Tree = Any  # nested dicts, lists and tuples of tensors, numbers, strings and None
 

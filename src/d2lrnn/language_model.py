@@ -17,10 +17,20 @@ from torch import nn
 from torch.nn import functional as F
 
 from d2lrnn.closed_form import Weights
+from d2lrnn.gated import GRUConcise, LSTMConcise
 from d2lrnn.metrics import Score, score_logits
 from d2lrnn.recurrent import RNNConcise, RNNScratch
 
-__all__ = ["RNNLM", "evaluate"]
+__all__ = ["RNNLM", "RecurrentLayer", "State", "detach_state", "evaluate"]
+
+RecurrentLayer = RNNScratch | RNNConcise | GRUConcise | LSTMConcise
+#: what a layer hands on from step to step: H, or (H, C) of an LSTM
+State = torch.Tensor | tuple[torch.Tensor, ...]
+
+
+def detach_state(state: State) -> State:
+    """The same values without the way back: a gradient that arrives here stops."""
+    return tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
 
 
 class RNNLM(nn.Module):
@@ -28,12 +38,16 @@ class RNNLM(nn.Module):
 
     Parameters
     ----------
-    rnn : RNNScratch or RNNConcise
+    rnn : RNNScratch, RNNConcise, GRUConcise or LSTMConcise
         The recurrence. Its `num_inputs` must be `vocab_size` (one-hot input), or the width of the embedding.
     vocab_size : int
     embedding : nn.Embedding, optional
         Table of shape (vocab_size, num_inputs). Without it tokens enter as one-hot vectors, which is the same as an
         embedding whose table is the identity.
+    dropout : float in [0, 1), default 0
+        Share of the outputs of the recurrence that each training step sets to zero on their way to the output layer
+        (the others grow by 1 / (1 - dropout)); in evaluation mode nothing is dropped. The state that is carried on is
+        never touched (Zaremba, Sutskever and Vinyals, "Recurrent neural network regularization", arXiv:1409.2329).
 
     Attributes
     ----------
@@ -44,7 +58,7 @@ class RNNLM(nn.Module):
     Raises
     ------
     ValueError
-        If the sizes do not fit together.
+        If the sizes do not fit together, or the dropout is out of range.
 
     Notes
     -----
@@ -59,8 +73,17 @@ class RNNLM(nn.Module):
     (torch.Size([2, 5, 27]), torch.Size([2, 16]))
     """
 
-    def __init__(self, rnn: RNNScratch | RNNConcise, vocab_size: int, embedding: nn.Embedding | None = None) -> None:
+    def __init__(
+        self,
+        rnn: RecurrentLayer,
+        vocab_size: int,
+        embedding: nn.Embedding | None = None,
+        *,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout is {dropout}; the share of outputs left out is from 0 to below 1.")
         if vocab_size < 1:
             raise ValueError(f"vocab_size is {vocab_size}; it must be at least 1.")
         if embedding is None and rnn.num_inputs != vocab_size:
@@ -76,6 +99,7 @@ class RNNLM(nn.Module):
         self.rnn = rnn
         self.vocab_size = vocab_size
         self.embedding = embedding
+        self.dropout = dropout
         bound = 1 / math.sqrt(rnn.num_hiddens)
         self.W_hq = nn.Parameter(torch.empty(rnn.num_hiddens, vocab_size).uniform_(-bound, bound))
         self.b_q = nn.Parameter(torch.empty(vocab_size).uniform_(-bound, bound))
@@ -101,22 +125,23 @@ class RNNLM(nn.Module):
             return self.embedding(X.T)
         return F.one_hot(X.T, self.vocab_size).to(self.W_hq.dtype)
 
-    def forward(self, X: torch.Tensor, state: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, X: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
         """Logits for the token after each input token.
 
         Parameters
         ----------
         X : integer Tensor, shape (batch_size, num_steps)
         state : Tensor, shape (batch_size, num_hiddens), optional
-            State to start from; zeros if left out.
+            State to start from; zeros if left out. For an LSTM a pair of such tensors.
 
         Returns
         -------
         logits : Tensor, shape (batch_size, num_steps, vocab_size)
         state : Tensor, shape (batch_size, num_hiddens)
-            State after the last token.
+            State after the last token; for an LSTM a pair.
         """
         H, state = self.rnn(self.encode_inputs(X), state)  # H: (num_steps, batch_size, num_hiddens)
+        H = F.dropout(H, self.dropout, self.training)
         logits = H @ self.W_hq + self.b_q  # (num_steps, batch_size, vocab_size)
         return logits.transpose(0, 1), state
 
@@ -156,6 +181,8 @@ def no_closed_form(model: nn.Module) -> str | None:
     """
     if type(model) is not RNNLM or type(model.rnn) is not RNNScratch:
         return "it is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
+    if model.dropout:
+        return "it drops outputs at random"
     table = model.embedding
     if table is not None and (type(table) is not nn.Embedding or table.padding_idx is not None or table.max_norm):
         return "the embedding does more than to look up rows"

@@ -59,13 +59,15 @@ def rnn_step(
     return activation(X @ W_xh + H @ W_hh + b_h)
 
 
-def _check_sizes(num_inputs: int, num_hiddens: int) -> None:
+def check_sizes(num_inputs: int, num_hiddens: int) -> None:
+    """Raise ValueError for a layer of less than one input or unit."""
     for name, size in (("num_inputs", num_inputs), ("num_hiddens", num_hiddens)):
         if size < 1:
             raise ValueError(f"{name} is {size}; it must be at least 1.")
 
 
-def _check_inputs(inputs: torch.Tensor, H: torch.Tensor | None, num_inputs: int, num_hiddens: int) -> None:
+def check_inputs(inputs: torch.Tensor, H: torch.Tensor | None, num_inputs: int, num_hiddens: int) -> None:
+    """Raise ValueError unless inputs (num_steps, batch_size, num_inputs) and state (batch_size, num_hiddens) fit."""
     if inputs.dim() != 3 or inputs.shape[2] != num_inputs or inputs.shape[0] < 1:
         raise ValueError(
             f"inputs have shape {tuple(inputs.shape)}; expected (num_steps, batch_size, {num_inputs}), "
@@ -107,7 +109,7 @@ class RNNScratch(nn.Module):
 
     def __init__(self, num_inputs: int, num_hiddens: int) -> None:
         super().__init__()
-        _check_sizes(num_inputs, num_hiddens)
+        check_sizes(num_inputs, num_hiddens)
         self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
         self.W_xh = nn.Parameter(torch.empty(num_inputs, num_hiddens))
         self.W_hh = nn.Parameter(torch.empty(num_hiddens, num_hiddens))
@@ -137,7 +139,7 @@ class RNNScratch(nn.Module):
         ValueError
             If a shape does not fit.
         """
-        _check_inputs(inputs, H, self.num_inputs, self.num_hiddens)
+        check_inputs(inputs, H, self.num_inputs, self.num_hiddens)
         if H is None:
             H = inputs.new_zeros(inputs.shape[1], self.num_hiddens)  # (batch_size, num_hiddens)
         outputs = []
@@ -179,7 +181,7 @@ class RNNConcise(nn.Module):
 
     def __init__(self, num_inputs: int, num_hiddens: int) -> None:
         super().__init__()
-        _check_sizes(num_inputs, num_hiddens)
+        check_sizes(num_inputs, num_hiddens)
         self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
         self.rnn = nn.RNN(num_inputs, num_hiddens)
 
@@ -196,7 +198,7 @@ class RNNConcise(nn.Module):
 
     def forward(self, inputs: torch.Tensor, H: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Run over a sequence: parameters, returns and errors as in :meth:`RNNScratch.forward`."""
-        _check_inputs(inputs, H, self.num_inputs, self.num_hiddens)
+        check_inputs(inputs, H, self.num_inputs, self.num_hiddens)
         # nn.RNN has an axis for stacked layers in front of the state; there is one layer here
         outputs, H = self.rnn(inputs, None if H is None else H.unsqueeze(0))
         return outputs, H.squeeze(0)

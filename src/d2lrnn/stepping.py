@@ -14,13 +14,13 @@ import torch
 from torch import nn
 
 from d2lrnn.closed_form import Buffers, Weights, loss_and_gradients
-from d2lrnn.language_model import RNNLM, closed_form_weights, no_closed_form
+from d2lrnn.cuda_graph import record_cuda_graph
+from d2lrnn.language_model import RNNLM, State, closed_form_weights, detach_state, no_closed_form
 from d2lrnn.optim import SGD, AdamW
 
-__all__ = ["AutogradStepper", "ClosedFormStepper", "FlatParameters", "Stepper", "make_stepper"]
+__all__ = ["AutogradStepper", "ClosedFormStepper", "FlatParameters", "GraphedStepper", "Stepper", "make_stepper"]
 
-Engine = Literal["auto", "autograd", "closed-form"]
-State = torch.Tensor | tuple[torch.Tensor, ...]
+Engine = Literal["auto", "autograd", "closed-form", "cuda-graph"]
 
 # Below so many hidden units a second thread costs more than it brings, and all is lost when something else runs too.
 _MIN_HIDDENS_FOR_THREADS = 256
@@ -185,8 +185,7 @@ class AutogradStepper(Stepper):
         self.flat.grad.zero_()
         loss.backward()  # adds into the views
         # Truncation: the state's value goes on into the next window, its gradient does not.
-        state = tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
-        return loss.item(), state
+        return loss.item(), detach_state(state)
 
 
 class ClosedFormStepper(Stepper):
@@ -232,6 +231,91 @@ class ClosedFormStepper(Stepper):
         return loss_nats, self._room.states[-1].clone()
 
 
+class GraphedStepper(Stepper):
+    """Any language model on a CUDA device: forward and backward pass are one recorded graph.
+
+    Clipping and update follow as in every :class:`Stepper`, since they must know whether the loss is finite.
+
+    Parameters
+    ----------
+    model, optimizer, clip
+        As for :class:`Stepper`.
+    record : callable, default :func:`record_cuda_graph`
+        Turns the step into what repeats it.
+
+    Raises
+    ------
+    ValueError
+        If the model is not on a CUDA device, or a setting is out of range.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNScratch
+    >>> GraphedStepper(RNNLM(RNNScratch(3, 4), vocab_size=3))
+    Traceback (most recent call last):
+    ValueError: The model is on cpu; a CUDA graph needs it on a CUDA device. Take engine='auto'.
+    """
+
+    def __init__(
+        self,
+        model: RNNLM,
+        *,
+        optimizer: str = "adamw",
+        clip: float | None = 1.0,
+        record: Callable[[Callable[[], None]], Callable[[], None]] = record_cuda_graph,
+    ) -> None:
+        super().__init__(model, optimizer=optimizer, clip=clip)
+        if record is record_cuda_graph and model.device.type != "cuda":
+            raise ValueError(
+                f"The model is on {model.device}; a CUDA graph needs it on a CUDA device. Take engine='auto'."
+            )
+        self._record = record
+        self._shape: torch.Size | None = None
+
+    def _prepare(self, X: torch.Tensor, Y: torch.Tensor) -> None:
+        """Give inputs, states and loss their places, and record the step between them."""
+        self._shape = X.shape
+        self._X, self._Y = X.clone(), Y.clone()
+        with torch.no_grad():
+            _, state = self.model(X)
+        pair = isinstance(state, tuple)
+        self._before = [torch.zeros_like(part) for part in (state if pair else (state,))]
+        self._after = [torch.zeros_like(part) for part in self._before]
+        self._loss = torch.zeros((), dtype=self.flat.grad.dtype, device=X.device)
+
+        def task() -> None:
+            logits, state = self.model(self._X, tuple(self._before) if pair else self._before[0])
+            loss = self.model.loss(logits, self._Y)
+            self.flat.grad.zero_()
+            loss.backward()
+            state = detach_state(state)
+            for place, part in zip(self._after, state if pair else (state,)):
+                place.copy_(part)
+            self._loss.copy_(loss.detach())
+
+        self._replay = self._record(task)
+
+    def _loss_and_gradients(self, X: torch.Tensor, Y: torch.Tensor) -> tuple[float, State]:
+        if X.shape != self._shape:
+            self._prepare(X, Y)
+        self._X.copy_(X)
+        self._Y.copy_(Y)
+        if self.state is None:
+            for place in self._before:
+                place.zero_()
+        else:
+            for place, part in zip(self._before, self.state if isinstance(self.state, tuple) else (self.state,)):
+                if part.shape != place.shape:
+                    raise ValueError(
+                        f"the state has shape {tuple(part.shape)}; expected {tuple(place.shape)}: one row for each "
+                        "sequence of the batch. Start with None when the batch changes."
+                    )
+                place.copy_(part)
+        self._replay()
+        after = tuple(part.clone() for part in self._after)
+        return self._loss.item(), after if len(after) > 1 else after[0]
+
+
 def make_stepper(
     model: RNNLM, *, optimizer: str = "adamw", clip: float | None = 1.0, engine: Engine = "auto"
 ) -> Stepper:
@@ -243,9 +327,9 @@ def make_stepper(
         On the device where it is to be trained.
     optimizer, clip
         As for :class:`Stepper`.
-    engine : "auto", "autograd" or "closed-form"
+    engine : "auto", "autograd", "closed-form" or "cuda-graph"
         ``"auto"`` takes the closed form where there is one (the tanh model from scratch, on the CPU), else autograd.
-        Both give the same numbers but for rounding.
+        ``"cuda-graph"`` records autograd's step on a GPU and replays it. All give the same numbers but for rounding.
 
     Returns
     -------
@@ -266,7 +350,9 @@ def make_stepper(
     >>> losses[1] < losses[0], type(stepper).__name__
     (True, 'ClosedFormStepper')
     """
-    if engine not in ("auto", "autograd", "closed-form"):
-        raise ValueError(f"engine is {engine!r}; it must be 'auto', 'autograd' or 'closed-form'.")
+    if engine not in ("auto", "autograd", "closed-form", "cuda-graph"):
+        raise ValueError(f"engine is {engine!r}; it must be 'auto', 'autograd', 'closed-form' or 'cuda-graph'.")
+    if engine == "cuda-graph":
+        return GraphedStepper(model, optimizer=optimizer, clip=clip)
     closed_form = engine == "closed-form" or (engine == "auto" and no_closed_form(model) is None)
     return (ClosedFormStepper if closed_form else AutogradStepper)(model, optimizer=optimizer, clip=clip)

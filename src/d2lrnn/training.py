@@ -18,7 +18,7 @@ from tqdm import tqdm
 from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.checkpoint import load_checkpoint
 from d2lrnn.distributed import Ranks
-from d2lrnn.language_model import RNNLM, evaluate
+from d2lrnn.language_model import RNNLM, State, evaluate
 from d2lrnn.metrics import Score
 from d2lrnn.optim import cycled_momentum, learning_rate
 from d2lrnn.resuming import (
@@ -30,7 +30,7 @@ from d2lrnn.resuming import (
     check_same_run,
     describe_windows,
 )
-from d2lrnn.stepping import Engine, State, make_stepper
+from d2lrnn.stepping import Engine, make_stepper
 
 __all__ = ["EpochRecord", "History", "TrainingDivergedError", "clip_gradients", "fit"]
 
@@ -233,7 +233,7 @@ def fit(
         goes down and comes back; see :func:`learning_rate` and :func:`cycled_momentum` in ``d2lrnn.optim``.
     clip : float or None, default 1.0
         Greatest global gradient norm; None switches clipping off.
-    engine : "auto", "autograd" or "closed-form"
+    engine : "auto", "autograd", "closed-form" or "cuda-graph"
         Who computes the gradients, see :func:`d2lrnn.stepping.make_stepper`; it changes the speed and nothing else.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
@@ -391,7 +391,7 @@ def _stored_progress(
     return loaded.progress
 
 
-def _to(state: State, device: torch.device) -> State:
+def _to(state: State | None, device: torch.device) -> State | None:
     if isinstance(state, tuple):
         return tuple(part.to(device) for part in state)
     return None if state is None else state.to(device)

@@ -1,0 +1,96 @@
+"""The recorded step: what surrounds the recording is proven on any machine, the recording itself where a GPU is."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import pytest
+import torch
+
+import d2lrnn as d
+from d2lrnn.cuda_graph import record_cuda_graph
+from d2lrnn.stepping import AutogradStepper, GraphedStepper, Stepper, make_stepper
+
+MODELS = {
+    "scratch": lambda: d.RNNLM(d.RNNScratch(5, 6), 5),
+    "concise": lambda: d.RNNLM(d.RNNConcise(5, 6), 5),
+    "embedding": lambda: d.RNNLM(d.RNNScratch(3, 6), 5, torch.nn.Embedding(5, 3)),
+    "gru": lambda: d.RNNLM(d.GRUConcise(5, 6), 5),
+    "lstm": lambda: d.RNNLM(d.LSTMConcise(5, 6), 5),
+}
+
+
+def _again(task: Callable[[], None]) -> Callable[[], None]:
+    """A recording without a GPU: run a few times, as the real one is, then do the same thing again."""
+    for _ in range(4):
+        task()
+    return task
+
+
+def _train(stepper: Stepper, carry: bool, device: str = "cpu") -> list[float]:
+    generator = torch.Generator().manual_seed(1)
+    losses = []
+    with stepper:
+        for shape in [(3, 7)] * 4 + [(2, 5)] * 3 + [(3, 7)] * 2:  # a change of shape is recorded anew
+            if not carry or shape != (3, 7):
+                stepper.reset_state()
+            X, Y = torch.randint(5, (2, *shape), generator=generator).to(device)
+            losses += stepper.step(X, Y, lr=0.05)
+            if shape != (3, 7):
+                stepper.reset_state()
+    return losses
+
+
+@pytest.mark.parametrize("carry", [True, False])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("name", list(MODELS))
+def test_repeated_step_equals_autograd(name: str, optimizer: str, carry: bool) -> None:
+    torch.manual_seed(0)
+    model = MODELS[name]().double()
+    twin = copy.deepcopy(model)
+    ours = _train(GraphedStepper(model, optimizer=optimizer, clip=0.5, record=_again), carry)
+    theirs = _train(AutogradStepper(twin, optimizer=optimizer, clip=0.5), carry)
+    assert ours == pytest.approx(theirs, rel=1e-12)
+    for weight, other in zip(model.parameters(), twin.parameters()):
+        torch.testing.assert_close(weight, other, rtol=1e-12, atol=1e-12)
+
+
+def test_inputs_are_copied_and_nothing_of_the_caller_is_kept() -> None:
+    torch.manual_seed(0)
+    X, Y = torch.randint(5, (2, 2, 4))
+    with GraphedStepper(MODELS["scratch"](), optimizer="sgd", record=_again) as stepper:
+        first, _ = stepper.step(X, Y, lr=0.0)
+        state = stepper.state.clone()
+        X.zero_()
+        stepper.reset_state()
+        changed, _ = stepper.step(X, Y, lr=0.0)
+    assert changed != first
+    assert not torch.equal(stepper.state, state)
+
+
+def test_a_state_of_another_batch_is_refused() -> None:
+    with GraphedStepper(MODELS["lstm"](), record=_again) as stepper:
+        stepper.step(*torch.randint(5, (2, 2, 4)), lr=0.1)
+        with pytest.raises(ValueError, match=r"the state has shape \(2, 6\); expected \(3, 6\)"):
+            stepper.step(*torch.randint(5, (2, 3, 4)), lr=0.1)
+
+
+def test_it_is_asked_for_by_name_and_needs_a_gpu() -> None:
+    model = MODELS["scratch"]()
+    with pytest.raises(ValueError, match="on a CUDA device"):
+        make_stepper(model, engine="cuda-graph")
+    with pytest.raises(ValueError, match="on a CUDA device"):
+        windows = d.RandomWindows(torch.arange(5).repeat(20), 2, 4)
+        d.fit(model, windows, epochs=1, lr=0.1, device="cpu", engine="cuda-graph")
+
+
+if torch.cuda.is_available():  # no test at all elsewhere, rather than one that reports success without having run
+
+    @pytest.mark.parametrize("name", list(MODELS))
+    def test_recorded_step_equals_autograd_on_the_gpu(name: str) -> None:
+        torch.manual_seed(0)
+        model = MODELS[name]().cuda()
+        twin = copy.deepcopy(model)
+        ours = _train(GraphedStepper(model, clip=0.5, record=record_cuda_graph), True, "cuda")
+        assert ours == pytest.approx(_train(AutogradStepper(twin, clip=0.5), True, "cuda"), rel=1e-4)
