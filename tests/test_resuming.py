@@ -126,6 +126,20 @@ def test_stopped_again_and_again(tmp_path: Path) -> None:
     assert_same(resumed, undisturbed)
 
 
+def test_so_many_updates_and_no_more(tmp_path: Path) -> None:
+    """11 updates are an epoch of 8 and three more, stopped and taken up or not."""
+    path = tmp_path / "tide.safetensors"
+    undisturbed = train(None, random_windows, epochs=None, updates=11)
+    assert len(undisturbed[1].step_losses) == 11
+    assert [record.train.num_tokens for record in undisturbed[1].epochs] == [8 * 21, 3 * 21]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+        stop_at(patch, 9)
+        train(path, random_windows, epochs=None, updates=11)
+    assert_same(train(path, random_windows, resume=True, epochs=None, updates=11), undisturbed)
+    with pytest.raises(d.CheckpointError, match="updates was 11 and is 16"):
+        train(path, random_windows, resume=True, epochs=2)
+
+
 def test_resuming_what_is_complete_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "tide.safetensors"
     first = train(path, random_windows)
@@ -138,7 +152,7 @@ def test_with_a_constant_rate_more_epochs_may_follow(tmp_path: Path) -> None:
     train(path, random_windows, epochs=2)
     assert_same(train(path, random_windows, resume=True, epochs=4), train(None, random_windows, epochs=4))
     train(path, random_windows, epochs=2, schedule="one-cycle")
-    with pytest.raises(d.CheckpointError, match="epochs was 2 and is 4"):
+    with pytest.raises(d.CheckpointError, match="updates was 16 and is 32"):
         train(path, random_windows, resume=True, epochs=4, schedule="one-cycle")
 
 

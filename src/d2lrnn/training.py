@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -181,9 +182,14 @@ def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float
     return norm
 
 
-def _check_settings(epochs: int, lr: float, clip: float | None, heldout_ids: torch.Tensor | None) -> None:
-    if epochs < 1:
-        raise ValueError(f"epochs is {epochs}; it must be at least 1.")
+def _check_settings(
+    epochs: int | None, updates: int | None, lr: float, clip: float | None, heldout_ids: torch.Tensor | None
+) -> None:
+    if (epochs is None) == (updates is None):
+        raise ValueError("Say how long to train by epochs or by updates, and not by both.")
+    for name, number in (("epochs", epochs), ("updates", updates)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is {number}; it must be at least 1.")
     if not 0 < lr < math.inf:
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     if clip is not None and not clip > 0:
@@ -199,7 +205,8 @@ def fit(
     model: RNNLM,
     windows: RandomWindows | SequentialWindows,
     *,
-    epochs: int,
+    epochs: int | None = None,
+    updates: int | None = None,
     lr: float,
     optimizer: Literal["sgd", "adamw"] = "adamw",
     schedule: Literal["constant", "one-cycle"] = "constant",
@@ -225,6 +232,9 @@ def fit(
         Trained in place and moved to the device.
     windows : RandomWindows or SequentialWindows
     epochs : int
+        How long to train; or
+    updates : int
+        so many steps, where the last epoch may end in the middle.
     lr : float
         Learning rate; with ``"one-cycle"`` the highest one.
     optimizer : "adamw" or "sgd"
@@ -245,8 +255,8 @@ def fit(
         Store the training in this file every now and then, at the end, and when it is interrupted.
     resume : bool, default False
         Go on where the training in that file stopped, at any step; begin if there is no file yet. Model, windows and
-        settings must be made as they were then (with a constant learning rate `epochs` may be more). The weights come
-        out as those of a training that never stopped, bit for bit.
+        settings must be made as they were then (with a constant learning rate, more epochs may follow whole ones). The
+        weights come out as those of a training that never stopped, bit for bit.
     ranks : Ranks, optional
         Train together with other processes, see :func:`d2lrnn.distributed.join_ranks`. All of them call `fit` with the
         same arguments; rank 0 alone shows progress, scores the held-out text and writes. `device` is not asked then.
@@ -282,8 +292,9 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    _check_settings(epochs, lr, clip, heldout_ids)
-    total_steps = epochs * len(windows)
+    _check_settings(epochs, updates, lr, clip, heldout_ids)
+    total_steps = epochs * len(windows) if updates is None else updates
+    epochs = -(-total_steps // len(windows))  # rounded up
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
     if checkpoint is not None and not isinstance(checkpoint, Checkpoints):
         checkpoint = Checkpoints(checkpoint)
@@ -294,7 +305,7 @@ def fit(
     history, place = History(), Place()
     stepper = make_stepper(model, optimizer=optimizer, clip=clip, engine=engine)
     randomness = RandomStates(windows, ranks)
-    run = {"epochs": epochs, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
+    run = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
     if checkpoint is not None or ranks.world_size > 1:
         run |= describe_windows(windows)
 
@@ -338,7 +349,7 @@ def fit(
                 randomness.start_epoch()
                 minibatches = iter(windows)
             start = time.perf_counter() - place.seconds
-            for X, Y in minibatches:
+            for X, Y in islice(minibatches, total_steps - len(history.step_losses)):
                 if not windows.carries_state:
                     stepper.reset_state()
                 step = len(history.step_losses)
@@ -384,8 +395,10 @@ def _stored_progress(
     if not there:
         return None
     loaded = load_checkpoint(checkpoint.path, weights="last", layers={type(model.rnn).__name__: type(model.rnn)})
-    if run["schedule"] == "constant" and loaded.progress is not None:  # then more epochs change nothing before
-        loaded.progress["run"]["epochs"] = max(run["epochs"], loaded.progress["place"]["epoch"] - 1)
+    before = (loaded.progress or {}).get("run", {})
+    # With a constant rate, more epochs change nothing in those that were made.
+    if run["schedule"] == "constant" and before and before["updates"] % before["minibatches"] == 0:
+        before["updates"] = max(run["updates"], loaded.progress["step"])
     check_same_run(loaded, checkpoint.path, model, run)
     model.load_state_dict(loaded.model.state_dict())
     return loaded.progress
