@@ -46,6 +46,8 @@ ORDER = [
     "plotting",
     "checks",
     "widgets",
+    "cli",
+    "__main__",
 ]
 
 

@@ -19,8 +19,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import time
+import uuid
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import torch
 
@@ -203,7 +206,14 @@ def join_ranks(
 
     place = _device_of_this_rank(device)
     try:
-        distributed.init_process_group("nccl" if place.type == "cuda" else "gloo", timeout=timeout)
+        store, rank, world_size = next(distributed.rendezvous("env://", timeout=timeout))
+        distributed.init_process_group(
+            "nccl" if place.type == "cuda" else "gloo",
+            store=_fresh_part(store, rank, world_size, timeout),
+            rank=rank,
+            world_size=world_size,
+            timeout=timeout,
+        )
     except (RuntimeError, ValueError) as error:
         raise DistributedError(
             f"The other processes could not be reached ({str(error).splitlines()[0]}). Are all of them started by one "
@@ -213,6 +223,33 @@ def join_ranks(
         yield _TorchRanks(place)
     finally:
         distributed.destroy_process_group()
+
+
+def _fresh_part(store: Any, rank: int, world_size: int, timeout: timedelta) -> Any:
+    """A part of the store in which no earlier attempt has left anything.
+
+    torchrun keeps its store when it starts lost processes again. Without a part of their own, the new ones read there
+    the addresses of the dead, and cannot connect. Rank 0 proposes to meet those whose names it finds, which may be
+    names of the dead, too; a meeting takes place when everyone who is named has agreed to it.
+    """
+    from torch.distributed import PrefixStore
+
+    my_name, deadline = uuid.uuid4().hex, time.monotonic() + timeout.total_seconds()
+    store.set(f"d2lrnn/name/{rank}", my_name)
+    agreed_to = None
+    while time.monotonic() < deadline:
+        if rank == 0:
+            names = [store.get(f"d2lrnn/name/{other}").decode() for other in range(world_size)]
+            store.set("d2lrnn/meeting", ",".join(names))
+        meeting = store.get("d2lrnn/meeting").decode()
+        if my_name in meeting:
+            place = f"d2lrnn/{hashlib.sha256(meeting.encode()).hexdigest()}"
+            count = store.add(f"{place}/agreed", int(meeting != agreed_to))
+            agreed_to = meeting
+            if count == world_size:
+                return PrefixStore(place, store)
+        time.sleep(0.02)
+    raise RuntimeError(f"no meeting of {world_size} processes within {timeout}")
 
 
 def _device_of_this_rank(device: str | torch.device | None) -> torch.device:
