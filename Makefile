@@ -6,7 +6,7 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PY := .venv/bin/python
-# Chapters executed at a time: one kernel takes one core and about half a gigabyte.
+# Chapters executed at a time, and browsers: one takes one core and about half a gigabyte.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 4 ? n : 4 )))
 CHAPTERS := $(basename $(notdir $(wildcard chapters/*.ipynb)))
 # Kernels and test processes run beside each other: one thread each, and no live front end to talk to.
@@ -16,12 +16,13 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit nbval browser chromium lab outputs pretrained lock clean
+.PHONY: help env book test quick lint format node unit nbval browser chromium bench lab outputs pretrained kernels lock clean
 
 help: ## list these targets
 	@echo "Hidden State"
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 	@echo "  PYTHON=python3.12 chooses the Python of the environment, JOBS=1 executes one chapter at a time."
+	@echo "  BENCH='--device cuda' passes options to the benchmark."
 
 env:
 	@PYTHON="$(PYTHON)" tools/make_env.sh
@@ -79,7 +80,10 @@ chromium: env node
 	@$(PY) tools/chromium.py
 
 browser: env chromium ## open the built book in a real Chromium
-	@$(BATCH) $(PY) -m pytest -q -m browser tests/browser
+	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadgroup tests/browser
+
+bench: env ## train the same networks with everybody's code, in turns, and print who is how fast (some 8 minutes)
+	@$(PY) benchmarks/run.py $(BENCH)
 
 lab: env ## open JupyterLab on the chapters
 	@$(PY) -m jupyter lab --notebook-dir=chapters $$([ "$$(id -u)" != 0 ] || echo --allow-root)
@@ -89,6 +93,9 @@ outputs: env ## execute the chapters anew and keep the outputs of the checked ce
 
 pretrained: env ## train the small networks that the package carries, from their seed
 	@$(BATCH) $(PY) tools/train_pretrained.py
+
+kernels: env ## compile the training lab's SIMD kernels (asks for the compiler's package)
+	@$(PY) tools/build_kernels.py
 
 lock: env ## write requirements.txt anew from pyproject.toml
 	@tools/lock.sh

@@ -102,3 +102,19 @@ def test_perplexity_agrees_with_torch_cross_entropy(model: d.RNNLM) -> None:
     logits, _ = model(ids[:-1].unsqueeze(0))
     expected = F.cross_entropy(logits[0], ids[1:]).exp().item()
     assert d.evaluate(model, ids).perplexity == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
+def test_scoring_in_closed_form_is_scoring_by_the_model(embedded: bool, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    table = nn.Embedding(6, 3) if embedded else None
+    model = d.RNNLM(d.RNNScratch(3 if embedded else 6, 5), 6, table).double()
+    ids = torch.randint(6, (100,)).to(dtype)
+    fast = d.evaluate(model, ids, num_steps=17)
+    passes = []
+    model.register_forward_hook(lambda *_: passes.append(1))  # what has a hook is read by its own forward
+    by_model = d.evaluate(model, ids, num_steps=17)
+    assert len(passes) == 6
+    assert fast.num_tokens == by_model.num_tokens == 99
+    assert fast.total_nats == pytest.approx(by_model.total_nats, rel=1e-12)

@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import d2lrnn as d
+from d2lrnn.manual_model import _has_closed_form
 
 # Exact derivatives in float64 agree with autograd's to rounding; central differences with a step of 1e-6 have an error
 # of about 1e-12 from the third derivative and 1e-10 from rounding.
@@ -223,6 +224,10 @@ def parameters_of(twin: d.RNNLM) -> dict[str, nn.Parameter]:
     }
 
 
+class OwnEmbedding(d.TimeEmbedding):
+    """A layer of a reader's own: training goes layer by layer."""
+
+
 def test_whole_network_is_the_torch_one_over_carried_windows() -> None:
     """Losses, gradients and weights of several updates, with a state that is carried and a gradient that is not."""
     ids = torch.randint(11, (200,), generator=torch.Generator().manual_seed(0))
@@ -275,18 +280,77 @@ def test_perplexity_of_an_epoch_sums_nats_first() -> None:
     assert history.epochs[0].train.num_tokens == 8 * len(history.step_losses)
 
 
-def test_state_goes_on_between_epochs_only_where_asked() -> None:
+@pytest.mark.parametrize("kind", [d.TimeEmbedding, OwnEmbedding])
+def test_state_goes_on_between_epochs_only_where_asked(kind: type[d.TimeEmbedding]) -> None:
     windows = d.SequentialWindows(torch.arange(40) % 7, 1, 39)  # one window an epoch
-    starts = {}
     for reset in (True, False):
         model = d.ManualRNNLM(7, 4, 4, dtype=np.float64)
-        d.fit_manual(model, windows, epochs=1, lr=0.1)
-        before = model.rnn.H.copy()
-        d.fit_manual(model, windows, epochs=2, lr=1e-300, reset_each_epoch=reset)  # weights stand still
-        _, states = model.rnn._recall()
-        starts[reset] = states[0]
-        assert before.any()
-    assert not starts[True].any() and starts[False].any()
+        model.layers = (kind(model.params["E"]), *model.layers[1:])
+        d.fit_manual(model, windows, epochs=1, lr=1e-300)  # weights stand still
+        after_one = model.rnn.H.copy()
+        d.fit_manual(model, windows, epochs=2, lr=1e-300, reset_each_epoch=reset)
+        assert after_one.any()
+        assert np.array_equal(model.rnn.H, after_one) is reset
+
+
+@pytest.mark.parametrize("stateful", [True, False])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+def test_training_in_closed_form_is_training_layer_by_layer(dtype: type, tolerance: float, stateful: bool) -> None:
+    ids = torch.randint(11, (300,), generator=torch.Generator().manual_seed(0))
+    minibatches = [(X.numpy(), Y.numpy()) for X, Y in d.SequentialWindows(ids, batch_size=3, num_steps=5)]
+    minibatches += [(X[:, :2].astype(np.uint8), Y[:, :2]) for X, Y in minibatches]  # another shape, another type
+    if not stateful:
+        minibatches.append((minibatches[0][0][:2], minibatches[0][1][:2]))
+    models = [d.ManualRNNLM(11, 6, 8, dtype=dtype, stateful=stateful) for _ in range(2)]
+    models[1].layers = (OwnEmbedding(models[1].params["E"]), *models[1].layers[1:])
+    assert [_has_closed_form(model) for model in models] == [True, False]
+    fast, by_layers = (d.fit_manual(model, minibatches, epochs=3, lr=0.5) for model in models)
+    np.testing.assert_allclose(fast.step_losses, by_layers.step_losses, rtol=tolerance)
+    np.testing.assert_allclose(fast.step_grad_norms, by_layers.step_grad_norms, rtol=tolerance)
+    np.testing.assert_allclose(models[0].rnn.H, models[1].rnn.H, rtol=tolerance, atol=tolerance)
+    for name, param in models[0].params.items():
+        np.testing.assert_allclose(param, models[1].params[name], rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(models[0].grads[name], models[1].grads[name], rtol=tolerance, atol=tolerance)
+
+
+def _with_own_forward() -> d.ManualRNNLM:
+    model = d.ManualRNNLM(5, 3, 4)
+    model.rnn.forward = model.rnn.forward
+    return model
+
+
+def _with_own_loss() -> d.ManualRNNLM:
+    model = d.ManualRNNLM(5, 3, 4)
+    model.loss_layer = type("OwnLoss", (d.TimeSoftmaxWithLoss,), {})()
+    return model
+
+
+def _with_other_table() -> d.ManualRNNLM:
+    model = d.ManualRNNLM(5, 3, 4)
+    model.layers = (d.TimeEmbedding(np.ones((5, 3), dtype=np.float32)), *model.layers[1:])
+    return model
+
+
+def _read_only() -> d.ManualRNNLM:
+    model = d.ManualRNNLM(5, 3, 4)
+    model.params["E"].flags.writeable = False
+    return model
+
+
+OTHER_MODELS = {
+    "forward": _with_own_forward,
+    "loss": _with_own_loss,
+    "table": _with_other_table,
+    "read-only": _read_only,
+    "subclass": lambda: type("OwnModel", (d.ManualRNNLM,), {})(5, 3, 4),
+    "float16": lambda: d.ManualRNNLM(5, 3, 4, dtype=np.float16),
+}
+
+
+@pytest.mark.parametrize("name", list(OTHER_MODELS))
+def test_what_a_reader_changed_has_its_say(name: str) -> None:
+    assert _has_closed_form(d.ManualRNNLM(5, 3, 4))
+    assert not _has_closed_form(OTHER_MODELS[name]())
 
 
 def test_precision_is_that_of_the_weights() -> None:
@@ -324,6 +388,10 @@ def affine_backward_of_another_batch() -> np.ndarray:
     return layer.backward(np.ones((2, 5, 7)))
 
 
+def fit_on(X: list, Y: list) -> d.History:
+    return d.fit_manual(d.ManualRNNLM(3, 3, 4), [(np.array(X), np.array(Y))], epochs=1, lr=0.1)
+
+
 BAD = [
     (lambda: d.rnn_step_forward(np.ones((2, 5)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "of X is"),
     (lambda: d.rnn_step_forward(np.ones((2, 3)), np.ones((1, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "H_before"),
@@ -344,6 +412,11 @@ BAD = [
     (lambda: d.fit_manual(d.ManualRNNLM(3, 3, 4), [], epochs=0, lr=0.1), "epochs is 0"),
     (lambda: d.fit_manual(d.ManualRNNLM(3, 3, 4), [], epochs=1, lr=math.nan), "lr is nan"),
     (lambda: d.fit_manual(d.ManualRNNLM(3, 3, 4), [], epochs=1, lr=0.1), "no windows"),
+    (lambda: fit_on([[3]], [[0]]), "ids run from 3 to 3; the vocabulary has 0 to 2"),
+    (lambda: fit_on([[0]], [[-1]]), "Y run from -1"),
+    (lambda: fit_on([[0, 1]], [[0]]), "shape of"),
+    (lambda: fit_on([0], [0]), "shape of"),
+    (lambda: d.fit_manual(d.ManualRNNLM(3, 3, 4), [([[0]], [[0]]), ([[0]] * 2,) * 2], epochs=1, lr=0.1), "reset_state"),
 ]
 
 
@@ -354,6 +427,8 @@ def test_bad_input_is_told(call: Callable[[], object], message: str) -> None:
 
 
 def test_wrong_types_are_told() -> None:
+    with pytest.raises(TypeError, match="token indices are integers"):
+        fit_on([[0.0]], [[0]])
     with pytest.raises(TypeError, match="token indices are integers"):
         d.TimeEmbedding(np.eye(3)).forward(np.ones((2, 2)))
     with pytest.raises(TypeError, match="numpy array of floats"):

@@ -126,6 +126,23 @@ def test_stopped_again_and_again(tmp_path: Path) -> None:
     assert_same(resumed, undisturbed)
 
 
+@pytest.mark.parametrize("settings", [{"patience": 2}, {"keep_best": True}])
+def test_the_best_weights_and_the_patience_go_on(tmp_path: Path, settings: dict) -> None:
+    """Held out is a text of another kind: at this rate its perplexity rises after a few epochs."""
+    settings |= {"epochs": 6, "lr": 0.1, "heldout_ids": IDS[:40].flip(0) // 2}
+    undisturbed = train(None, random_windows, **settings)
+    best = undisturbed[1].best.epoch
+    assert best < len(undisturbed[1].epochs) and (len(undisturbed[1].epochs) < 6) == ("patience" in settings)
+    for step in (8 * best - 1, 8 * best + 1, 8 * best + 9):
+        path = tmp_path / f"{step}.safetensors"
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+            stop_at(patch, step)
+            train(path, random_windows, **settings)
+        assert_same(train(path, random_windows, resume=True, **settings), undisturbed)
+        assert_same(train(path, random_windows, resume=True, **settings), undisturbed)
+        assert_same((d.load_checkpoint(path).model, undisturbed[1]), undisturbed)
+
+
 def test_so_many_updates_and_no_more(tmp_path: Path) -> None:
     """11 updates are an epoch of 8 and three more, stopped and taken up or not."""
     path = tmp_path / "tide.safetensors"

@@ -145,6 +145,15 @@ def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
         stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [([[0, 1]], [[0]]), ([[0], [1]], [[0]]), ([0], [0]), ([[0.0]], [[0]]), ([[0]], [[0.0]])],
+)
+def test_minibatches_of_no_good_shape_or_type_are_refused(X: list, Y: list) -> None:
+    with make_stepper(_model()) as stepper, pytest.raises(ValueError, match=r"expected integers, both of shape"):
+        stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
+
+
 class _Own(d.RNNLM):
     pass
 
@@ -274,6 +283,21 @@ def test_flat_parameters_are_views_inside_and_alone_outside(make) -> None:
         assert p.grad is None
         assert p.untyped_storage().nbytes() == p.numel() * p.element_size()
     assert torch.isfinite(loss(model))
+
+
+def test_parameters_of_torchs_layers_lie_as_cudnn_wants_them() -> None:
+    """At the beginning and without gaps, all matrices before all biases; elsewhere cuDNN would copy at every call."""
+    model = d.RNNLM(d.RNNConcise(5, 7), 5)
+    with FlatParameters(model):
+        layer, end = model.rnn.rnn, 0
+        for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+            assert getattr(layer, name).storage_offset() == end
+            end += getattr(layer, name).numel()
+        assert {p.storage_offset() % 16 for p in (model.W_hq, model.b_q)} == {0}
+    stacked = nn.LSTM(3, 4, num_layers=2)
+    with FlatParameters(stacked):
+        in_order = sorted(stacked.named_parameters(), key=lambda named: named[1].storage_offset())
+        assert [name.split("_")[0] for name, _ in in_order] == 4 * ["weight"] + 4 * ["bias"]
 
 
 def test_flat_parameters_refuse_what_they_cannot_hold() -> None:

@@ -109,6 +109,63 @@ def test_training_learns_and_records() -> None:
     assert "15 epochs" in repr(history) and "held-out" in repr(history)
 
 
+class _Scored:
+    """Held-out scores as the test wants them, and the weights at each."""
+
+    def __init__(self, perplexities: list[float]) -> None:
+        self.left = list(perplexities)
+        self.weights: list[list[torch.Tensor]] = []
+
+    def __call__(self, model: d.RNNLM, ids: torch.Tensor) -> d.Score:
+        self.weights.append([p.detach().clone() for p in model.parameters()])
+        return d.Score(10 * math.log(self.left.pop(0)), 10)
+
+
+@pytest.mark.parametrize("engine", ["autograd", "closed-form"])
+@pytest.mark.parametrize(
+    ("perplexities", "settings", "num_epochs", "kept"),
+    [
+        ([4, 3, 2, 2.5, 2.4, 9], {"patience": 2}, 5, 3),
+        ([4, 3, 2, 2.5, 2.4, 9], {"patience": 2, "keep_best": False}, 5, 5),
+        ([4, 3, 2, 2.5, 2.4, 9], {"keep_best": True}, 6, 3),
+        ([4, 3, 2, 2.5, 2.4, 9], {}, 6, 6),
+        ([4, 5, 3, 6, 2, 7], {"patience": 2}, 6, 5),
+        ([4, 4, 4, 4, 4, 4], {"patience": 1}, 2, 1),
+        ([9, 8, 7, 6, 5, 4], {"patience": 1}, 6, 6),
+        ([math.inf, 8, math.inf, 6, 5, 4], {"patience": 2}, 6, 6),
+    ],
+)
+def test_early_stopping_and_the_best_weights(
+    perplexities: list[float], settings: dict, num_epochs: int, kept: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored = _Scored(perplexities)
+    monkeypatch.setattr("d2lrnn.training.evaluate", scored)
+    model, windows = _model(), d.SequentialWindows(IDS, 2, 10)
+    history = d.fit(
+        model, windows, epochs=6, lr=0.1, heldout_ids=IDS, engine=engine, device="cpu", progress=False, **settings
+    )
+    assert history.heldout_perplexities == pytest.approx(perplexities[:num_epochs])
+    assert len(history.epochs) == num_epochs == len(scored.weights)
+    assert len(history.step_losses) == num_epochs * len(windows)
+    assert history.best.heldout.perplexity == min(history.heldout_perplexities)
+    for a, b in zip(model.parameters(), scored.weights[kept - 1]):
+        assert torch.equal(a, b)
+    assert not torch.equal(scored.weights[0][0], scored.weights[1][0])
+
+
+def test_the_kept_weights_have_the_score_of_the_best_epoch() -> None:
+    """A model that learns its text by heart: held-out perplexity falls and rises again."""
+    generator = torch.Generator().manual_seed(0)
+    train, heldout = torch.randint(4, (2, 60), generator=generator)
+    model = _model(num_hiddens=32)
+    windows = d.SequentialWindows(train, 2, 10)
+    history = d.fit(model, windows, epochs=60, lr=0.03, heldout_ids=heldout, patience=5, device="cpu", progress=False)
+    assert len(history.epochs) == history.best.epoch + 5 < 60
+    assert d.evaluate(model, heldout).total_nats == history.best.heldout.total_nats
+    assert history.heldout_perplexities[-1] > history.best.heldout.perplexity
+    assert d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu").best is None
+
+
 def test_same_seed_same_weights() -> None:
     def run() -> list[torch.Tensor]:
         d.seed_everything(7)
@@ -209,6 +266,9 @@ def test_nan_weights_are_noticed_in_the_first_step() -> None:
         ({"engine": "fast"}, "'auto', 'autograd', 'closed-form' or 'cuda-graph'"),
         ({"device": "cuda:99"}, "cannot be used on this machine"),
         ({"heldout_ids": torch.tensor([1])}, "at least 2"),
+        ({"heldout_ids": IDS, "patience": 0}, "patience is 0"),
+        ({"patience": 3}, "pass heldout_ids"),
+        ({"keep_best": True}, "pass heldout_ids"),
     ],
 )
 def test_bad_settings_train_nothing(setting: dict, message: str) -> None:

@@ -1,7 +1,8 @@
 """Find a Chromium for the browser tests, or install one; each candidate is proven by a page that it really opens.
 
 In this order: the one that the environment variable CHROME names, the system's, Playwright's, and then, installing,
-Playwright's download and the distribution's package.
+Playwright's download and the distribution's package. A headless shell is the same engine without the windows of a
+browser around it, which nobody sees here: a page costs a quarter of the time to open.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from playwright.sync_api import Error, sync_playwright
 
 from system import apt_install, as_root, run
 
-SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+SYSTEM_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 # Playwright itself adds --no-sandbox, without which nothing starts as root or in most containers. These keep the
 # browser's own housekeeping off the network.
 ARGUMENTS = (
@@ -36,9 +44,10 @@ def _candidates() -> Iterator[str]:
         if path := shutil.which(name):
             yield path
     with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-    if Path(own).exists():
-        yield own
+        own = Path(playwright.chromium.executable_path)  # .../chromium-1234/chrome-linux/chrome
+    yield from sorted(str(path) for path in own.parents[2].glob("chromium_headless_shell-*/*/*headless*shell"))
+    if own.exists():
+        yield str(own)
 
 
 def _problem(executable: str) -> str | None:
@@ -69,12 +78,13 @@ def _install_steps() -> Iterator[None]:
     """Try one way of installing after the other; after each the caller looks again."""
     playwright = [sys.executable, "-m", "playwright"]
     root = as_root()
-    if run([*playwright, "install", "chromium"]):
+    if run([*playwright, "install", "--only-shell", "chromium"]):
         yield
         if root is not None and run([*root, *playwright, "install-deps", "chromium"]):
             yield
-    if apt_install("chromium"):
-        yield
+    for package in ("chromium-headless-shell", "chromium"):
+        if apt_install(package):
+            yield
 
 
 def main() -> int:

@@ -237,6 +237,14 @@ def train(
     clip: Annotated[
         float, typer.Option(min=0.0, help="Greatest norm of the gradient; 0 for any.", rich_help_panel=_TRAINING)
     ] = 1.0,
+    patience: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stop when so many epochs have not lowered the held-out perplexity. The best weights are kept anyway.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same model.", rich_help_panel=_TRAINING)] = 0,
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.", rich_help_panel=_RUN)
@@ -264,7 +272,7 @@ def train(
 
     The defaults suit a text of a few hundred kilobytes, and give it a minute. Where the model knows the training text
     much better than the held-out part (the two perplexities), it learns by heart: use a smaller --hidden, some
-    --dropout, or more text.
+    --dropout, --patience, or more text. What is kept are the weights that were best on the held-out part.
     """
     given = {
         "level": str(level),
@@ -286,6 +294,7 @@ def train(
         "optimizer": str(optimizer),
         "schedule": str(schedule),
         "clip": clip,
+        "patience": patience,
         "seed": seed,
     }
     if sum(value is not None for value in (epochs, updates, minutes)) > 1:
@@ -323,6 +332,8 @@ def train(
             schedule=settings["schedule"],
             clip=settings["clip"] or None,
             heldout_ids=heldout_ids,
+            patience=settings["patience"],
+            keep_best=heldout_ids is not None,
             progress=on_terminal and not quiet,
             checkpoint=checkpoint,
             resume=stored is not None,
@@ -522,7 +533,7 @@ def _finite(value: float) -> float | None:
 def _print_training(
     history: History, settings: dict[str, Any], model: RNNLM, ranks: Ranks, out: Path, as_json: bool
 ) -> None:
-    last = history.epochs[-1]
+    last = history.best or history.epochs[-1]  # the one whose weights are kept
     if as_json:
         document = {
             "checkpoint": str(out),
@@ -530,6 +541,7 @@ def _print_training(
             "num_weights": sum(parameter.numel() for parameter in model.parameters()),
             "device": str(ranks.device),
             "num_processes": ranks.world_size,
+            "kept_epoch": last.epoch,
             "train_perplexity": _finite(last.train.perplexity),
             "heldout_perplexity": last.heldout and _finite(last.heldout.perplexity),
             "heldout_bits_per_token": last.heldout and _finite(last.heldout.bits_per_token),
@@ -546,6 +558,8 @@ def _print_training(
         }
         print(json.dumps(document, ensure_ascii=False, indent=2))
         return
+    if last.epoch < len(history.epochs):
+        print(f"kept: the weights after epoch {last.epoch}, which were best on the held-out part")
     print(f"training perplexity {last.train.perplexity:.3f} ({last.train.bits_per_token:.3f} bits per token)")
     if last.heldout:
         print(f"held-out perplexity {last.heldout.perplexity:.3f} ({last.heldout.bits_per_token:.3f} bits per token)")

@@ -11,12 +11,13 @@ The input layer is a one-hot vector or a row of an embedding table; the recurren
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from d2lrnn.closed_form import Weights
+from d2lrnn.closed_form import Buffers, Weights, read, threads_for
 from d2lrnn.gated import GRUConcise, LSTMConcise
 from d2lrnn.metrics import Score, score_logits
 from d2lrnn.recurrent import RNNConcise, RNNScratch
@@ -173,15 +174,15 @@ def closed_form_weights(model: RNNLM) -> Weights:
     )
 
 
-def no_closed_form(model: nn.Module) -> str | None:
+def no_closed_form(model: nn.Module, *, training: bool = True) -> str | None:
     """Why a model cannot be trained by :func:`d2lrnn.closed_form.loss_and_gradients`; None if it can.
 
     What the closed form would not do must be what the model does not do: anything that a subclass, a hook, a shared or
-    a frozen weight may change is left to autograd.
+    a frozen weight may change is left to autograd. For reading alone (``training=False``) the last two do not matter.
     """
     if type(model) is not RNNLM or type(model.rnn) is not RNNScratch:
         return "it is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
-    if model.dropout:
+    if training and model.dropout:
         return "it drops outputs at random"
     table = model.embedding
     if table is not None and (type(table) is not nn.Embedding or table.padding_idx is not None or table.max_norm):
@@ -193,13 +194,32 @@ def no_closed_form(model: nn.Module) -> str | None:
         if any(getattr(module, name) for name in hooks) or {"forward", "loss"} & set(vars(module)):
             return "it has hooks, or a method of its own"
     weights = [weight for weight in closed_form_weights(model) if weight is not None]
+    if {(w.device.type, w.dtype) for w in weights} not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
+        return "the weights are not all float32 or all float64 on the CPU"
+    if not training:
+        return None
     if any(not w.requires_grad or w._backward_hooks for w in weights):
         return "a weight is frozen or has a hook"
     if {id(w) for w in weights} != {id(p) for p in model.parameters()} or len({id(w) for w in weights}) < len(weights):
         return "a weight is shared, or there are more than the usual ones"
-    if {(w.device.type, w.dtype) for w in weights} not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
-        return "the weights are not all float32 or all float64 on the CPU"
     return None
+
+
+def _logits_piece_by_piece(model: RNNLM, pieces: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """Logits (num_steps, vocab_size) of each of the consecutive pieces of one text, with the state carried along."""
+    if no_closed_form(model, training=False):
+        state = None
+        for piece in pieces:
+            logits, state = model(piece.unsqueeze(0), state)
+            yield logits.squeeze(0)
+        return
+    weights = Weights(*(None if weight is None else weight.detach() for weight in closed_form_weights(model)))
+    H = torch.zeros(1, len(weights.W_hh), dtype=weights.W_hh.dtype)
+    for piece in pieces:
+        room = Buffers(weights, 1, len(piece))
+        room.first_state[:] = H
+        yield torch.addmm(weights.b_q, read(weights, piece.unsqueeze(0), room), weights.W_hq)
+        H = room.last_state
 
 
 @torch.no_grad()
@@ -238,11 +258,12 @@ def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
         raise ValueError(f"num_steps is {num_steps}; it must be at least 1.")
     training = model.training
     model.eval()
-    score, state = Score(0.0, 0), None
-    for X, Y in zip(ids[:-1].split(num_steps), ids[1:].split(num_steps)):
-        # only here: the ids may be of a small type, in a file, and more than the device holds
-        X, Y = X.to(model.device, torch.long), Y.to(model.device, torch.long)
-        logits, state = model(X.unsqueeze(0), state)
-        score += score_logits(logits.squeeze(0), Y)
+    ids = ids.to(model.device)
+    score = Score(0.0, 0)
+    with threads_for(model.rnn.num_hiddens):
+        # converted piece by piece: the text may be a memory map of bytes
+        X, Y = ((piece.long() for piece in part.split(num_steps)) for part in (ids[:-1], ids[1:]))
+        for logits, targets in zip(_logits_piece_by_piece(model, X), Y):
+            score += score_logits(logits, targets)
     model.train(training)
     return score

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from d2lrnn.closed_form import Buffers, Weights, loss_and_gradients, threads_for
 from d2lrnn.manual import Array, Ids, TimeAffine, TimeEmbedding, TimeRNN, TimeSoftmaxWithLoss
 from d2lrnn.metrics import Score
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError
@@ -109,9 +110,98 @@ class ManualRNNLM:
             dvalues = layer.backward(dvalues)
 
 
+class _LayerByLayer:
+    """Loss and gradients of a minibatch, and the step down along them."""
+
+    def __init__(self, model: ManualRNNLM) -> None:
+        self.model = model
+
+    def __call__(self, X: Ids, Y: Ids) -> tuple[float, float]:
+        """Loss in nats per token, and the gradient's norm."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is reported by the trainer, once
+            loss_nats = self.model.forward(X, Y)
+            self.model.backward()
+            return loss_nats, math.sqrt(sum(float(np.vdot(grad, grad)) for grad in self.model.grads.values()))
+
+    def descend(self, lr: float) -> None:
+        grads = self.model.grads
+        for name, param in self.model.params.items():
+            param -= lr * grads[name]
+
+
+class _InClosedForm(_LayerByLayer):
+    """The same through :mod:`d2lrnn.closed_form`, on the memory of the layers' weights and with the layer's state."""
+
+    def __init__(self, model: ManualRNNLM) -> None:
+        super().__init__(model)
+        params = model.params
+        self.weights = Weights(*(torch.from_numpy(params[name]) for name in Weights._fields))
+        # One memory for all gradients, whose norm is then one product; the layers file views of it.
+        self.flat = torch.zeros(sum(weight.numel() for weight in self.weights), dtype=self.weights.E.dtype)
+        parts = self.flat.split([weight.numel() for weight in self.weights])
+        self.grads = Weights(*(part.view_as(weight) for part, weight in zip(parts, self.weights)))
+        self.room: Buffers | None = None
+        self._file_gradients()
+
+    def _file_gradients(self) -> None:
+        for layer in self.model.layers:
+            layer.grads = {name: getattr(self.grads, name).numpy() for name in layer.params}
+
+    def __call__(self, X: Ids, Y: Ids) -> tuple[float, float]:
+        X_ids, Y_ids, H = _as_ids(X), _as_ids(Y), self.model.rnn.H if self.model.rnn.stateful else None
+        if X_ids is None or Y_ids is None or X_ids.shape != Y_ids.shape or (H is not None and len(H) != len(X_ids)):
+            return self._by_layers(X, Y)
+        if self.room is None or self.room.shape != X_ids.shape:
+            self.room = Buffers(self.weights, *X_ids.shape)
+        self.room.first_state[:] = 0 if H is None else torch.from_numpy(H)
+        try:
+            loss_nats = loss_and_gradients(self.weights, self.grads, X_ids, Y_ids, self.room)
+        except (IndexError, RuntimeError):
+            return self._by_layers(X, Y)
+        self.model.rnn.H = self.room.last_state.numpy().copy()
+        return loss_nats, math.sqrt(torch.dot(self.flat, self.flat))
+
+    def _by_layers(self, X: Ids, Y: Ids) -> tuple[float, float]:
+        """What does not fit is for the layers, which say what is wrong with it."""
+        result = super().__call__(X, Y)
+        for name, grad in zip(Weights._fields, self.grads):
+            grad.copy_(torch.from_numpy(self.model.grads[name]))
+        self._file_gradients()
+        return result
+
+    def descend(self, lr: float) -> None:
+        for weight, grad in zip(self.weights, self.grads):
+            weight.add_(grad, alpha=-lr)
+
+
+def _as_ids(ids: Ids) -> torch.Tensor | None:
+    """Indices (batch_size, num_steps) as a tensor, or None if that is not what they are."""
+    if not isinstance(ids, torch.Tensor):
+        ids = np.asarray(ids)
+        if ids.dtype.kind not in "iu":
+            return None
+        ids = torch.tensor(np.ascontiguousarray(ids, dtype=np.int64))
+    usable = ids.dim() == 2 and ids.numel() and not ids.is_floating_point() and ids.device.type == "cpu"
+    return ids if usable else None
+
+
+def _has_closed_form(model: ManualRNNLM) -> bool:
+    """Whether everything is as the constructor made it; whatever a reader put in its place has its own say."""
+    usual = {model.embedding: TimeEmbedding, model.rnn: TimeRNN, model.affine: TimeAffine}
+    loss_layer = model.loss_layer
+    return (
+        type(model) is ManualRNNLM
+        and tuple(model.layers) == tuple(usual)
+        and all(type(layer) is kind for layer, kind in {**usual, loss_layer: TimeSoftmaxWithLoss}.items())
+        and not any({"forward", "backward"} & set(vars(thing)) for thing in (model, *usual, loss_layer))
+        and {param.dtype for param in model.params.values()} in ({np.dtype(np.float32)}, {np.dtype(np.float64)})
+        and all(param.flags.c_contiguous and param.flags.writeable for param in model.params.values())
+    )
+
+
 def fit_manual(
     model: ManualRNNLM,
-    windows: Iterable[tuple[torch.Tensor | Array, torch.Tensor | Array]],
+    windows: Iterable[tuple[Ids, Ids]],
     *,
     epochs: int,
     lr: float,
@@ -122,7 +212,8 @@ def fit_manual(
     Parameters
     ----------
     model : ManualRNNLM
-        Trained in place.
+        Trained in place. Out of the usual layers its gradients are computed by :mod:`d2lrnn.closed_form`, which is the
+        same mathematics in another order and faster; with layers of your own in ``model.layers``, by those.
     windows : iterable of (X, Y), each of shape (batch_size, num_steps)
         One epoch, and walked through once for each: :class:`SequentialWindows` for a stateful model. (On the CPU.)
     epochs : int
@@ -161,21 +252,31 @@ def fit_manual(
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     history = History()
     model.rnn.reset_state()
+    gradients = (_InClosedForm if _has_closed_form(model) else _LayerByLayer)(model)
+    with threads_for(len(model.rnn.params["W_hh"])):
+        _train(model, windows, gradients, history, epochs, lr, reset_each_epoch)
+    return history
+
+
+def _train(
+    model: ManualRNNLM,
+    windows: Iterable[tuple[Ids, Ids]],
+    gradients: _LayerByLayer,
+    history: History,
+    epochs: int,
+    lr: float,
+    reset_each_epoch: bool,
+) -> None:
     for epoch in range(1, epochs + 1):
         if reset_each_epoch:
             model.rnn.reset_state()
         start, train = time.perf_counter(), Score(0.0, 0)
         for X, Y in windows:
-            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is reported below, once
-                loss_nats = model.forward(X, Y)
-                model.backward()
-                grads = model.grads
-                norm = math.sqrt(sum(float(np.vdot(grad, grad)) for grad in grads.values()))
+            loss_nats, norm = gradients(X, Y)
             if not (math.isfinite(loss_nats) and math.isfinite(norm)):
                 message = f"Training diverged in epoch {epoch}: loss {loss_nats}, gradient norm {norm}. Lower lr={lr}."
                 raise TrainingDivergedError(message, history)
-            for name, param in model.params.items():
-                param -= lr * grads[name]
+            gradients.descend(lr)
             history.step_losses.append(loss_nats)
             history.step_grad_norms.append(norm)
             num_tokens = math.prod(np.shape(Y))
@@ -183,4 +284,3 @@ def fit_manual(
         if not train.num_tokens:
             raise ValueError(f"Epoch {epoch} had no windows; pass something that can be walked through each epoch.")
         history.epochs.append(EpochRecord(epoch, train, None, time.perf_counter() - start))
-    return history

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from d2lrnn.closed_form import Buffers, Weights, loss_and_gradients
+from d2lrnn.closed_form import Buffers, Weights, loss_and_gradients, threads_for
 from d2lrnn.cuda_graph import record_cuda_graph
 from d2lrnn.language_model import RNNLM, State, closed_form_weights, detach_state, no_closed_form
 from d2lrnn.optim import SGD, AdamW
@@ -21,9 +21,6 @@ from d2lrnn.optim import SGD, AdamW
 __all__ = ["AutogradStepper", "ClosedFormStepper", "FlatParameters", "GraphedStepper", "Stepper", "make_stepper"]
 
 Engine = Literal["auto", "autograd", "closed-form", "cuda-graph"]
-
-# Below so many hidden units a second thread costs more than it brings, and all is lost when something else runs too.
-_MIN_HIDDENS_FOR_THREADS = 256
 
 
 class FlatParameters:
@@ -60,7 +57,9 @@ class FlatParameters:
     _ALIGN_BYTES = 64
 
     def __init__(self, model: nn.Module) -> None:
-        self._parameters = [p for p in model.parameters() if p.requires_grad]
+        self._model = model
+        self._packed = _packed_as_cudnn_wants(model)
+        self._parameters = [p for p in dict.fromkeys([*self._packed, *model.parameters()]) if p.requires_grad]
         if not self._parameters:
             raise ValueError("The model has no parameter that requires a gradient; there is nothing to train.")
         kinds = {(p.dtype, p.device) for p in self._parameters}
@@ -72,9 +71,11 @@ class FlatParameters:
         first = self._parameters[0]
         unit = max(1, self._ALIGN_BYTES // first.element_size())
         places, end = [], 0
-        for parameter in self._parameters:
+        for number, parameter in enumerate(self._parameters):
+            if number >= len(self._packed):
+                end = -(-end // unit) * unit  # rounded up
             places.append(slice(end, end + parameter.numel()))
-            end += -(-parameter.numel() // unit) * unit  # rounded up
+            end += parameter.numel()
         self.data = torch.zeros(end, dtype=first.dtype, device=first.device)
         self.grad = torch.zeros_like(self.data)
         for parameter, place in zip(self._parameters, places):
@@ -87,6 +88,20 @@ class FlatParameters:
         for parameter in self._parameters:
             parameter.data = parameter.detach().clone()
             parameter.grad = None
+        for layer in _torchs_own_layers(self._model):
+            layer.flatten_parameters()  # on a GPU cuDNN's layers have one memory for all that is theirs
+
+
+def _torchs_own_layers(model: nn.Module) -> list[nn.RNNBase]:
+    return [module for module in model.modules() if isinstance(module, nn.RNNBase)]
+
+
+def _packed_as_cudnn_wants(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters of the model's one layer of torch's own: at the very beginning, without gaps, matrices before
+    biases. Found otherwise, cuDNN copies them together at every call, and torch warns."""
+    layers = _torchs_own_layers(model)
+    parameters = list(layers[0].parameters()) if len(layers) == 1 else []
+    return sorted(parameters, key=lambda p: p.dim() == 1) if all(p.requires_grad for p in parameters) else []
 
 
 class Stepper:
@@ -163,7 +178,7 @@ class Stepper:
         grad = self.flat.grad
         if self.average is not None:  # before clipping: it is the whole minibatch's gradient that must not be too long
             loss_nats = self.average(grad, loss_nats)
-        grad_norm = float(torch.linalg.vector_norm(grad))
+        grad_norm = math.sqrt(torch.dot(grad, grad))  # on one long vector faster than a function for norms
         if math.isfinite(loss_nats) and math.isfinite(grad_norm):
             if grad_norm > self.max_norm:
                 grad.mul_(self.max_norm / grad_norm)
@@ -202,22 +217,26 @@ class ClosedFormStepper(Stepper):
 
     def __enter__(self) -> Any:
         super().__enter__()
-        self._weights = closed_form_weights(self.model)
-        self._grads = Weights(*(None if weight is None else weight.grad for weight in self._weights))
-        self._weights = Weights(*(None if weight is None else weight.detach() for weight in self._weights))
-        self._num_threads = torch.get_num_threads()
-        if len(self._weights.W_hh) < _MIN_HIDDENS_FOR_THREADS:
-            torch.set_num_threads(1)
+        weights = closed_form_weights(self.model)
+        self._grads = Weights(*(None if weight is None else weight.grad for weight in weights))
+        self._weights = Weights(*(None if weight is None else weight.detach() for weight in weights))
+        self._threads = threads_for(len(weights.W_hh))
+        self._threads.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        torch.set_num_threads(self._num_threads)
+        self._threads.__exit__(None, None, None)
         super().__exit__(*error)
 
     def _loss_and_gradients(self, X: torch.Tensor, Y: torch.Tensor) -> tuple[float, State]:
+        if X.shape != Y.shape or X.dim() != 2 or X.is_floating_point() or Y.is_floating_point():
+            raise ValueError(
+                f"X is {X.dtype} of shape {tuple(X.shape)} and Y {Y.dtype} of shape {tuple(Y.shape)}; "
+                "expected integers, both of shape (batch_size, num_steps)."
+            )
         if self._room is None or self._room.shape != X.shape:
             self._room = Buffers(self._weights, *X.shape)
-        first = self._room.states[0]
+        first, last = self._room.first_state, self._room.last_state
         if self.state is None:
             first.zero_()
         elif self.state.shape != first.shape:
@@ -228,7 +247,7 @@ class ClosedFormStepper(Stepper):
         else:
             first.copy_(self.state)
         loss_nats = loss_and_gradients(self._weights, self._grads, X, Y, self._room)
-        return loss_nats, self._room.states[-1].clone()
+        return loss_nats, last.clone()
 
 
 class GraphedStepper(Stepper):

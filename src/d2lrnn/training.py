@@ -81,6 +81,12 @@ class History:
     step_grad_norms: list[float] = field(default_factory=list)
 
     @property
+    def best(self) -> EpochRecord | None:
+        """The epoch with the lowest held-out perplexity, the first of equals; None where nothing was held out."""
+        scored = [record for record in self.epochs if record.heldout is not None]
+        return min(scored, key=lambda record: record.heldout.nats_per_token, default=None)
+
+    @property
     def train_perplexities(self) -> list[float]:
         """One for each epoch."""
         return [record.train.perplexity for record in self.epochs]
@@ -183,7 +189,13 @@ def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float
 
 
 def _check_settings(
-    epochs: int | None, updates: int | None, lr: float, clip: float | None, heldout_ids: torch.Tensor | None
+    epochs: int | None,
+    updates: int | None,
+    lr: float,
+    clip: float | None,
+    heldout_ids: torch.Tensor | None,
+    patience: int | None,
+    keep_best: bool | None,
 ) -> None:
     if (epochs is None) == (updates is None):
         raise ValueError("Say how long to train by epochs or by updates, and not by both.")
@@ -199,6 +211,10 @@ def _check_settings(
             f"The held-out text has {len(heldout_ids)} tokens; scoring needs at least 2. "
             "Hold out more, or pass heldout_ids=None."
         )
+    if patience is not None and patience < 1:
+        raise ValueError(f"patience is {patience}; it counts epochs and must be at least 1, or None for no early end.")
+    if heldout_ids is None and (patience is not None or keep_best):
+        raise ValueError("patience and keep_best go by the held-out perplexity; pass heldout_ids, or leave them out.")
 
 
 def fit(
@@ -213,6 +229,8 @@ def fit(
     clip: float | None = 1.0,
     engine: Engine = "auto",
     heldout_ids: torch.Tensor | None = None,
+    patience: int | None = None,
+    keep_best: bool | None = None,
     device: str | torch.device | None = None,
     progress: bool = True,
     checkpoint: Checkpoints | str | os.PathLike[str] | None = None,
@@ -232,7 +250,7 @@ def fit(
         Trained in place and moved to the device.
     windows : RandomWindows or SequentialWindows
     epochs : int
-        How long to train; or
+        How long to train, at most (see `patience`); or
     updates : int
         so many steps, where the last epoch may end in the middle.
     lr : float
@@ -247,6 +265,13 @@ def fit(
         Who computes the gradients, see :func:`d2lrnn.stepping.make_stepper`; it changes the speed and nothing else.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
+    patience : int, optional
+        Early stopping: end after so many epochs in a row without a lower held-out perplexity. Without it all epochs are
+        trained. (With ``"one-cycle"`` the cycle is still planned for all of them, and an early end never gets to the
+        low rates.)
+    keep_best : bool, optional
+        At the end put back the weights of the epoch with the lowest held-out perplexity, ``history.best``. By default
+        that is done where `patience` is given. Training that diverges or is interrupted leaves the weights it had.
     device : str or torch.device, optional
         By default :func:`pick_device` decides.
     progress : bool, default True
@@ -292,7 +317,8 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    _check_settings(epochs, updates, lr, clip, heldout_ids)
+    _check_settings(epochs, updates, lr, clip, heldout_ids, patience, keep_best)
+    keep_best = patience is not None if keep_best is None else keep_best
     total_steps = epochs * len(windows) if updates is None else updates
     epochs = -(-total_steps // len(windows))  # rounded up
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
@@ -302,10 +328,11 @@ def fit(
     device = ranks.device
     model.to(device).train()
 
-    history, place = History(), Place()
+    history, place, best_weights = History(), Place(), None
     stepper = make_stepper(model, optimizer=optimizer, clip=clip, engine=engine)
     randomness = RandomStates(windows, ranks)
     run = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
+    run |= {"patience": patience, "keep_best": keep_best}
     if checkpoint is not None or ranks.world_size > 1:
         run |= describe_windows(windows)
 
@@ -321,6 +348,7 @@ def fit(
                 "state": state,
                 "random": random,
                 "history": history.state_dict(),
+                "best": None if best_weights is None else {"weights": best_weights},
             }
             checkpoint.save(model, everything, len(history.step_losses))
 
@@ -333,6 +361,7 @@ def fit(
             stepper.optimizer.load_state_dict(stored["optimizer"])
             stepper.state = _to(ranks.part(stored["state"]), device)
             randomness.load_state_dict(stored["random"])
+            best_weights = stored["best"] and stored["best"]["weights"]
             bar.initial = bar.n = len(history.step_losses)
         if checkpoint is not None:
             checkpoint.start(len(history.step_losses))
@@ -381,9 +410,16 @@ def fit(
             bar.set_postfix_str(_in_words(record))
             if on_epoch is not None and ranks.rank == 0:
                 on_epoch(record)
-        if checkpoint is not None:
+            if keep_best and history.best is record:
+                best_weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+            if patience is not None and epoch - history.best.epoch >= patience:
+                bar.set_postfix_str(f"{_in_words(history.best)}, no better one for {patience} epochs: stopped")
+                break
+        if checkpoint is not None and place.epoch <= epochs:
             place = Place(epochs + 1)
             store()
+        if keep_best:
+            model.load_state_dict(best_weights)
     return history
 
 
@@ -395,10 +431,11 @@ def _stored_progress(
     if not there:
         return None
     loaded = load_checkpoint(checkpoint.path, weights="last", layers={type(model.rnn).__name__: type(model.rnn)})
-    before = (loaded.progress or {}).get("run", {})
-    # With a constant rate, more epochs change nothing in those that were made.
-    if run["schedule"] == "constant" and before and before["updates"] % before["minibatches"] == 0:
-        before["updates"] = max(run["updates"], loaded.progress["step"])
+    if loaded.progress is not None and run["schedule"] == "constant":
+        before, place, step = (loaded.progress[name] for name in ("run", "place", "step"))
+        # With a constant rate, more epochs change nothing in those that were made, if they were made to their end.
+        if (place["epoch"] - 1) * before["minibatches"] + place["batch"] == step:
+            before["updates"] = max(run["updates"], step)
     check_same_run(loaded, checkpoint.path, model, run)
     model.load_state_dict(loaded.model.state_dict())
     return loaded.progress

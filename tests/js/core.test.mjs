@@ -4,49 +4,39 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  addProduct, addTransposedProduct, applyUpdate, carryState, clipGradients, countContexts, countNgrams,
-  countParameters, createModel, createOptimiser, createReader, createWorkspace, fillWindows, forward, gradientNorm,
-  initialise, lossAndGradients, ngramProbs, randomSource, randomStarts, resetState, reshapeProbs, sampleIndex,
-  scoreNgram, scoreText, totalNats,
+  clipGradients, carryState, countContexts, countNgrams, createModel, createOptimiser, createReader, createWorkspace,
+  fillWindows, forward, gradientNorm, initialise, lossAndGradients, ngramProbs, randomSource, randomStarts, resetState,
+  reshapeProbs, sampleIndex, scoreNgram, scoreText, totalNats,
 } from "../../src/d2lrnn/widgets/core.mjs";
+import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
+import { createSimdKernels } from "../../src/d2lrnn/widgets/simd.mjs";
+import { checkClose as assertClose, checkEngine, checkTraining, checkWindow, modelOf as modelIn } from "./engine_parity.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./engine_cases.json", import.meta.url), "utf8"));
+const KERNELS = [PLAIN, createSimdKernels()];
+const modelOf = (sample) => modelIn(sample, PLAIN);
 
-/** Largest difference, as a share of the largest number in `expected`. */
-function assertClose(actual, expected, message, tolerance = 1e-5) {
-  assert.equal(actual.length, expected.length, message);
-  const scale = Math.max(...expected.map(Math.abs), 1e-30);
-  for (let i = 0; i < expected.length; i += 1) {
-    const error = Math.abs(actual[i] - expected[i]) / scale;
-    assert.ok(error <= tolerance, `${message}: [${i}] is ${actual[i]}, expected ${expected[i]} (${error} of the largest)`);
-  }
-}
-
-function modelOf({ sizes: [vocabSize, numHiddens], flat }) {
-  return createModel(vocabSize, numHiddens, Float32Array.from(flat));
-}
+test("node has SIMD, so that both sets of kernels are tested", () => {
+  assert.deepEqual(KERNELS.map(({ name }) => name), ["plain", "simd"]);
+});
 
 test("a window: probabilities, state, loss and every gradient", () => {
   assert.ok(CASES.windows.length >= 12);
-  for (const sample of CASES.windows) {
-    const [vocabSize, numHiddens, batchSize, numSteps] = sample.sizes;
-    const model = modelOf(sample);
-    const workspace = createWorkspace(model, batchSize, numSteps);
-    const name = `${sample.sizes} cut ${sample.cut}`;
-    workspace.states.set(sample.state);
-    forward(model, workspace, sample.X);
-    assertClose(workspace.probs, sample.probs, `${name}: probs`);
-    assertClose([totalNats(model, workspace, sample.Y) / (batchSize * numSteps)], [sample.loss], `${name}: nats`);
-    const loss = lossAndGradients(model, workspace, sample.X, sample.Y, { cut: sample.cut ?? Infinity });
-    assertClose([loss], [sample.loss], `${name}: loss`);
-    let start = 0;
-    for (const [key, view] of Object.entries(workspace.dViews)) {
-      assertClose(view, sample.gradients.slice(start, start + view.length), `${name}: d${key}`);
-      start += view.length;
-    }
-    assert.equal(start, countParameters(vocabSize, numHiddens));
-    carryState(workspace, numHiddens);
-    assertClose(workspace.states.slice(0, batchSize * numHiddens), sample.last, `${name}: last state`);
+  for (const kernels of KERNELS) for (const sample of CASES.windows) checkWindow(sample, kernels);
+});
+
+test("three steps of training: losses, norms and weights, clipped and not", () => {
+  assert.deepEqual(CASES.training.map(({ kind }) => kind), ["sgd", "sgd", "adam", "adam"]);
+  for (const kernels of KERNELS) for (const sample of CASES.training) checkTraining(sample, kernels);
+});
+
+test("the checks see a wrong kernel", () => {
+  const [, simd] = KERNELS;
+  const kernels = Object.keys(PLAIN).filter((key) => !["name", "floats", "integers", "clear"].includes(key));
+  assert.deepEqual(Object.keys(simd).sort(), Object.keys(PLAIN).sort());
+  for (const key of kernels) {
+    const wrong = (...given) => (key === "sumOfSquares" ? 1.001 * simd[key](...given) : undefined); // does nothing
+    assert.throws(() => checkEngine(CASES, { ...simd, [key]: wrong }), Error, key);
   }
 });
 
@@ -86,30 +76,6 @@ test("gradients against finite differences", () => {
     const down = lossAt(i, -0.01);
     const slope = (up.loss - down.loss) / (up.moved - down.moved);
     assert.ok(Math.abs(slope - grads[i]) < 1e-3, `parameter ${i}: ${slope} against ${grads[i]}`);
-  }
-});
-
-test("three steps of training: losses, norms and weights, clipped and not", () => {
-  assert.deepEqual(CASES.training.map(({ kind }) => kind), ["sgd", "sgd", "adam", "adam"]);
-  for (const sample of CASES.training) {
-    const [, numHiddens, batchSize, numSteps] = sample.sizes;
-    const model = modelOf(sample);
-    const workspace = createWorkspace(model, batchSize, numSteps);
-    const optimiser = createOptimiser(sample.kind, model.flat.length);
-    const text = Int32Array.from(sample.ids.flat());
-    const width = sample.ids[0].length;
-    const X = new Int32Array(batchSize * numSteps);
-    const Y = new Int32Array(batchSize * numSteps);
-    sample.losses.forEach((expected, step) => {
-      const starts = sample.ids.map((_, i) => i * width + step * numSteps);
-      fillWindows(X, Y, text, starts, numSteps);
-      const loss = lossAndGradients(model, workspace, X, Y);
-      const norm = clipGradients(workspace.grads, sample.max_norm ?? Infinity);
-      applyUpdate(optimiser, model.flat, workspace.grads, sample.learning_rate);
-      carryState(workspace, numHiddens);
-      assertClose([loss, norm], [expected, sample.norms[step]], `${sample.kind}, step ${step}`);
-    });
-    assertClose(model.flat, sample.after, `${sample.kind}, clip ${sample.max_norm}: weights`);
   }
 });
 
@@ -178,7 +144,7 @@ test("a reader's state moves on token by token, and can be set", () => {
 test("an orthogonal start, equal for equal seeds", () => {
   const model = initialise(createModel(5, 12), 4);
   const gram = new Float32Array(144);
-  addTransposedProduct(gram, 0, model.W_hh, 0, model.W_hh, 0, 12, 12, 12);
+  PLAIN.addTransposedProduct(gram, 0, model.W_hh, 0, model.W_hh, 0, 12, 12, 12);
   for (let i = 0; i < 144; i += 1) assert.ok(Math.abs(gram[i] - (i % 13 === 0 ? 1 : 0)) < 1e-6);
   assert.deepEqual(initialise(createModel(5, 12), 4).flat, model.flat);
   assert.notDeepEqual(initialise(createModel(5, 12), 5).flat, model.flat);
@@ -197,31 +163,6 @@ test("windows hold the text and its successor, wherever they start", () => {
   assert.deepEqual([...Y], [...X].map((index) => index + 1));
 });
 
-test("products of all shapes, against the definition", () => {
-  const random = randomSource(2);
-  const numbers = (count) => Float32Array.from({ length: count }, () => random() - 0.5);
-  for (const [n, k, m] of [[4, 4, 4], [5, 3, 7], [1, 9, 2], [8, 1, 5], [3, 6, 4]]) {
-    const [A, B, D] = [numbers(n * k), numbers(k * m), numbers(n * m)];
-    const expected = Array.from(D, (d, c) => {
-      let sum = d;
-      for (let p = 0; p < k; p += 1) sum += A[Math.floor(c / m) * k + p] * B[p * m + (c % m)];
-      return sum;
-    });
-    const C = D.slice();
-    addProduct(C, 0, A, 0, B, 0, n, k, m);
-    assertClose(C, expected, `${n} ${k} ${m}`, 1e-6);
-    const E = numbers(n * m);
-    const F = new Float32Array(k * m);
-    addTransposedProduct(F, 0, A, 0, E, 0, n, k, m);
-    const transposed = Array.from(F, (_, c) => {
-      let sum = 0;
-      for (let p = 0; p < n; p += 1) sum += A[p * k + Math.floor(c / m)] * E[p * m + (c % m)];
-      return sum;
-    });
-    assertClose(F, transposed, `transposed ${n} ${k} ${m}`, 1e-6);
-  }
-});
-
 test("a surprise beyond what a float32 probability can say", () => {
   const model = createModel(3, 2);
   model.b_q.set([500, 0, -300]);
@@ -235,6 +176,8 @@ test("a surprise beyond what a float32 probability can say", () => {
 test("wrong sizes and names are refused", () => {
   assert.throws(() => createModel(5, 6, new Float32Array(3)), /101 parameters, not 3|parameters, not 3/);
   assert.throws(() => createOptimiser("rmsprop", 3), /no optimiser "rmsprop"/);
+  const simd = createSimdKernels();
+  assert.throws(() => createModel(5000, 5000, null, simd), /no room/);
 });
 
 test("a zero state after a reset", () => {

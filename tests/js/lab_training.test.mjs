@@ -1,11 +1,14 @@
 // The lab's runs: they learn, they carry or forget, they explode where they should, and their report stays small.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { createModel, initialise, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  countingLevels, createTrace, createTraining, lanes, prepareText, scoreWindows,
+  countingLevels, createTrace, createTraining, lanes, prepareText, windowScorer,
 } from "../../src/d2lrnn/widgets/lab_training.mjs";
+import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
+import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
 
 const TEXT = prepareText("the tide goes out and the tide comes in ".repeat(60));
 const SETTINGS = {
@@ -84,18 +87,51 @@ test("lanes lie along the text and leave room for the last target", () => {
   assert.ok(starts[3] + windows * 8 <= 100);
 });
 
-test("a trace of any length stays below four hundred points and keeps their order", () => {
+test("a trace of any length stays within four hundred points, keeps their order, and ends with the newest", () => {
   const trace = createTrace();
-  for (let i = 1; i <= 10_000; i += 1) trace.add(i, -i);
-  assert.ok(trace.xs.length >= 150 && trace.xs.length < 400);
+  for (let i = 1; i <= 10_000; i += 1) {
+    trace.add(i, -i);
+    assert.equal(trace.xs.at(-1), i);
+    assert.ok(trace.xs.length <= 400 && trace.xs.length >= Math.min(i, 200));
+  }
   assert.ok(trace.xs.every((x, i) => trace.ys[i] === -x && (i === 0 || x > trace.xs[i - 1])));
-  assert.ok(trace.xs.at(-1) > 9_900);
+  const gaps = new Set(trace.xs.slice(1, -1).map((x, i) => x - trace.xs[i]));
+  assert.deepEqual([...gaps], [32]);
+});
+
+test("what the lab starts with learns the story in seconds: better than counts of three letters, and in words", () => {
+  const story = readFileSync(new URL("../../src/d2lrnn/data/the-tide-clock.txt", import.meta.url), "utf8");
+  const text = prepareText(normalise(story));
+  const defaults = { ...SETTINGS, num_hiddens: 64, num_steps: 32, batch_size: 16, learning_rate: 0.01 };
+  const training = createTraining(text, defaults, createKernels());
+  for (let i = 0; i < 700; i += 1) training.step(); // less than a second
+  training.evaluate();
+  const [trigram] = countingLevels(text, [3]).slice(1);
+  assert.ok(training.report.heldout.ys.at(-1) < trigram.perplexity, `${training.report.heldout.ys.at(-1)}`);
+  const words = new Set(normalise(story).split(" "));
+  const written = training.write(400, "the ").split(" ").slice(1, -1);
+  const known = written.filter((word) => words.has(word)).length;
+  assert.ok(known > 0.5 * written.length, `${known} of ${written.length} are words of the story: ${written.join(" ")}`);
+});
+
+test("one set of kernels serves run after run, and holds the largest that the lab offers", () => {
+  const kernels = createKernels();
+  const letters = prepareText("abcdefghijklmnopqrstuvwxyz ".repeat(400));
+  for (const carry of [true, false, true]) {
+    const largest = { ...SETTINGS, num_hiddens: 256, num_steps: 64, batch_size: 64, carry };
+    const training = createTraining(letters, largest, kernels);
+    assert.ok(training.step());
+    training.set({ optimizer: "sgd" });
+    training.set({ optimizer: "adam" });
+    training.evaluate();
+    assert.ok(training.report.heldout.ys.at(-1) < 27);
+  }
 });
 
 test("scored in windows every whole window counts once", () => {
   const model = initialise(createModel(TEXT.vocab.length, 8), 1);
   const ids = TEXT.trainIds.subarray(0, 1000);
-  const { nats, numTokens } = scoreWindows(model, ids, 7);
+  const { nats, numTokens } = windowScorer(model, ids, 7)();
   assert.equal(numTokens, 994);
   let sum = 0;
   for (let start = 0; start < 994; start += 7) {

@@ -3,7 +3,8 @@
 //
 // Pure: typed arrays in, typed arrays out, no DOM. The same mathematics as d2lrnn's RNNLM, clip_gradients, torch.optim
 // and NGramLM, proven equal on shared cases. Matrices are stored row by row; a sequence is stored time first, so that
-// the rows of one step lie side by side.
+// the rows of one step lie side by side. The inner loops are kernels, plain ones or those in WebAssembly.
+import { PLAIN } from "./kernels.mjs";
 
 // ---- random numbers ---------------------------------------------------------------------------------------------
 
@@ -21,94 +22,6 @@ export function randomSource(seed) {
 /** A normally distributed number, from two uniform ones (Box and Muller). */
 function normal(random) {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
-
-// ---- matrix products --------------------------------------------------------------------------------------------
-// Four rows and four columns at a time: sixteen sums stay in registers, and a number that was read serves four of them.
-
-/** C (n, m) += A (n, k) B (k, m); each with the offset of its first number. */
-export function addProduct(C, c0, A, a0, B, b0, n, k, m) {
-  const n4 = n - (n % 4);
-  const m4 = m - (m % 4);
-  for (let i = 0; i < n4; i += 4) {
-    const r0 = a0 + i * k;
-    const r1 = r0 + k;
-    const r2 = r1 + k;
-    const r3 = r2 + k;
-    for (let j = 0; j < m4; j += 4) {
-      let s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;
-      let s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0;
-      let b = b0 + j;
-      for (let p = 0; p < k; p += 1) {
-        const v0 = B[b], v1 = B[b + 1], v2 = B[b + 2], v3 = B[b + 3];
-        const u0 = A[r0 + p], u1 = A[r1 + p], u2 = A[r2 + p], u3 = A[r3 + p];
-        s00 += u0 * v0; s01 += u0 * v1; s02 += u0 * v2; s03 += u0 * v3;
-        s10 += u1 * v0; s11 += u1 * v1; s12 += u1 * v2; s13 += u1 * v3;
-        s20 += u2 * v0; s21 += u2 * v1; s22 += u2 * v2; s23 += u2 * v3;
-        s30 += u3 * v0; s31 += u3 * v1; s32 += u3 * v2; s33 += u3 * v3;
-        b += m;
-      }
-      let c = c0 + i * m + j;
-      C[c] += s00; C[c + 1] += s01; C[c + 2] += s02; C[c + 3] += s03;
-      c += m;
-      C[c] += s10; C[c + 1] += s11; C[c + 2] += s12; C[c + 3] += s13;
-      c += m;
-      C[c] += s20; C[c + 1] += s21; C[c + 2] += s22; C[c + 3] += s23;
-      c += m;
-      C[c] += s30; C[c + 1] += s31; C[c + 2] += s32; C[c + 3] += s33;
-    }
-  }
-  const edge = (i, j) => {
-    let sum = 0;
-    for (let p = 0; p < k; p += 1) sum += A[a0 + i * k + p] * B[b0 + p * m + j];
-    C[c0 + i * m + j] += sum;
-  };
-  for (let i = 0; i < n4; i += 1) for (let j = m4; j < m; j += 1) edge(i, j);
-  for (let i = n4; i < n; i += 1) for (let j = 0; j < m; j += 1) edge(i, j);
-}
-
-/** C (k, m) += transpose of A (n, k) times B (n, m). */
-export function addTransposedProduct(C, c0, A, a0, B, b0, n, k, m) {
-  const k4 = k - (k % 4);
-  const m4 = m - (m % 4);
-  for (let i = 0; i < k4; i += 4) {
-    for (let j = 0; j < m4; j += 4) {
-      let s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;
-      let s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0;
-      let a = a0 + i;
-      let b = b0 + j;
-      for (let p = 0; p < n; p += 1) {
-        const u0 = A[a], u1 = A[a + 1], u2 = A[a + 2], u3 = A[a + 3];
-        const v0 = B[b], v1 = B[b + 1], v2 = B[b + 2], v3 = B[b + 3];
-        s00 += u0 * v0; s01 += u0 * v1; s02 += u0 * v2; s03 += u0 * v3;
-        s10 += u1 * v0; s11 += u1 * v1; s12 += u1 * v2; s13 += u1 * v3;
-        s20 += u2 * v0; s21 += u2 * v1; s22 += u2 * v2; s23 += u2 * v3;
-        s30 += u3 * v0; s31 += u3 * v1; s32 += u3 * v2; s33 += u3 * v3;
-        a += k;
-        b += m;
-      }
-      let c = c0 + i * m + j;
-      C[c] += s00; C[c + 1] += s01; C[c + 2] += s02; C[c + 3] += s03;
-      c += m;
-      C[c] += s10; C[c + 1] += s11; C[c + 2] += s12; C[c + 3] += s13;
-      c += m;
-      C[c] += s20; C[c + 1] += s21; C[c + 2] += s22; C[c + 3] += s23;
-      c += m;
-      C[c] += s30; C[c + 1] += s31; C[c + 2] += s32; C[c + 3] += s33;
-    }
-  }
-  const edge = (i, j) => {
-    let sum = 0;
-    for (let p = 0; p < n; p += 1) sum += A[a0 + p * k + i] * B[b0 + p * m + j];
-    C[c0 + i * m + j] += sum;
-  };
-  for (let i = 0; i < k4; i += 1) for (let j = m4; j < m; j += 1) edge(i, j);
-  for (let i = k4; i < k; i += 1) for (let j = 0; j < m; j += 1) edge(i, j);
-}
-
-/** B (m, n) = transpose of A (n, m). */
-function transpose(B, A, n, m) {
-  for (let i = 0; i < n; i += 1) for (let j = 0; j < m; j += 1) B[j * n + i] = A[i * m + j];
 }
 
 // ---- the model --------------------------------------------------------------------------------------------------
@@ -141,13 +54,18 @@ function viewsOf(flat, vocabSize, numHiddens) {
   return views;
 }
 
-/** A model over a flat Float32Array of parameters (zeros if left out): { vocabSize, numHiddens, flat, W_xh, ... }. */
-export function createModel(vocabSize, numHiddens, flat = new Float32Array(countParameters(vocabSize, numHiddens))) {
+/**
+ * A model over a flat Float32Array of parameters (zeros if left out): { vocabSize, numHiddens, flat, W_xh, ... }.
+ *
+ * `kernels` compute with it; a flat array that is given has to be one of theirs.
+ */
+export function createModel(vocabSize, numHiddens, flat = null, kernels = PLAIN) {
+  flat ??= kernels.floats(countParameters(vocabSize, numHiddens));
   const expected = countParameters(vocabSize, numHiddens);
   if (flat.length !== expected) {
     throw new RangeError(`a model of ${vocabSize} symbols and ${numHiddens} units has ${expected} parameters, not ${flat.length}`);
   }
-  return { vocabSize, numHiddens, flat, ...viewsOf(flat, vocabSize, numHiddens) };
+  return { vocabSize, numHiddens, kernels, flat, ...viewsOf(flat, vocabSize, numHiddens) };
 }
 
 /** Start afresh: all uniform within ±1/√numHiddens, as torch does, and W_hh orthogonal if asked for. */
@@ -163,7 +81,11 @@ export function initialise(model, seed, { orthogonal = true } = {}) {
 /** A random rotation or reflection: normal rows, made orthonormal one after the other (Gram and Schmidt, twice). */
 function fillOrthogonal(W, n, random) {
   const rows = Array.from({ length: n }, () => Float64Array.from({ length: n }, () => normal(random)));
-  const dot = (u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0);
+  const dot = (u, v) => {
+    let sum = 0;
+    for (let p = 0; p < n; p += 1) sum += u[p] * v[p];
+    return sum;
+  };
   rows.forEach((row, i) => {
     for (let pass = 0; pass < 2; pass += 1) {
       for (let j = 0; j < i; j += 1) {
@@ -178,26 +100,63 @@ function fillOrthogonal(W, n, random) {
 
 // ---- forward and backward through time ----------------------------------------------------------------------------
 
+// From so many rows on it pays to widen the output layer to whole fours of symbols, by ones of probability 0.
+const MANY_ROWS = 16;
+
 /**
  * Buffers for windows of one size, made once and used for every step.
  *
- * `states` holds numSteps + 1 states, the first the one to start from; `probs` the predictions after the softmax.
+ * `states` holds numSteps + 1 states, the first the one to start from; `probs` the predictions after the softmax, rows
+ * of `width` numbers. Without `gradients` the window can be read, not learned from.
  */
-export function createWorkspace({ vocabSize, numHiddens }, batchSize, numSteps) {
+export function createWorkspace(model, batchSize, numSteps, { gradients = true, kernels = model.kernels } = {}) {
+  const { vocabSize, numHiddens } = model;
+  const { floats, integers } = kernels;
   const rows = numSteps * batchSize;
-  const grads = new Float32Array(countParameters(vocabSize, numHiddens));
-  return {
+  const width = rows < MANY_ROWS ? vocabSize : Math.ceil(vocabSize / 4) * 4;
+  const wide = width > vocabSize;
+  const workspace = {
     batchSize,
     numSteps,
-    states: new Float32Array((rows + batchSize) * numHiddens),
-    probs: new Float32Array(rows * vocabSize),
-    logNorms: new Float32Array(rows),
-    dStates: new Float32Array(rows * numHiddens),
-    W_hhT: new Float32Array(numHiddens * numHiddens),
-    W_hqT: new Float32Array(vocabSize * numHiddens),
-    grads,
-    dViews: viewsOf(grads, vocabSize, numHiddens),
+    width,
+    kernels,
+    inputs: integers(rows),
+    states: floats((rows + batchSize) * numHiddens),
+    probs: floats(rows * width),
+    tops: floats(rows),
+    sums: floats(rows),
+    W_wide: wide ? floats(numHiddens * width) : null,
+    b_wide: wide ? floats(width).fill(-Infinity) : null,
   };
+  if (!gradients) return workspace;
+  const grads = floats(countParameters(vocabSize, numHiddens));
+  const dViews = viewsOf(grads, vocabSize, numHiddens);
+  return {
+    ...workspace,
+    dStates: floats(rows * numHiddens),
+    W_hhT: floats(numHiddens * numHiddens),
+    W_outT: floats(width * numHiddens),
+    dW_wide: wide ? floats(numHiddens * width) : null,
+    db_wide: wide ? floats(width) : null,
+    grads,
+    dViews,
+  };
+}
+
+/** Copy a matrix of n rows into one with longer or shorter rows; what does not fit is left out. */
+function copyRows(to, toWidth, from, fromWidth, n) {
+  const width = Math.min(toWidth, fromWidth);
+  for (let i = 0; i < n; i += 1) for (let j = 0; j < width; j += 1) to[i * toWidth + j] = from[i * fromWidth + j];
+}
+
+/** Fill an array with the numbers at its beginning, over and over. */
+function repeat(values, length) {
+  for (let done = length; done < values.length; done *= 2) values.copyWithin(done, 0, Math.min(done, values.length - done));
+}
+
+/** B (m, n) = transpose of A (n, m). */
+function transpose(B, A, n, m) {
+  for (let i = 0; i < n; i += 1) for (let j = 0; j < m; j += 1) B[j * n + i] = A[i * m + j];
 }
 
 /** Forget: the state to start from becomes zero. */
@@ -218,48 +177,36 @@ export function carryState({ states, batchSize, numSteps }, numHiddens) {
  */
 export function forward(model, workspace, X) {
   const { vocabSize, numHiddens, W_xh, W_hh, b_h, W_hq, b_q } = model;
-  const { batchSize, numSteps, states, probs, logNorms } = workspace;
+  const { batchSize, numSteps, width, kernels, inputs, states, probs, tops, sums, W_wide, b_wide } = workspace;
+  const rows = numSteps * batchSize;
   const size = batchSize * numHiddens;
+  inputs.set(X);
+  kernels.lookUpRows(states, size, W_xh, b_h, inputs, rows, numHiddens);
   for (let t = 0; t < numSteps; t += 1) {
     const here = (t + 1) * size;
-    for (let i = 0; i < batchSize; i += 1) {
-      const row = X[t * batchSize + i] * numHiddens; // a one-hot vector times W_xh is a row of W_xh
-      const out = here + i * numHiddens;
-      for (let j = 0; j < numHiddens; j += 1) states[out + j] = W_xh[row + j] + b_h[j];
-    }
-    addProduct(states, here, states, t * size, W_hh, 0, batchSize, numHiddens, numHiddens);
-    for (let i = here; i < here + size; i += 1) states[i] = Math.tanh(states[i]);
+    kernels.addProduct(states, here, states, t * size, W_hh, 0, batchSize, numHiddens, numHiddens);
+    kernels.tanhInPlace(states, here, size);
   }
-  const rows = numSteps * batchSize;
-  for (let i = 0; i < rows; i += 1) probs.set(b_q, i * vocabSize);
-  addProduct(probs, 0, states, size, W_hq, 0, rows, numHiddens, vocabSize);
-  for (let i = 0; i < rows; i += 1) logNorms[i] = softmaxInPlace(probs, i * vocabSize, vocabSize);
-}
-
-/** Logits become probabilities; returns log(sum(exp(logits))). The largest is taken away first: nothing overflows. */
-export function softmaxInPlace(values, start, length) {
-  let largest = -Infinity;
-  for (let i = start; i < start + length; i += 1) if (values[i] > largest) largest = values[i];
-  let sum = 0;
-  for (let i = start; i < start + length; i += 1) {
-    const e = Math.exp(values[i] - largest);
-    values[i] = e;
-    sum += e;
+  if (W_wide) {
+    copyRows(W_wide, width, W_hq, vocabSize, numHiddens);
+    b_wide.set(b_q);
   }
-  for (let i = start; i < start + length; i += 1) values[i] /= sum;
-  return largest + Math.log(sum);
+  probs.set(b_wide ?? b_q);
+  repeat(probs, width);
+  kernels.addProduct(probs, 0, states, size, W_wide ?? W_hq, 0, rows, numHiddens, width);
+  kernels.softmaxRows(probs, rows, width, tops, sums);
 }
 
 /** Surprise of the token `index` in row `row` after `forward`, in nats. */
-export function surpriseNats(model, { probs, states, logNorms, batchSize }, row, index) {
+export function surpriseNats(model, { probs, width, states, tops, sums, batchSize }, row, index) {
   const { vocabSize, numHiddens, W_hq, b_q } = model;
-  const p = probs[row * vocabSize + index];
+  const p = probs[row * width + index];
   if (p > 1e-30) return -Math.log(p);
   // Below that a float32 probability becomes 0 and its logarithm infinite, while the logit itself is an ordinary number.
   let logit = b_q[index];
   const state = (row + batchSize) * numHiddens;
   for (let j = 0; j < numHiddens; j += 1) logit += states[state + j] * W_hq[j * vocabSize + index];
-  return logNorms[row] - logit;
+  return tops[row] + Math.log(sums[row]) - logit;
 }
 
 /** Total surprise of the right tokens after `forward`, in nats. */
@@ -277,41 +224,40 @@ export function totalNats(model, workspace, Y) {
  */
 export function lossAndGradients(model, workspace, X, Y, { cut = Infinity } = {}) {
   const { vocabSize, numHiddens, W_hh, W_hq } = model;
-  const { batchSize, numSteps, states, probs, dStates, W_hhT, W_hqT, grads, dViews } = workspace;
+  const { batchSize, numSteps, width, kernels, inputs, states, probs, dStates, W_hhT, W_outT, W_wide } = workspace;
+  const { grads, dW_wide, db_wide, dViews: { W_xh: dW_xh, W_hh: dW_hh, b_h: db_h, W_hq: dW_hq, b_q: db_q } } = workspace;
   const rows = numSteps * batchSize;
   const size = batchSize * numHiddens;
   forward(model, workspace, X);
   const loss = totalNats(model, workspace, Y) / rows;
 
   const dLogits = probs; // the same memory: softmax minus one-hot, a share of the mean each
-  for (let i = 0; i < rows; i += 1) dLogits[i * vocabSize + Y[i]] -= 1;
-  for (let i = 0; i < rows * vocabSize; i += 1) dLogits[i] /= rows;
-  transpose(W_hqT, W_hq, numHiddens, vocabSize);
+  for (let i = 0; i < rows; i += 1) dLogits[i * width + Y[i]] -= 1;
+  kernels.scale(dLogits, 1 / rows);
+  transpose(W_outT, W_wide ?? W_hq, numHiddens, width);
   transpose(W_hhT, W_hh, numHiddens, numHiddens);
   dStates.fill(0);
-  addProduct(dStates, 0, dLogits, 0, W_hqT, 0, rows, vocabSize, numHiddens);
+  kernels.addProduct(dStates, 0, dLogits, 0, W_outT, 0, rows, width, numHiddens);
   for (let t = numSteps - 1; t >= 0; t -= 1) {
     const here = t * size;
     // What comes from the right is already added; through the tanh, dStates becomes the gradient before it.
-    for (let i = 0; i < size; i += 1) {
-      const h = states[size + here + i];
-      dStates[here + i] *= 1 - h * h;
+    kernels.backThroughTanh(dStates, here, states, size + here, size);
+    if (t > 0 && t % cut !== 0) {
+      kernels.addProduct(dStates, here - size, dStates, here, W_hhT, 0, batchSize, numHiddens, numHiddens);
     }
-    if (t > 0 && t % cut !== 0) addProduct(dStates, here - size, dStates, here, W_hhT, 0, batchSize, numHiddens, numHiddens);
   }
 
   grads.fill(0);
-  const { W_xh: dW_xh, W_hh: dW_hh, b_h: db_h, W_hq: dW_hq, b_q: db_q } = dViews;
-  addTransposedProduct(dW_hh, 0, states, 0, dStates, 0, rows, numHiddens, numHiddens); // all steps at once
-  addTransposedProduct(dW_hq, 0, states, size, dLogits, 0, rows, numHiddens, vocabSize);
-  for (let i = 0; i < rows; i += 1) {
-    const row = X[i] * numHiddens;
-    for (let j = 0; j < numHiddens; j += 1) {
-      const d = dStates[i * numHiddens + j];
-      dW_xh[row + j] += d;
-      db_h[j] += d;
-    }
-    for (let j = 0; j < vocabSize; j += 1) db_q[j] += dLogits[i * vocabSize + j];
+  kernels.addTransposedProduct(dW_hh, 0, states, 0, dStates, 0, rows, numHiddens, numHiddens); // all steps at once
+  kernels.addToRows(dW_xh, inputs, dStates, rows, numHiddens);
+  kernels.addAllRows(db_h, dW_xh, vocabSize, numHiddens); // each row of dStates went into one of these
+  dW_wide?.fill(0);
+  db_wide?.fill(0);
+  kernels.addTransposedProduct(dW_wide ?? dW_hq, 0, states, size, dLogits, 0, rows, numHiddens, width);
+  kernels.addAllRows(db_wide ?? db_q, dLogits, rows, width);
+  if (dW_wide) {
+    copyRows(dW_hq, vocabSize, dW_wide, width, numHiddens);
+    copyRows(db_q, vocabSize, db_wide, width, 1);
   }
   return loss;
 }
@@ -319,45 +265,43 @@ export function lossAndGradients(model, workspace, X, Y, { cut = Infinity } = {}
 // ---- one step of training -------------------------------------------------------------------------------------------
 
 /** Length of all gradients together, as one vector. */
-export function gradientNorm(grads) {
-  let sum = 0;
-  for (let i = 0; i < grads.length; i += 1) sum += grads[i] * grads[i];
-  return Math.sqrt(sum);
+export function gradientNorm(grads, kernels = PLAIN) {
+  return Math.sqrt(kernels.sumOfSquares(grads));
 }
 
 /** Shorten all gradients together if their length exceeds `maxNorm`; returns the length before. */
-export function clipGradients(grads, maxNorm) {
-  const norm = gradientNorm(grads);
-  if (norm > maxNorm) {
-    const factor = maxNorm / norm;
-    for (let i = 0; i < grads.length; i += 1) grads[i] *= factor;
-  }
+export function clipGradients(grads, maxNorm, kernels = PLAIN) {
+  const norm = gradientNorm(grads, kernels);
+  if (norm > maxNorm) kernels.scale(grads, maxNorm / norm);
   return norm;
 }
 
-/** What an optimiser remembers: nothing for "sgd", two moments for "adam". */
-export function createOptimiser(kind, size) {
-  if (kind === "sgd") return { kind };
-  if (kind === "adam") return { kind, steps: 0, m: new Float32Array(size), v: new Float32Array(size) };
-  throw new RangeError(`there is no optimiser "${kind}"; there are sgd and adam`);
+/** An optimiser for `size` parameters: "sgd" remembers nothing, "adam" two moments. */
+export function createOptimiser(kind, size, kernels = PLAIN) {
+  return restartOptimiser({ kernels, m: kernels.floats(size), v: kernels.floats(size) }, kind);
+}
+
+/** Forget all moments and go on as this kind. */
+export function restartOptimiser(optimiser, kind) {
+  if (kind !== "sgd" && kind !== "adam") throw new RangeError(`there is no optimiser "${kind}"; there are sgd and adam`);
+  optimiser.kind = kind;
+  optimiser.steps = 0;
+  optimiser.m.fill(0);
+  optimiser.v.fill(0);
+  return optimiser;
 }
 
 /** Update the parameters once: theta -= lr * gradient, or Adam's step with betas 0.9 and 0.999 and eps 1e-8. */
 export function applyUpdate(optimiser, flat, grads, learningRate) {
-  if (optimiser.kind === "sgd") {
-    for (let i = 0; i < flat.length; i += 1) flat[i] -= learningRate * grads[i];
+  const { kernels, kind, m, v } = optimiser;
+  if (kind === "sgd") {
+    kernels.addScaled(flat, -learningRate, grads);
     return;
   }
-  const { m, v } = optimiser;
   optimiser.steps += 1;
   const step = learningRate / (1 - 0.9 ** optimiser.steps);
-  const scale = 1 / Math.sqrt(1 - 0.999 ** optimiser.steps);
-  for (let i = 0; i < flat.length; i += 1) {
-    const g = grads[i];
-    m[i] += 0.1 * (g - m[i]);
-    v[i] += 0.001 * (g * g - v[i]);
-    flat[i] -= (step * m[i]) / (Math.sqrt(v[i]) * scale + 1e-8);
-  }
+  const spread = 1 / Math.sqrt(1 - 0.999 ** optimiser.steps);
+  kernels.adamUpdate(flat, grads, m, v, step, spread);
 }
 
 // ---- windows of a text ------------------------------------------------------------------------------------------
@@ -383,13 +327,15 @@ export function randomStarts(starts, numTokens, numSteps, random) {
  * Score a text: { nats, numTokens }, every token but the first predicted once.
  *
  * The text is read as `batchSize` pieces side by side, each from a zero state and each with `warmUp` tokens before it
- * that are read but not scored: one long reading would give every product a single row.
+ * that are read but not scored: one long reading would give every product a single row. A `workspace` that is given
+ * is one of that size.
  */
-export function scoreText(model, ids, { batchSize = 32, warmUp = 64, numSteps = 32 } = {}) {
-  const { vocabSize, numHiddens } = model;
+export function scoreText(model, ids, { batchSize = 32, warmUp = 64, numSteps = 32, workspace = null } = {}) {
+  const { numHiddens } = model;
   const numTokens = ids.length - 1;
   const share = Math.ceil(numTokens / batchSize);
-  const workspace = createWorkspace(model, batchSize, numSteps);
+  workspace ??= createWorkspace(model, batchSize, numSteps, { gradients: false });
+  resetState(workspace, numHiddens);
   const X = new Int32Array(numSteps * batchSize);
   let nats = 0;
   for (let start = -warmUp; start < share; start += numSteps) {
@@ -456,7 +402,8 @@ export function sampleIndex(probs, uniform) {
 
 /** A reader of one text: `read(index)` moves the state on and returns the next token's probabilities. */
 export function createReader(model) {
-  const workspace = createWorkspace(model, 1, 1);
+  // Readers come and go: their buffers are no part of the memory of other kernels.
+  const workspace = createWorkspace(model, 1, 1, { gradients: false, kernels: PLAIN });
   const { numHiddens } = model;
   const X = new Int32Array(1);
   return {

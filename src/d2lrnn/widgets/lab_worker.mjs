@@ -1,12 +1,14 @@
 // Runs as a classic script in the lab's worker. Messages in: { kind: "begin", text, settings }, "go", "step", "pause",
 // { kind: "set", changes }. Message out: the report, whenever there is something new to show.
 import { countingLevels, createTraining, prepareText } from "./lab_training.mjs";
+import { createKernels } from "./simd.mjs";
 
 const SLICE_MS = 30; // then the queue of messages is looked at
 const REPORT_MS = 120;
 const WRITE_MS = 900;
 const SAMPLE_LENGTH = 120;
 
+const kernels = createKernels();
 let text = null;
 let levels = null;
 let training = null;
@@ -28,10 +30,11 @@ function tell() {
     seconds,
     sample,
     levels,
+    kernels: kernels.name,
     status: status === "diverged" ? status : running ? "running" : "paused",
     train: { xs: train.xs, ys: train.ys },
     norms: { xs: norms.xs, ys: norms.ys },
-    heldout,
+    heldout: { xs: heldout.xs, ys: heldout.ys },
   });
 }
 
@@ -42,9 +45,23 @@ function evaluate() {
   lastHeldout = seconds;
 }
 
-/** Train for a slice of time, then let messages in. */
+// The next slice comes by message: a timer that sets itself anew waits four milliseconds each time.
+const turns = new MessageChannel();
+let turnIsDue = false;
+turns.port1.onmessage = () => {
+  turnIsDue = false;
+  if (running) work();
+};
+
+/** Let messages in, then go on. There is one turn at most, however often a reader starts and stops. */
+function takeTurn() {
+  if (turnIsDue) return;
+  turnIsDue = true;
+  turns.port2.postMessage(null);
+}
+
+/** Train for a slice of time. */
 function work() {
-  if (!running) return;
   const start = performance.now();
   let good = true;
   while (good && performance.now() - start < SLICE_MS) good = training.step();
@@ -55,13 +72,13 @@ function work() {
     return;
   }
   // Scoring the held-out text costs a quarter of the time while the curve is steep, later a tenth.
-  if (seconds - lastHeldout > Math.max(0.3, (seconds < 8 ? 3 : 9) * heldoutCost)) evaluate();
+  if (seconds - lastHeldout > Math.max(0.12, (seconds < 8 ? 3 : 9) * heldoutCost)) evaluate();
   if (performance.now() - lastWriting > WRITE_MS) {
     sample = training.write(SAMPLE_LENGTH, "the ");
     lastWriting = performance.now();
   }
   if (performance.now() - lastReport > REPORT_MS) tell();
-  setTimeout(work, 0);
+  takeTurn();
 }
 
 const actions = {
@@ -70,7 +87,7 @@ const actions = {
       text = prepareText(source);
       levels = countingLevels(text);
     }
-    training = createTraining(text, settings);
+    training = createTraining(text, settings, kernels);
     running = false;
     seconds = lastHeldout = 0;
     sample = training.write(SAMPLE_LENGTH, "the ");
@@ -80,7 +97,7 @@ const actions = {
   go() {
     if (running || training.report.status === "diverged") return;
     running = true;
-    work();
+    takeTurn();
   },
   step() {
     running = false;

@@ -268,6 +268,7 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
   function show() {
     const { steps, tokens, seconds, train, heldout, norms: gradient, levels } = report;
     if (isTorch) wish = report.status === "running";
+    body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     const last = heldout.ys.at(-1);
     perplexity.set(last === undefined ? "–" : formatNumber(last));
     updates.set(formatNumber(steps, 0));

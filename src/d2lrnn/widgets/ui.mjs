@@ -92,7 +92,8 @@ export function rangeControl({ label, min, max, step = 1, onInput, signal }) {
   input.addEventListener("input", () => onInput(Number(input.value)), { signal });
   const set = (value, valueText) => {
     input.value = value;
-    input.style.setProperty("--d2lrnn-filled", `${((input.value - input.min) / (input.max - input.min)) * 100}%`);
+    const room = input.max - input.min; // 0 where there is one place only
+    input.style.setProperty("--d2lrnn-filled", `${room > 0 ? ((input.value - input.min) / room) * 100 : 0}%`);
     input.setAttribute("aria-valuetext", valueText);
   };
   return { node, input, set };
