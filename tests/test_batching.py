@@ -166,3 +166,32 @@ def test_bad_windows(kind) -> None:
         kind(torch.arange(0), 1, 1)
     with pytest.raises(ValueError, match="offset"):
         d.SequentialWindows(ids, 2, 5, offset=-1)
+
+
+def test_an_epoch_of_another_length() -> None:
+    ids = torch.arange(101)  # 25 windows, 8 minibatches
+    few = d.RandomWindows(ids, 3, 4, num_batches=2)
+    assert len(few) == len(list(few)) == 2
+    many = d.RandomWindows(ids, 3, 4, replacement=True, num_batches=50)
+    assert len(many) == len(list(many)) == 50
+    with pytest.raises(ValueError, match="num_batches is 9; it must be from 1 to 8"):
+        d.RandomWindows(ids, 3, 4, num_batches=9)
+    with pytest.raises(ValueError, match="num_batches is 0; it must be at least 1"):
+        d.RandomWindows(ids, 3, 4, num_batches=0, replacement=True)
+
+
+@pytest.mark.parametrize("settings", [{}, {"overlap": False}, {"replacement": True}])
+def test_an_epoch_is_taken_up_in_the_middle(settings: dict) -> None:
+    windows = d.RandomWindows(torch.arange(101), 3, 4, generator=torch.Generator().manual_seed(3), **settings)
+    state = windows.generator.get_state()
+    whole = list(windows)
+    after = windows.generator.get_state()
+    windows.generator.set_state(state)
+    rest = list(windows.batches(5))
+    if not settings.get("replacement"):  # there the generator itself is where the epoch stands
+        assert all(torch.equal(a, b) for one, other in zip(whole[5:], rest, strict=True) for a, b in zip(one, other))
+        assert torch.equal(windows.generator.get_state(), after)
+    assert len(rest) == len(whole) - 5
+    sequential = d.SequentialWindows(torch.arange(101), 3, 4)
+    for one, other in zip(list(sequential)[5:], sequential.batches(5), strict=True):
+        assert torch.equal(one[0], other[0]) and torch.equal(one[1], other[1])

@@ -17,8 +17,11 @@ SOURCE = Path(d.__file__).parent
 # An import may only go from right to left: data flows one way.
 ORDER = [
     "device",
+    "distributed",
+    "atomic",
     "corpus",
     "text",
+    "stream",
     "batching",
     "recurrent",
     "gated",
@@ -30,8 +33,11 @@ ORDER = [
     "metrics",
     "ngram",
     "language_model",
+    "checkpoint",
+    "resuming",
     "stepping",
     "training",
+    "scoring",
     "manual",
     "manual_model",
     "decoding",
@@ -40,6 +46,8 @@ ORDER = [
     "plotting",
     "checks",
     "widgets",
+    "cli",
+    "__main__",
 ]
 
 

@@ -252,6 +252,9 @@ def test_nan_weights_are_noticed_in_the_first_step() -> None:
     ("setting", "message"),
     [
         ({"epochs": 0}, "epochs is 0"),
+        ({"epochs": None, "updates": 0}, "updates is 0"),
+        ({"updates": 5}, "by epochs or by updates"),
+        ({"epochs": None}, "by epochs or by updates"),
         ({"lr": 0.0}, "lr is 0"),
         ({"lr": -1.0}, "lr is -1"),
         ({"lr": math.nan}, "lr is nan"),

@@ -67,7 +67,7 @@ class _Windows:
 class RandomWindows(_Windows):
     """Minibatches of windows at random places; the state does not carry over.
 
-    An epoch has as many windows as would cover the text once.
+    An epoch has as many windows as would cover the text once, unless you say otherwise.
 
     Parameters
     ----------
@@ -83,6 +83,9 @@ class RandomWindows(_Windows):
         False: no two windows of an epoch start at the same place, for which all places are shuffled, at 8 bytes for
         each token of the text. True: every window is drawn from all places, whatever was drawn before; the memory that
         takes does not grow with the text.
+    num_batches : int, optional
+        Minibatches in an epoch: fewer than cover the text once, to hear of a long text more often; or with replacement
+        as many as you like.
     generator : torch.Generator, optional
         Source of randomness; torch's global one if left out.
 
@@ -117,6 +120,7 @@ class RandomWindows(_Windows):
         *,
         overlap: bool = True,
         replacement: bool = False,
+        num_batches: int | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(ids, batch_size, num_steps)
@@ -133,10 +137,15 @@ class RandomWindows(_Windows):
         self._num_windows = (len(self.ids) - 1 - spare) // num_steps
         if self._num_windows < batch_size:
             raise self._too_short(batch_size * num_steps + 1 + spare)
+        most = self._num_windows // batch_size
+        if num_batches is not None and not (num_batches >= 1 and (replacement or num_batches <= most)):
+            limit = "at least 1" if replacement else f"from 1 to {most}, which cover the text once"
+            raise ValueError(f"num_batches is {num_batches}; it must be {limit}.")
+        self._num_batches = most if num_batches is None else num_batches
 
     def __len__(self) -> int:
         """Minibatches in an epoch."""
-        return self._num_windows // self.batch_size
+        return self._num_batches
 
     def _random(self, high: int) -> int:
         return int(torch.randint(high, (1,), generator=self.generator))
@@ -146,16 +155,23 @@ class RandomWindows(_Windows):
         return places.to(self.ids.device)
 
     def __iter__(self) -> Iterator[Batch]:
-        count = len(self) * self.batch_size
+        return self.batches()
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """The minibatches of an epoch from number `start` on.
+
+        The order of an epoch is drawn at the call, so the same state of the generator gives the same order; with
+        replacement each minibatch is drawn when its turn comes, and those before `start` are not drawn at all.
+        """
         if self.replacement:
-            yield from self._minibatches(self._drawn_anew() for _ in range(len(self)))
-            return
+            return self._minibatches(self._drawn_anew() for _ in range(start, len(self)))
+        count = len(self) * self.batch_size
         if self.overlap:
             starts = torch.randperm(len(self.ids) - self.num_steps, generator=self.generator)[:count]
         else:
             order = torch.randperm(self._num_windows, generator=self.generator)[:count]
             starts = self._random(self.num_steps) + order * self.num_steps
-        yield from self._minibatches(starts.to(self.ids.device).split(self.batch_size))
+        return self._minibatches(starts.to(self.ids.device).split(self.batch_size)[start:])
 
 
 class SequentialWindows(_Windows):
@@ -214,5 +230,9 @@ class SequentialWindows(_Windows):
         return self._num_batches
 
     def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """The minibatches of an epoch from number `start` on."""
         streams = torch.arange(self.batch_size, device=self.ids.device) * self._stream_length + self.offset
-        yield from self._minibatches(streams + batch * self.num_steps for batch in range(len(self)))
+        return self._minibatches(streams + batch * self.num_steps for batch in range(start, len(self)))

@@ -16,11 +16,17 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
+from io import BufferedReader, FileIO, TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["CORPORA", "DEFAULT_CORPUS", "CorpusError", "load_corpus"]
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
+
+__all__ = ["CORPORA", "DEFAULT_CORPUS", "CorpusError", "load_corpus", "read_chunks"]
 
 DEFAULT_CORPUS = "the-tide-clock"
 
@@ -148,9 +154,36 @@ def _locate(name: str, remote: RemoteFile) -> Path:
         ) from error
 
 
-def _read_text(path: Path) -> str:
+def read_chunks(
+    path: str | os.PathLike[str], chunk_chars: int = 1 << 20, watch: Callable[[memoryview], None] | None = None
+) -> Iterator[str]:
+    """The text of a UTF-8 file in pieces, so that no more than a piece is ever in memory.
+
+    A character of several bytes and a line end of two are never torn apart; a byte-order mark is no text.
+
+    Parameters
+    ----------
+    path : str or path
+    chunk_chars : int, default 2**20
+        Characters in a piece; the last one may have fewer.
+    watch : callable, optional
+        Is shown every block of bytes in the order of the file, for a hash or a progress bar.
+
+    Yields
+    ------
+    str
+        Joined, they are the text with ``\\n`` line ends.
+
+    Raises
+    ------
+    CorpusError
+        If the file cannot be read, or is not UTF-8.
+    """
+    path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")  # -sig: a byte-order mark is not text
+        with _Watched(path, watch) as raw, TextIOWrapper(BufferedReader(raw, 1 << 16), encoding="utf-8-sig") as file:
+            while chunk := _read_decoded(file, chunk_chars, path):
+                yield chunk
     except FileNotFoundError:
         raise CorpusError(
             f"There is no corpus and no file called {str(path)!r}. "
@@ -158,11 +191,36 @@ def _read_text(path: Path) -> str:
         ) from None
     except (IsADirectoryError, PermissionError) as error:
         raise CorpusError(f"{str(path)!r} cannot be read as a text file: {error.strerror}.") from error
+
+
+def _read_decoded(file: TextIOWrapper, chunk_chars: int, path: Path) -> str:
+    try:
+        return file.read(chunk_chars)
     except UnicodeDecodeError as error:
+        # The decoder counts from the start of its own block, which ends where the file has been read to.
+        place = file.buffer.tell() - len(error.object) + error.start
         raise CorpusError(
-            f"{str(path)!r} is not UTF-8 text (byte {error.start} is {error.object[error.start]:#04x}). "
+            f"{str(path)!r} is not UTF-8 text (byte {place} is {error.object[error.start]:#04x}). "
             "Save it as UTF-8 and try again."
         ) from error
+
+
+class _Watched(FileIO):
+    """A file that shows what is read from it."""
+
+    def __init__(self, path: Path, watch: Callable[[memoryview], None] | None) -> None:
+        super().__init__(path)
+        self._watch = watch
+
+    def readinto(self, buffer: Buffer) -> int | None:
+        size = super().readinto(buffer)
+        if size and self._watch is not None:
+            self._watch(memoryview(buffer)[:size])
+        return size
+
+
+def _read_text(path: Path) -> str:
+    text = "".join(read_chunks(path))
     if not text.strip():
         raise CorpusError(f"{str(path)!r} is empty; a corpus needs at least a few words.")
     return text

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 
+from d2lrnn.atomic import replacing
 from d2lrnn.language_model import RNNLM
 from d2lrnn.recurrent import RNNScratch
 from d2lrnn.text import Vocab
@@ -123,6 +123,7 @@ def save_pretrained(path: str | os.PathLike[str], model: RNNLM, vocab: Vocab, ab
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> vocab = Vocab("abcab")
     >>> model = RNNLM(RNNScratch(3, 4), vocab_size=3)
     >>> path = Path(tempfile.mkdtemp()) / "small.safetensors"
@@ -141,7 +142,5 @@ def save_pretrained(path: str | os.PathLike[str], model: RNNLM, vocab: Vocab, ab
     tensors = {name: state[key].half().cpu().contiguous() for name, key in _PARAMETERS.items()}
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
         raise ValueError("A weight is infinite, not a number, or beyond what float16 holds (65,504).")
-    path = Path(path)
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(save(tensors, metadata={**about, "vocab": "".join(tokens)}))
-    part.replace(path)
+    with replacing(path) as file:
+        file.write(save(tensors, metadata={**about, "vocab": "".join(tokens)}))

@@ -121,6 +121,9 @@ class Stepper:
     ----------
     state : Tensor, tuple of Tensors, or None
         With which the next step begins, cut off from the gradient; None for zeros. May be set.
+    average : callable or None
+        Where several processes train together: takes this one's flat gradient and loss, leaves everyone's mean in the
+        gradient, and returns everyone's mean loss. See :mod:`d2lrnn.distributed`.
     flat : FlatParameters
     optimizer : SGD or AdamW
         There from the beginning of the ``with``.
@@ -139,6 +142,7 @@ class Stepper:
         self.flat = FlatParameters(model)
         self._make_optimizer = SGD if optimizer == "sgd" else AdamW
         self.state: State | None = None
+        self.average: Callable[[torch.Tensor, float], float] | None = None
 
     def __enter__(self) -> Any:
         self.flat.__enter__()
@@ -172,6 +176,8 @@ class Stepper:
         """
         loss_nats, state = self._loss_and_gradients(X, Y)
         grad = self.flat.grad
+        if self.average is not None:  # before clipping: it is the whole minibatch's gradient that must not be too long
+            loss_nats = self.average(grad, loss_nats)
         grad_norm = math.sqrt(torch.dot(grad, grad))  # on one long vector faster than a function for norms
         if math.isfinite(loss_nats) and math.isfinite(grad_norm):
             if grad_norm > self.max_norm:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,8 +65,8 @@ class Vocab:
 
     Parameters
     ----------
-    tokens : iterable of str
-        The tokens of a text, repeats and all.
+    tokens : iterable of str, or mapping of str to int
+        The tokens of a text, repeats and all; or how often each of them occurs, where they have been counted already.
     min_freq : int, default 1
         Leave out tokens that are rarer. Needs an `unk_token` to stand for them.
     unk_token : str, optional
@@ -92,7 +92,9 @@ class Vocab:
     [6, 1, 0]
     """
 
-    def __init__(self, tokens: Iterable[str], min_freq: int = 1, unk_token: str | None = None) -> None:
+    def __init__(
+        self, tokens: Iterable[str] | Mapping[str, int], min_freq: int = 1, unk_token: str | None = None
+    ) -> None:
         if min_freq > 1 and unk_token is None:
             raise ValueError(
                 f"min_freq={min_freq} drops rare tokens, so something must stand for them: pass unk_token='<unk>'."
@@ -213,8 +215,8 @@ class EncodedText:
     Attributes
     ----------
     vocab : Vocab
-    train_ids : int64 Tensor, shape (num_train_tokens,)
-    heldout_ids : int64 Tensor, shape (num_heldout_tokens,)
+    train_ids : integer Tensor, shape (num_train_tokens,)
+    heldout_ids : integer Tensor, shape (num_heldout_tokens,)
         The end of the text; empty if nothing is held out.
     """
 
@@ -224,9 +226,21 @@ class EncodedText:
 
     def __repr__(self) -> str:
         return (
-            f"<EncodedText: {len(self.train_ids):,} training and {len(self.heldout_ids):,} held-out tokens, "
+            f"<{type(self).__name__}: {len(self.train_ids):,} training and {len(self.heldout_ids):,} held-out tokens, "
             f"vocabulary of {len(self.vocab)}>"
         )
+
+
+def check_heldout_fraction(heldout_fraction: float) -> None:
+    if not 0 <= heldout_fraction < 1:
+        raise ValueError(f"heldout_fraction is {heldout_fraction}; it must be at least 0 and below 1.")
+
+
+def nothing_left(name: str | os.PathLike[str]) -> ValueError:
+    return ValueError(
+        f"Nothing is left of {str(name)!r} after cleaning, which keeps the letters a to z only. "
+        "Pass clean=False to keep every character."
+    )
 
 
 def load_text(
@@ -274,18 +288,14 @@ def load_text(
     >>> load_text()
     <EncodedText: 94,999 training and 10,555 held-out tokens, vocabulary of 27>
     """
-    if not 0 <= heldout_fraction < 1:
-        raise ValueError(f"heldout_fraction is {heldout_fraction}; it must be at least 0 and below 1.")
+    check_heldout_fraction(heldout_fraction)
     if max_tokens is not None and max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; it must be at least 1, or None for the whole text.")
     text = load_corpus(name)
     if clean:
         text = normalize(text)
         if not text.strip():
-            raise ValueError(
-                f"Nothing is left of {str(name)!r} after cleaning, which keeps the letters a to z only. "
-                "Pass clean=False to keep every character."
-            )
+            raise nothing_left(name)
     tokens = tokenize(text, level)[:max_tokens]
     vocab = Vocab(tokens, min_freq=min_freq, unk_token=unk_token)
     ids = torch.tensor(vocab.encode(tokens), dtype=torch.long)  # (num_tokens,)

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
 
 import torch
 from torch import nn
 from tqdm import tqdm
 
 from d2lrnn.batching import RandomWindows, SequentialWindows
-from d2lrnn.device import pick_device
-from d2lrnn.language_model import RNNLM, evaluate
+from d2lrnn.checkpoint import load_checkpoint
+from d2lrnn.distributed import Ranks
+from d2lrnn.language_model import RNNLM, State, evaluate
 from d2lrnn.metrics import Score
 from d2lrnn.optim import cycled_momentum, learning_rate
+from d2lrnn.resuming import (
+    Checkpoints,
+    Interrupts,
+    Place,
+    RandomStates,
+    TrainingInterruptedError,
+    check_same_run,
+    describe_windows,
+)
 from d2lrnn.stepping import Engine, make_stepper
 
 __all__ = ["EpochRecord", "History", "TrainingDivergedError", "clip_gradients", "fit"]
@@ -82,6 +95,28 @@ class History:
     def heldout_perplexities(self) -> list[float]:
         """One for each epoch that scored the held-out text."""
         return [record.heldout.perplexity for record in self.epochs if record.heldout is not None]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything as tensors, numbers and None, for a checkpoint."""
+        return {
+            "step_losses": torch.tensor(self.step_losses, dtype=torch.float64),
+            "step_grad_norms": torch.tensor(self.step_grad_norms, dtype=torch.float64),
+            "epochs": [asdict(record) for record in self.epochs],
+        }
+
+    @classmethod
+    def from_state_dict(cls, state: dict[str, Any]) -> History:
+        """What :meth:`state_dict` was taken of."""
+        epochs = [
+            EpochRecord(
+                record["epoch"],
+                Score(**record["train"]),
+                None if record["heldout"] is None else Score(**record["heldout"]),
+                record["seconds"],
+            )
+            for record in state["epochs"]
+        ]
+        return cls(epochs, state["step_losses"].tolist(), state["step_grad_norms"].tolist())
 
     def __repr__(self) -> str:
         if not self.epochs:
@@ -154,15 +189,19 @@ def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float
 
 
 def _check_settings(
-    epochs: int,
+    epochs: int | None,
+    updates: int | None,
     lr: float,
     clip: float | None,
     heldout_ids: torch.Tensor | None,
     patience: int | None,
     keep_best: bool | None,
 ) -> None:
-    if epochs < 1:
-        raise ValueError(f"epochs is {epochs}; it must be at least 1.")
+    if (epochs is None) == (updates is None):
+        raise ValueError("Say how long to train by epochs or by updates, and not by both.")
+    for name, number in (("epochs", epochs), ("updates", updates)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is {number}; it must be at least 1.")
     if not 0 < lr < math.inf:
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     if clip is not None and not clip > 0:
@@ -182,7 +221,8 @@ def fit(
     model: RNNLM,
     windows: RandomWindows | SequentialWindows,
     *,
-    epochs: int,
+    epochs: int | None = None,
+    updates: int | None = None,
     lr: float,
     optimizer: Literal["sgd", "adamw"] = "adamw",
     schedule: Literal["constant", "one-cycle"] = "constant",
@@ -193,6 +233,10 @@ def fit(
     keep_best: bool | None = None,
     device: str | torch.device | None = None,
     progress: bool = True,
+    checkpoint: Checkpoints | str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    ranks: Ranks | None = None,
+    on_epoch: Callable[[EpochRecord], None] | None = None,
 ) -> History:
     """Train a language model.
 
@@ -206,7 +250,9 @@ def fit(
         Trained in place and moved to the device.
     windows : RandomWindows or SequentialWindows
     epochs : int
-        At most; see `patience`.
+        How long to train, at most (see `patience`); or
+    updates : int
+        so many steps, where the last epoch may end in the middle.
     lr : float
         Learning rate; with ``"one-cycle"`` the highest one.
     optimizer : "adamw" or "sgd"
@@ -230,15 +276,34 @@ def fit(
         By default :func:`pick_device` decides.
     progress : bool, default True
         Show a bar with the perplexities. ``D2LRNN_STATIC=1`` in the environment silences it.
+    checkpoint : Checkpoints or path, optional
+        Store the training in this file every now and then, at the end, and when it is interrupted.
+    resume : bool, default False
+        Go on where the training in that file stopped, at any step; begin if there is no file yet. Model, windows and
+        settings must be made as they were then (with a constant learning rate, more epochs may follow whole ones). The
+        weights come out as those of a training that never stopped, bit for bit.
+    ranks : Ranks, optional
+        Train together with other processes, see :func:`d2lrnn.distributed.join_ranks`. All of them call `fit` with the
+        same arguments; rank 0 alone shows progress, scores the held-out text and writes. `device` is not asked then.
+    on_epoch : callable, optional
+        Is given the record of each epoch as it ends.
 
     Returns
     -------
     History
+        Of all epochs, those before an interruption too.
 
     Raises
     ------
     ValueError
         If a setting is out of range; nothing has been trained then.
+    CheckpointError
+        If a checkpoint cannot be written, or is of another training.
+    TrainingInterruptedError
+        At Ctrl-C or SIGTERM, where there is a checkpoint to go on from. (Without one, Ctrl-C ends it as it does
+        everywhere.)
+    DistributedError
+        If the ranks do not fit together, or one is lost.
     TrainingDivergedError
         If the loss or the gradient norm is not finite. No update is made with such a gradient.
 
@@ -252,48 +317,150 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    _check_settings(epochs, lr, clip, heldout_ids, patience, keep_best)
+    _check_settings(epochs, updates, lr, clip, heldout_ids, patience, keep_best)
     keep_best = patience is not None if keep_best is None else keep_best
-    total_steps = epochs * len(windows)
+    total_steps = epochs * len(windows) if updates is None else updates
+    epochs = -(-total_steps // len(windows))  # rounded up
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
-    device = pick_device(device)
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoints):
+        checkpoint = Checkpoints(checkpoint)
+    ranks = Ranks(device) if ranks is None else ranks
+    device = ranks.device
     model.to(device).train()
 
-    history = History()
+    history, place, best_weights = History(), Place(), None
     stepper = make_stepper(model, optimizer=optimizer, clip=clip, engine=engine)
-    with stepper, _progress_bar(total_steps, progress) as bar:
-        for epoch in range(1, epochs + 1):
-            start = time.perf_counter()
-            total_nats, num_tokens = 0.0, 0
-            stepper.reset_state()
-            for X, Y in windows:
+    randomness = RandomStates(windows, ranks)
+    run = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
+    run |= {"patience": patience, "keep_best": keep_best}
+    if checkpoint is not None or ranks.world_size > 1:
+        run |= describe_windows(windows)
+
+    def store() -> None:
+        """All ranks together; rank 0 writes."""
+        state, random = ranks.whole(stepper.state), randomness.state_dict()
+        if ranks.rank == 0:
+            everything = {
+                "run": run,
+                "step": len(history.step_losses),
+                "place": asdict(place),
+                "optimizer": stepper.optimizer.state_dict(),
+                "state": state,
+                "random": random,
+                "history": history.state_dict(),
+                "best": None if best_weights is None else {"weights": best_weights},
+            }
+            checkpoint.save(model, everything, len(history.step_losses))
+
+    interrupts = Interrupts(active=checkpoint is not None, ranks=ranks)
+    bar = _progress_bar(total_steps, progress and ranks.rank == 0)
+    with stepper, interrupts, bar:
+        stored = _stored_progress(checkpoint, model, run, ranks) if checkpoint is not None and resume else None
+        if stored is not None:
+            history, place = History.from_state_dict(stored["history"]), Place(**stored["place"])
+            stepper.optimizer.load_state_dict(stored["optimizer"])
+            stepper.state = _to(ranks.part(stored["state"]), device)
+            randomness.load_state_dict(stored["random"])
+            best_weights = stored["best"] and stored["best"]["weights"]
+            bar.initial = bar.n = len(history.step_losses)
+        if checkpoint is not None:
+            checkpoint.start(len(history.step_losses))
+        if ranks.world_size > 1:
+            stepper.average = ranks.average
+            ranks.insist_on_the_same("Settings, windows and seed", (run, asdict(place), randomness.of_windows()))
+            ranks.of_rank_0(stepper.flat.data)
+        for epoch in range(place.epoch, epochs + 1):
+            if place.batch and place.epoch == epoch:  # in the middle of it
+                minibatches = randomness.take_up(stored["random"], windows, place.batch)
+            else:
+                place = Place(epoch)
+                stepper.reset_state()
+                randomness.start_epoch()
+                minibatches = iter(windows)
+            start = time.perf_counter() - place.seconds
+            for X, Y in islice(minibatches, total_steps - len(history.step_losses)):
                 if not windows.carries_state:
                     stepper.reset_state()
                 step = len(history.step_losses)
+                if checkpoint is not None:
+                    ranks.request(stop=interrupts.signal is not None, store=checkpoint.is_due(step + 1))
                 loss_nats, grad_norm = stepper.step(
-                    X.to(device),
-                    Y.to(device),
+                    ranks.rows(X).to(device),
+                    ranks.rows(Y).to(device),
                     learning_rate(step, total_steps, lr, schedule),
                     cycled_momentum(step, total_steps, schedule),
                 )
                 _check_finite(loss_nats, grad_norm, history, epoch, clip)
                 history.step_losses.append(loss_nats)
                 history.step_grad_norms.append(grad_norm)
-                total_nats += loss_nats * Y.numel()
-                num_tokens += Y.numel()
+                place.total_nats += loss_nats * Y.numel()
+                place.num_tokens += Y.numel()
+                place.batch += 1
                 bar.update()
-            seconds = time.perf_counter() - start
-            heldout = None if heldout_ids is None else evaluate(model, heldout_ids)
-            history.epochs.append(EpochRecord(epoch, Score(total_nats, num_tokens), heldout, seconds))
-            bar.set_postfix_str(_in_words(history.epochs[-1]))
-            if keep_best and history.best is history.epochs[-1]:
-                best_weights = stepper.flat.data.clone()
+                if any(wanted := ranks.agreed()):
+                    place.seconds = time.perf_counter() - start
+                    store()
+                    start = time.perf_counter() - place.seconds  # writing is not training
+                    if wanted[0]:
+                        raise _interrupted(checkpoint.path, interrupts.signal, step + 1, total_steps)
+            place.seconds = time.perf_counter() - start
+            heldout = None if heldout_ids is None else _evaluate_once(model, heldout_ids, ranks)
+            record = EpochRecord(epoch, Score(place.total_nats, place.num_tokens), heldout, place.seconds)
+            history.epochs.append(record)
+            bar.set_postfix_str(_in_words(record))
+            if on_epoch is not None and ranks.rank == 0:
+                on_epoch(record)
+            if keep_best and history.best is record:
+                best_weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
             if patience is not None and epoch - history.best.epoch >= patience:
                 bar.set_postfix_str(f"{_in_words(history.best)}, no better one for {patience} epochs: stopped")
                 break
+        if checkpoint is not None and place.epoch <= epochs:
+            place = Place(epochs + 1)
+            store()
         if keep_best:
-            stepper.flat.data.copy_(best_weights)
+            model.load_state_dict(best_weights)
     return history
+
+
+def _stored_progress(
+    checkpoint: Checkpoints, model: RNNLM, run: dict[str, Any], ranks: Ranks
+) -> dict[str, Any] | None:
+    """What an earlier training left, its last weights put into the model; None if there is no file yet."""
+    there = ranks.of_rank_0(torch.tensor(float(checkpoint.path.exists())))
+    if not there:
+        return None
+    loaded = load_checkpoint(checkpoint.path, weights="last", layers={type(model.rnn).__name__: type(model.rnn)})
+    if loaded.progress is not None and run["schedule"] == "constant":
+        before, place, step = (loaded.progress[name] for name in ("run", "place", "step"))
+        # With a constant rate, more epochs change nothing in those that were made, if they were made to their end.
+        if (place["epoch"] - 1) * before["minibatches"] + place["batch"] == step:
+            before["updates"] = max(run["updates"], step)
+    check_same_run(loaded, checkpoint.path, model, run)
+    model.load_state_dict(loaded.model.state_dict())
+    return loaded.progress
+
+
+def _to(state: State | None, device: torch.device) -> State | None:
+    if isinstance(state, tuple):
+        return tuple(part.to(device) for part in state)
+    return None if state is None else state.to(device)
+
+
+def _evaluate_once(model: RNNLM, heldout_ids: torch.Tensor, ranks: Ranks) -> Score:
+    """Score of the held-out text as rank 0 finds it: all ranks must come to the same decisions."""
+    score = evaluate(model, heldout_ids) if ranks.rank == 0 else Score(0.0, 0)
+    numbers = ranks.of_rank_0(torch.tensor([score.total_nats, score.num_tokens], dtype=torch.float64))
+    return Score(float(numbers[0]), int(numbers[1]))
+
+
+def _interrupted(path: Path, number: int | None, step: int, total_steps: int) -> TrainingInterruptedError:
+    return TrainingInterruptedError(
+        f"Training was stopped after step {step:,} of {total_steps:,}, and is stored in {str(path)!r}: it goes on from "
+        "there with resume=True.",
+        path,
+        number or signal.SIGINT,  # of another rank, where this one got none
+    )
 
 
 def _progress_bar(total: int, progress: bool) -> tqdm:

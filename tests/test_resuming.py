@@ -1,0 +1,327 @@
+"""A training that is stopped anywhere and taken up again ends with the weights of one that never stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import d2lrnn as d
+from d2lrnn import checkpoint as checkpoint_module
+from d2lrnn.resuming import Checkpoints, TrainingInterruptedError
+
+IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 30)
+HELDOUT = IDS[:40]
+
+
+def make_model(layer: type[nn.Module] = d.RNNScratch) -> d.RNNLM:
+    torch.manual_seed(0)
+    if layer is d.LSTMConcise:  # its state is a pair, and each step draws random numbers of its own
+        return d.RNNLM(layer(4, 8, weight_drop=0.3), 4, dropout=0.2)
+    return d.RNNLM(layer(4, 8), 4)
+
+
+def sequential() -> d.SequentialWindows:
+    return d.SequentialWindows(IDS, 2, 10)
+
+
+def random_windows(**settings: object) -> d.RandomWindows:
+    return d.RandomWindows(IDS, 3, 7, generator=torch.Generator().manual_seed(5), **settings)
+
+
+def from_global_numbers() -> d.RandomWindows:
+    return d.RandomWindows(IDS, 3, 7)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of checkpoints are written here; that each is forced to the disk is tested where files are replaced."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """As if the power went: nothing runs after this step, not even what tidies up."""
+    original, count = d.Stepper.step, [0]
+
+    def counting(self: d.Stepper, *arguments: object) -> tuple[float, float]:
+        if count[0] == step:
+            raise Stopped
+        count[0] += 1
+        return original(self, *arguments)
+
+    monkeypatch.setattr(d.Stepper, "step", counting)
+
+
+def train(
+    path: Path | None, make_windows: Callable, layer: type[nn.Module] = d.RNNScratch, resume: bool = False, **settings
+) -> tuple[d.RNNLM, d.History]:
+    model, windows = make_model(layer), make_windows()
+    checkpoint = None if path is None else Checkpoints(path, every_seconds=None, every_steps=1)
+    settings = {"epochs": 3, "lr": 0.05, "heldout_ids": HELDOUT, "device": "cpu"} | settings
+    return model, d.fit(model, windows, checkpoint=checkpoint, resume=resume, **settings)
+
+
+def assert_same(one: tuple[d.RNNLM, d.History], other: tuple[d.RNNLM, d.History]) -> None:
+    for name, tensor in one[0].state_dict().items():
+        assert torch.equal(tensor, other[0].state_dict()[name]), name
+    a, b = one[1], other[1]
+    assert a.step_losses == b.step_losses and a.step_grad_norms == b.step_grad_norms
+    assert [(r.epoch, r.train, r.heldout) for r in a.epochs] == [(r.epoch, r.train, r.heldout) for r in b.epochs]
+
+
+@pytest.mark.parametrize("schedule", ["constant", "one-cycle"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize(
+    ("make_windows", "layer"),
+    [
+        (sequential, d.RNNScratch),
+        (random_windows, d.RNNScratch),
+        (lambda: random_windows(overlap=False), d.RNNConcise),
+        (from_global_numbers, d.LSTMConcise),
+        (sequential, d.LSTMConcise),
+        (lambda: d.RandomWindows(IDS, 3, 7, replacement=True), d.LSTMConcise),
+    ],
+    ids=["sequential", "random", "adjoining", "global and dropout", "carried pair and dropout", "replacement"],
+)
+def test_stopped_anywhere_the_weights_are_the_same(
+    tmp_path: Path, make_windows: Callable, layer: type, optimizer: str, schedule: str
+) -> None:
+    settings = {"optimizer": optimizer, "schedule": schedule}
+    undisturbed = train(None, make_windows, layer, **settings)
+    steps_an_epoch = len(make_windows())
+    for step in (1, steps_an_epoch - 1, steps_an_epoch, steps_an_epoch + 1, 2 * steps_an_epoch + 3):
+        path = tmp_path / f"{step}.safetensors"
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+            stop_at(patch, step)
+            train(path, make_windows, layer, **settings)
+        torch.manual_seed(99)  # whatever else was drawn in between
+        assert_same(train(path, make_windows, layer, resume=True, **settings), undisturbed)
+
+
+def test_stopped_again_and_again(tmp_path: Path) -> None:
+    """At each step once: all that a step needs goes through the file."""
+    path, count = tmp_path / "tide.safetensors", 0
+    undisturbed = train(None, random_windows)
+    while True:
+        with pytest.MonkeyPatch.context() as patch:
+            stop_at(patch, 1)
+            try:
+                resumed = train(path, random_windows, resume=True)
+                break
+            except Stopped:
+                count += 1
+    assert count == len(undisturbed[1].step_losses) - 1  # after the last there is nothing more to stop
+    assert_same(resumed, undisturbed)
+
+
+@pytest.mark.parametrize("settings", [{"patience": 2}, {"keep_best": True}])
+def test_the_best_weights_and_the_patience_go_on(tmp_path: Path, settings: dict) -> None:
+    """Held out is a text of another kind: at this rate its perplexity rises after a few epochs."""
+    settings |= {"epochs": 6, "lr": 0.1, "heldout_ids": IDS[:40].flip(0) // 2}
+    undisturbed = train(None, random_windows, **settings)
+    best = undisturbed[1].best.epoch
+    assert best < len(undisturbed[1].epochs) and (len(undisturbed[1].epochs) < 6) == ("patience" in settings)
+    for step in (8 * best - 1, 8 * best + 1, 8 * best + 9):
+        path = tmp_path / f"{step}.safetensors"
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+            stop_at(patch, step)
+            train(path, random_windows, **settings)
+        assert_same(train(path, random_windows, resume=True, **settings), undisturbed)
+        assert_same(train(path, random_windows, resume=True, **settings), undisturbed)
+        assert_same((d.load_checkpoint(path).model, undisturbed[1]), undisturbed)
+
+
+def test_so_many_updates_and_no_more(tmp_path: Path) -> None:
+    """11 updates are an epoch of 8 and three more, stopped and taken up or not."""
+    path = tmp_path / "tide.safetensors"
+    undisturbed = train(None, random_windows, epochs=None, updates=11)
+    assert len(undisturbed[1].step_losses) == 11
+    assert [record.train.num_tokens for record in undisturbed[1].epochs] == [8 * 21, 3 * 21]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+        stop_at(patch, 9)
+        train(path, random_windows, epochs=None, updates=11)
+    assert_same(train(path, random_windows, resume=True, epochs=None, updates=11), undisturbed)
+    with pytest.raises(d.CheckpointError, match="updates was 11 and is 16"):
+        train(path, random_windows, resume=True, epochs=2)
+
+
+def test_resuming_what_is_complete_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "tide.safetensors"
+    first = train(path, random_windows)
+    assert_same(train(path, random_windows, resume=True), first)
+    assert_same((d.load_checkpoint(path).model, first[1]), first)
+
+
+def test_with_a_constant_rate_more_epochs_may_follow(tmp_path: Path) -> None:
+    path = tmp_path / "tide.safetensors"
+    train(path, random_windows, epochs=2)
+    assert_same(train(path, random_windows, resume=True, epochs=4), train(None, random_windows, epochs=4))
+    train(path, random_windows, epochs=2, schedule="one-cycle")
+    with pytest.raises(d.CheckpointError, match="updates was 16 and is 32"):
+        train(path, random_windows, resume=True, epochs=4, schedule="one-cycle")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lr": 0.1}, r"lr was 0\.05 and is 0\.1"),
+        ({"clip": None}, r"clip was 1\.0 and is None"),
+        ({"optimizer": "sgd", "schedule": "one-cycle"}, "optimizer was 'adamw' and is 'sgd'; schedule was"),
+        ({"make_windows": sequential}, "batch_size was 3 and is 2"),
+        ({"make_windows": lambda: random_windows(overlap=False)}, "overlap was True and is False"),
+        ({"layer": d.RNNConcise}, "the model is of another kind or size"),
+    ],
+)
+def test_another_training_is_not_taken_up(tmp_path: Path, change: dict, message: str) -> None:
+    path = tmp_path / "tide.safetensors"
+    train(path, random_windows)
+    before = path.read_bytes()
+    with pytest.raises(d.CheckpointError, match=message):
+        train(path, **{"make_windows": random_windows, "resume": True, **change})
+    assert path.read_bytes() == before
+
+
+def test_a_model_without_training_is_not_taken_up(tmp_path: Path) -> None:
+    path = tmp_path / "tide.safetensors"
+    d.save_checkpoint(path, make_model())
+    with pytest.raises(d.CheckpointError, match="holds a model and no training"):
+        train(path, random_windows, resume=True)
+
+
+def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+
+    def save(path: object, model: object, vocab: object, *, settings: object, progress: dict) -> None:
+        written.append(progress["step"])
+
+    monkeypatch.setattr("d2lrnn.resuming.save_checkpoint", save)
+
+    def steps_written(**settings: object) -> list[int]:
+        written.clear()
+        checkpoint = Checkpoints(tmp_path / "a.safetensors", **settings)
+        d.fit(make_model(), sequential(), epochs=1, lr=0.1, device="cpu", checkpoint=checkpoint)
+        return list(written)
+
+    assert len(sequential()) == 8
+    assert steps_written(every_seconds=None) == [8]
+    assert steps_written(every_seconds=None, every_steps=3) == [3, 6, 8]
+    assert steps_written() == [8]
+    clock = iter(range(0, 1000, 25))
+    monkeypatch.setattr("d2lrnn.resuming.time", type("Clock", (), {"monotonic": lambda: next(clock)}))
+    # each look at the clock finds it 25 s later, and each start of the count is a look, too
+    assert steps_written(every_seconds=60.0) == [3, 6, 8]
+    for setting in ({"every_seconds": 0}, {"every_steps": -1}):
+        with pytest.raises(ValueError, match="must be more than 0"):
+            Checkpoints("a", **setting)
+
+
+def test_a_checkpoint_changes_nothing_in_the_training(tmp_path: Path) -> None:
+    stored = train(tmp_path / "a.safetensors", from_global_numbers, d.LSTMConcise)
+    assert_same(stored, train(None, from_global_numbers, d.LSTMConcise))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_waits_for_the_step_and_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """The signal comes in the middle of an update, and the weights that are stored are whole ones."""
+    path = tmp_path / "tide.safetensors"
+    undisturbed = train(None, random_windows)
+    original, count = d.AdamW.update, [0]
+
+    def update(self: d.AdamW, *arguments: object) -> None:
+        count[0] += 1
+        if count[0] == 11:
+            os.kill(os.getpid(), number)
+        original(self, *arguments)
+
+    before = signal.getsignal(number)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(TrainingInterruptedError, match="after step") as caught:
+        patch.setattr(d.AdamW, "update", update)
+        model, windows = make_model(), random_windows()
+        checkpoint = Checkpoints(path, every_seconds=None)
+        d.fit(model, windows, epochs=3, lr=0.05, heldout_ids=HELDOUT, device="cpu", checkpoint=checkpoint)
+    assert signal.getsignal(number) == before
+    assert caught.value.signal == number and caught.value.path == path
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert d.load_checkpoint(path).progress["step"] in (11, 12)
+    assert_same(train(path, random_windows, resume=True), undisturbed)
+
+
+def test_a_second_interrupt_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def update(self: d.AdamW, *arguments: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("the second one should have ended the step")
+
+    monkeypatch.setattr(d.AdamW, "update", update)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        train(tmp_path / "a.safetensors", random_windows)
+    assert not isinstance(caught.value, TrainingInterruptedError) and not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, count = tmp_path / "tide.safetensors", [0]
+    undisturbed, replacing = train(None, random_windows), checkpoint_module.replacing
+
+    def full_after_a_while(target: Path) -> object:
+        count[0] += 1
+        if count[0] > 20:
+            raise OSError(28, "No space left on device")
+        return replacing(target)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(d.CheckpointError, match="No space left on device"):
+        patch.setattr(checkpoint_module, "replacing", full_after_a_while)
+        train(path, random_windows)
+    assert d.load_checkpoint(path).progress["step"] == 10  # two files each
+    assert_same(train(path, random_windows, resume=True), undisturbed)
+
+
+KILLED = """
+import sys
+import torch
+import d2lrnn as d
+from d2lrnn.resuming import Checkpoints
+
+def train(path):
+    torch.manual_seed(0)
+    ids = torch.tensor([0, 1, 2, 3, 2, 1] * 100)
+    model = d.RNNLM(d.RNNScratch(4, 32), 4)
+    windows = d.RandomWindows(ids, 3, 7, generator=torch.Generator().manual_seed(5))
+    checkpoint = None if path is None else Checkpoints(path, every_seconds=None, every_steps=1)
+    print("ready", flush=True)
+    history = d.fit(
+        model, windows, epochs=4, lr=0.02, schedule="one-cycle", device="cpu", checkpoint=checkpoint, resume=True
+    )
+    return model, history
+
+if __name__ == "__main__":
+    train(sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a matter of Unix")
+def test_killed_at_any_moment_the_last_checkpoint_is_whole(tmp_path: Path) -> None:
+    """A file is written after each of the 112 steps, so most kills fall into the writing of one."""
+    path, here = tmp_path / "tide.safetensors", {"__name__": "here"}
+    exec(KILLED, here)
+    undisturbed = here["train"](None)
+    assert len(undisturbed[1].step_losses) == 112
+    for wait_s in (0.02, 0.1, 0.2):
+        with subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(wait_s)
+            process.send_signal(signal.SIGKILL)
+        if path.exists():
+            d.load_checkpoint(path)
+    assert_same(here["train"](path), undisturbed)
