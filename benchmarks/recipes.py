@@ -110,9 +110,17 @@ RECIPES = {
         Recipe(
             "lstm-ten-minutes",
             "LSTM 256, ten minutes",
+            _lstm_model(256, 0.4, 0.2),
+            _random(16, 32),
+            num_steps=20_000,
+            lr=4e-3,
+        ),
+        Recipe(
+            "lstm-story",
+            "LSTM 256, dropout, for a shorter text",
             _lstm_model(256, 0.5, 0.3),
             _random(16, 32),
-            num_steps=30_000,
+            num_steps=12_000,
             lr=4e-3,
         ),
     )

@@ -54,6 +54,7 @@ def scored_steps(num_steps: int) -> set[int]:
 def run(recipe: Recipe, corpus: str, *, seed: int, validation: bool) -> dict[str, Any]:
     """Train once, and look at the scored part along the way."""
     train_ids, scored_ids, vocab_size = parts(corpus, validation)
+    facts = machine.machine_facts() | machine.process_facts("cpu")  # before: how busy the machine was
     d.seed_everything(seed)
     model = recipe.make_model(vocab_size)
     looks, curve = scored_steps(recipe.num_steps), []
@@ -92,7 +93,7 @@ def run(recipe: Recipe, corpus: str, *, seed: int, validation: bool) -> dict[str
         "part": "validation" if validation else "test",
         "seed": seed,
         "num_weights": sum(parameter.numel() for parameter in model.parameters()),
-        "machine": machine.machine_facts() | machine.process_facts(),
+        "machine": facts,
         "curve": curve,
     }
 
