@@ -32,7 +32,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and lau
 # command makes a copy of itself that runs it: a process of its own, with its own signals, limits and exit code.
 WAITING = """
 import json, os, resource, sys
-from d2lrnn.cli import main
+from typer.testing import CliRunner
+from d2lrnn.cli import app, main
+CliRunner().invoke(app, ["train", "--help"])  # what is imported late is imported once, too
 for line in sys.stdin:
     request = json.loads(line)
     pid = os.fork()
@@ -43,7 +45,12 @@ for line in sys.stdin:
         if request["limit"]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (request["limit"], request["limit"]))
         sys.argv = ["d2lrnn", *request["arguments"]]
-        main()
+        try:
+            main()
+        except SystemExit as end:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(end.code or 0)  # taking a copy of torch apart is half a second of work for nothing
     print(pid, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
