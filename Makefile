@@ -79,7 +79,7 @@ chromium: env node
 	@$(PY) tools/chromium.py
 
 browser: env chromium ## open the built book in a real Chromium
-	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadgroup tests/browser
+	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadfile tests/browser
 
 lab: env ## open JupyterLab on the chapters
 	@$(PY) -m jupyter lab --notebook-dir=chapters $$([ "$$(id -u)" != 0 ] || echo --allow-root)
