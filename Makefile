@@ -80,7 +80,7 @@ chromium: env node
 	@$(PY) tools/chromium.py
 
 browser: env chromium ## open the built book in a real Chromium
-	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadgroup tests/browser
+	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadfile tests/browser
 
 bench: env ## train the same networks with everybody's code, in turns, and print who is how fast (some 8 minutes)
 	@$(PY) benchmarks/run.py $(BENCH)

@@ -151,13 +151,7 @@ def settle(page: Page) -> None:
     page.evaluate("window.scrollTo(0, 0)")
 
 
-def _visit(page: str, scheme: str) -> Any:
-    # All tests that look at one report run in the process that made it.
-    group = pytest.mark.xdist_group(f"{page}-{scheme}")
-    return pytest.param((page, scheme), marks=group, id=f"{page}-{scheme}")
-
-
-@pytest.fixture(params=[_visit(page, scheme) for page in PAGES for scheme in SCHEMES], scope="module")
+@pytest.fixture(params=[(page, scheme) for page in PAGES for scheme in SCHEMES], ids="-".join, scope="module")
 def report(request: pytest.FixtureRequest, browser: Browser, addresses: dict[str, str]) -> Report:
     name, scheme = request.param
     with watched_page(browser) as (page, record):

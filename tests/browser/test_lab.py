@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from watching import OUTSIDE
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("lab")]  # one server for all
+pytestmark = pytest.mark.browser
 
 START_S = 90  # a busy machine takes its time; every wait ends as soon as it can
 KERNEL_MS = 90_000
