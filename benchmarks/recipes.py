@@ -106,10 +106,10 @@ RECIPES = {
             schedule="constant",
         ),
         Recipe("tanh-128", "tanh 128", _tanh_model, _random(16, 32), num_steps=12_000, lr=8e-3),
-        Recipe("lstm-minute", "LSTM 256, a minute", _lstm_model(256, 0.2), _random(16, 32), num_steps=4_500, lr=5e-3),
+        Recipe("lstm-minute", "LSTM 256, a minute", _lstm_model(256, 0.2), _random(16, 32), num_steps=5_200, lr=5e-3),
         Recipe(
-            "lstm-ten-minutes",
-            "LSTM 256, ten minutes",
+            "lstm-long",
+            "LSTM 256, longer, more dropout",
             _lstm_model(256, 0.4, 0.2),
             _random(16, 32),
             num_steps=20_000,

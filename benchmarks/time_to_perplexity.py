@@ -25,10 +25,10 @@ if __package__ in (None, ""):  # run as a script
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import torch
-from benchmarks import machine
-from benchmarks.recipes import RECIPES, Recipe
 
 import d2lrnn as d
+from benchmarks import machine
+from benchmarks.recipes import RECIPES, Recipe
 from d2lrnn.optim import cycled_momentum, learning_rate
 from d2lrnn.stepping import make_stepper
 
@@ -166,7 +166,7 @@ def draw(results: list[dict[str, Any]], corpus: str, path: Path) -> None:
     from d2lrnn.plotting import use_book_style
 
     use_book_style()
-    figure, ax = plt.subplots(figsize=(5.6, 4.2), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5.6, 5.2), layout="constrained")
     chosen = [r for r in results if r["corpus"] == corpus and r["part"] == "test"]
     by_name = {r["recipe"]: r for r in chosen if "recipe" in r}
     for recipe in RECIPES.values():
@@ -179,16 +179,16 @@ def draw(results: list[dict[str, Any]], corpus: str, path: Path) -> None:
             value = result["counts"][n]["heldout_perplexity"]
             ax.axhline(value, color="#222222", linestyle=":", linewidth=1)
             ax.annotate(
-                f"counts, n = {n}", (0, value), (3, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                fontsize=10,
+                f"counts, n = {n}", (1, value), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+                ha="right", fontsize=10,
             )
-    ax.set(xscale="log", yscale="log", xlabel="seconds of training", ylabel="held-out perplexity", ylim=(3.4, 40))
-    ax.xaxis.set_major_locator(FixedLocator([1, 3, 10, 30, 60, 150, 600]))
+    ax.set(xscale="log", yscale="log", xlabel="seconds of training", ylabel="held-out perplexity", xlim=(0.8, 600), ylim=(3.4, 30))
+    ax.xaxis.set_major_locator(FixedLocator([1, 3, 10, 30, 60, 180, 600]))
     ax.yaxis.set_major_locator(FixedLocator([3.5, 4, 5, 6, 8, 10, 15, 20, 30]))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    figure.legend(loc="outside upper left", ncols=2, fontsize=10)
+    figure.legend(loc="outside upper left", fontsize=11)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 

@@ -230,6 +230,12 @@ def test_number_of_threads_comes_back() -> None:
                 assert torch.get_num_threads() == inside
                 raise KeyboardInterrupt
             assert torch.get_num_threads() == 2
+        with make_stepper(_model(num_hiddens=16)) as stepper:
+            for batch_size, inside in ((1023, 1), (1024, 2), (3, 1)):
+                stepper.reset_state()
+                stepper.step(*torch.randint(5, (2, batch_size, 2)), lr=0.1)
+                assert torch.get_num_threads() == inside
+        assert torch.get_num_threads() == 2
         with make_stepper(_model(), engine="autograd"):
             assert torch.get_num_threads() == 2
     finally:

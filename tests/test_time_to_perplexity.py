@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_a_run_records_a_falling_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [point["step"] for point in curve] == sorted(race.scored_steps(40))
     assert curve[-1]["tokens"] == 40 * 16 * 32 and result["part"] == "validation"
     assert curve[-1]["heldout_perplexity"] < 1.3 < curve[0]["heldout_perplexity"]
-    assert all(before["seconds"] <= after["seconds"] for before, after in zip(curve, curve[1:]))
+    assert all(before["seconds"] <= after["seconds"] for before, after in pairwise(curve))
 
 
 def _model(vocab_size: int) -> torch.nn.Module:

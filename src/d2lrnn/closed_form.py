@@ -27,8 +27,8 @@ import torch
 
 __all__ = ["Buffers", "Weights", "loss_and_gradients", "read", "threads_for"]
 
-#: from here on more than one thread is used, if torch is set to that
-MIN_HIDDENS_FOR_THREADS = 256
+#: from so many hidden units, or numbers in one step's states, more than one thread is used, if torch is set to that
+MIN_HIDDENS_FOR_THREADS, MIN_STATES_FOR_THREADS = 256, 2**14
 
 
 class Weights(NamedTuple):
@@ -100,8 +100,8 @@ class Buffers:
 
 
 @contextmanager
-def threads_for(num_hiddens: int) -> Iterator[None]:
-    """Run torch in one thread where the network is small, and restore the setting at the end.
+def threads_for(num_hiddens: int, batch_size: int = 1) -> Iterator[None]:
+    """Run torch in one thread where network and batch are small, and restore the setting at the end.
 
     A second thread costs a small network more than it brings, and nearly everything when something else runs beside.
 
@@ -112,7 +112,7 @@ def threads_for(num_hiddens: int) -> Iterator[None]:
     1
     """
     before = torch.get_num_threads()
-    if num_hiddens < MIN_HIDDENS_FOR_THREADS:
+    if num_hiddens < MIN_HIDDENS_FOR_THREADS and batch_size * num_hiddens < MIN_STATES_FOR_THREADS:
         torch.set_num_threads(1)
     try:
         yield

@@ -206,7 +206,7 @@ class AutogradStepper(Stepper):
 class ClosedFormStepper(Stepper):
     """The tanh language model on the CPU by :func:`d2lrnn.closed_form.loss_and_gradients`.
 
-    Small networks run in one thread (torch's setting comes back at the end): they are faster so.
+    Small networks run in one thread, unless the batch is large (torch's setting comes back at the end).
     """
 
     def __init__(self, model: RNNLM, *, optimizer: str = "adamw", clip: float | None = 1.0) -> None:
@@ -236,6 +236,9 @@ class ClosedFormStepper(Stepper):
             )
         if self._room is None or self._room.shape != X.shape:
             self._room = Buffers(self._weights, *X.shape)
+            self._threads.__exit__(None, None, None)
+            self._threads = threads_for(len(self._weights.W_hh), len(X))
+            self._threads.__enter__()
         first, last = self._room.first_state, self._room.last_state
         if self.state is None:
             first.zero_()
