@@ -45,11 +45,11 @@ def test_a_stream_goes_on_within_an_epoch_and_starts_anew_with_the_next() -> Non
 def test_a_run_records_a_falling_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = torch.tensor([0, 1, 2, 3] * 200)
     monkeypatch.setattr(race, "parts", lambda *_: (ids[:600], ids[600:], 4))
-    small = Recipe("small", "small", lambda size: _model(size), RECIPES["tanh-128"].make_windows, 40, 0.02)
+    small = Recipe("small", "small", lambda size: _model(size), RECIPES["tanh-128"].make_windows, 200, 0.02)
     result = race.run(small, "any", seed=0, validation=True)
     curve = result["curve"]
-    assert [point["step"] for point in curve] == sorted(race.scored_steps(40))
-    assert curve[-1]["tokens"] == 40 * 16 * 32 and result["part"] == "validation"
+    assert [point["step"] for point in curve] == sorted(race.scored_steps(200))
+    assert curve[-1]["tokens"] == 200 * 16 * 32 and result["part"] == "validation"
     assert curve[-1]["heldout_perplexity"] < 1.3 < curve[0]["heldout_perplexity"]
     assert all(before["seconds"] <= after["seconds"] for before, after in pairwise(curve))
 
