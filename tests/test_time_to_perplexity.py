@@ -78,6 +78,14 @@ def test_a_run_that_got_worse_is_quoted_at_its_best_and_at_its_end() -> None:
 def test_the_table_in_the_readme_is_the_stored_one() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert race.table(STORED, "time-machine") in readme
+    (story,) = [r for r in STORED if r.get("recipe") == "lstm-story" and r["part"] == "test"]
+    (tables,) = [r["counts"] for r in STORED if r["corpus"] == "the-tide-clock" and "counts" in r]
+    best, end = min(score["heldout_perplexity"] for score in tables.values()), story["curve"][-1]
+    sentence = (
+        f"where the best table of counts has {best:.2f}, the recipe for a shorter text reaches "
+        f"{end['heldout_perplexity']:.2f} after {end['seconds']:.0f} seconds."
+    )
+    assert sentence in readme
 
 
 def test_the_figure_is_drawn_from_what_is_stored(tmp_path: Path) -> None:
