@@ -17,7 +17,6 @@ SOURCE = Path(d.__file__).parent
 # An import may only go from right to left: data flows one way.
 ORDER = [
     "device",
-    "distributed",
     "atomic",
     "corpus",
     "text",
@@ -33,6 +32,7 @@ ORDER = [
     "metrics",
     "ngram",
     "language_model",
+    "distributed",
     "checkpoint",
     "resuming",
     "stepping",

@@ -28,10 +28,9 @@ from typing import Any
 import torch
 
 from d2lrnn.device import pick_device
+from d2lrnn.language_model import State
 
 __all__ = ["DistributedError", "Ranks", "join_ranks"]
-
-State = torch.Tensor | tuple[torch.Tensor, ...] | None
 
 
 class DistributedError(RuntimeError):
@@ -59,11 +58,11 @@ class Ranks:
         """This rank's rows of a minibatch (batch_size, ...)."""
         return X
 
-    def whole(self, state: State) -> State:
+    def whole(self, state: State | None) -> State | None:
         """The hidden state of the whole minibatch out of everyone's rows. All ranks must call it together."""
         return state
 
-    def part(self, state: State) -> State:
+    def part(self, state: State | None) -> State | None:
         """This rank's rows of the hidden state of a whole minibatch."""
         return state
 
@@ -105,12 +104,12 @@ class _TorchRanks(Ranks):
     def rows(self, X: torch.Tensor) -> torch.Tensor:
         return X[self._mine(len(X))]
 
-    def whole(self, state: State) -> State:
+    def whole(self, state: State | None) -> State | None:
         if isinstance(state, tuple):
             return tuple(self.whole(part) for part in state)
         return None if state is None else torch.cat(self.gather(state.cpu()))
 
-    def part(self, state: State) -> State:
+    def part(self, state: State | None) -> State | None:
         if isinstance(state, tuple):
             return tuple(self.part(part) for part in state)
         return None if state is None else state[self._mine(len(state))].clone()
