@@ -68,7 +68,7 @@ def _tanh_model(vocab_size: int) -> d.RNNLM:
 
 def _lstm_model(num_hiddens: int, dropout: float, weight_drop: float = 0.0) -> Callable[[int], d.RNNLM]:
     def make(vocab_size: int) -> d.RNNLM:
-        return d.RNNLM(d.LSTMConcise(vocab_size, num_hiddens, weight_drop=weight_drop), vocab_size, dropout=dropout)
+        return d.RNNLM(d.LSTM(vocab_size, num_hiddens, weight_drop=weight_drop), vocab_size, dropout=dropout)
 
     return make
 

@@ -29,8 +29,8 @@ import torch
 import d2lrnn as d
 from benchmarks import machine
 from benchmarks.recipes import RECIPES, Recipe
+from d2lrnn.engines.stepper import make_stepper
 from d2lrnn.optim import cycled_momentum, learning_rate
-from d2lrnn.stepping import make_stepper
 
 RESULTS = Path(__file__).parent / "results" / "time_to_perplexity.json"
 FIGURE = Path(__file__).parents[1] / "book" / "figures" / "time-to-perplexity.svg"

@@ -18,7 +18,7 @@ def run() -> dict[str, torch.Tensor]:
     torch.manual_seed(0)
     rnn = d.RNNScratch(3, 6).double()
     with torch.no_grad():
-        rnn.W_hh.copy_(d.scale_to_spectral_radius(torch.randn(6, 6).double(), 1.1))
+        rnn.W_hh.copy_(d.bptt.scale_to_spectral_radius(torch.randn(6, 6).double(), 1.1))
     inputs, H_0 = torch.randn(8, 2, 3).double(), torch.randn(2, 6).double()
     weights = torch.randn(8, 2, 6).double()
     H, _ = rnn(inputs, H_0)
@@ -36,7 +36,7 @@ def run() -> dict[str, torch.Tensor]:
 
 
 def test_all_lags_together_are_autograds_gradient(run: dict[str, torch.Tensor]) -> None:
-    lags = d.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
+    lags = d.bptt.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
     torch.testing.assert_close(lags.full, run["dW_hh"], rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(lags.truncated(8), lags.full)
     assert (lags.truncated(3) - lags.full).abs().max() > 1e-3
@@ -47,7 +47,7 @@ def test_truncated_gradient_is_autograds_on_cut_sequences(run: dict[str, torch.T
     torch.manual_seed(0)
     rnn = d.RNNScratch(3, 6).double()  # the fixture's input weights
     states = torch.cat([run["H_0"].unsqueeze(0), run["H"]])
-    lags = d.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
+    lags = d.bptt.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
     for tau in (1, 2, 5):
         W_hh = run["W_hh"].clone().requires_grad_()
         loss = 0
@@ -76,17 +76,17 @@ def with_factors(run: dict[str, torch.Tensor], factors: torch.Tensor) -> torch.T
 
 
 def truncated(run: dict[str, torch.Tensor], factors: torch.Tensor) -> torch.Tensor:
-    return d.truncated_gradient(run["H"], run["dH"], run["W_hh"], factors, run["H_0"])
+    return d.bptt.truncated_gradient(run["H"], run["dH"], run["W_hh"], factors, run["H_0"])
 
 
 def test_any_factors_give_autograds_gradient(run: dict[str, torch.Tensor]) -> None:
     torch.manual_seed(2)
-    for factors in (torch.rand(8), 3 * torch.rand(8), d.random_factors(8, 0.6)):
+    for factors in (torch.rand(8), 3 * torch.rand(8), d.bptt.truncate_at_random(8, 0.6)):
         torch.testing.assert_close(truncated(run, factors), with_factors(run, factors.double()), rtol=1e-6, atol=1e-9)
 
 
 def test_factors_of_one_give_the_full_gradient_and_zeros_lag_0(run: dict[str, torch.Tensor]) -> None:
-    lags = d.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
+    lags = d.bptt.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
     torch.testing.assert_close(truncated(run, torch.ones(8)), run["dW_hh"], rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(truncated(run, torch.zeros(8)), lags.truncated(1), rtol=1e-12, atol=1e-12)
 
@@ -101,17 +101,17 @@ def test_window_factors_give_the_gradient_of_detached_windows(run: dict[str, tor
     for X, dH in zip(run["inputs"].split(size), run["dH"].split(size)):
         outputs, state = rnn(X, state.detach())
         (dH * outputs).sum().backward()
-    torch.testing.assert_close(truncated(run, d.window_factors(8, size)), rnn.W_hh.grad, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(truncated(run, d.bptt.truncate_every(8, size)), rnn.W_hh.grad, rtol=1e-10, atol=1e-12)
 
 
 def test_draws_are_walked_back_together(run: dict[str, torch.Tensor]) -> None:
     torch.manual_seed(3)
-    factors = d.random_factors(8, 0.7, num_draws=5)
+    factors = d.bptt.truncate_at_random(8, 0.7, num_draws=5)
     together = truncated(run, factors)
     assert together.shape == (5, 6, 6)
     for row, gradient in zip(factors, together):
         torch.testing.assert_close(truncated(run, row), gradient, rtol=1e-12, atol=1e-12)
-    one_step = d.truncated_gradient(run["H"][:1], run["dH"][:1], run["W_hh"], factors[:, :1], run["H_0"])
+    one_step = d.bptt.truncated_gradient(run["H"][:1], run["dH"][:1], run["W_hh"], factors[:, :1], run["H_0"])
     assert one_step.shape == (5, 6, 6)
 
 
@@ -139,7 +139,7 @@ def outcomes(num_steps: int, keep_prob: float) -> tuple[torch.Tensor, torch.Tens
 def test_measured_mean_and_variance_are_the_exact_ones(run: dict[str, torch.Tensor]) -> None:
     factors, probs = outcomes(8, 0.8)
     variance = (probs[:, None, None] * (truncated(run, factors) - run["dW_hh"]) ** 2).sum(dim=0)
-    draws = truncated(run, d.random_factors(8, 0.8, 20_000, torch.Generator().manual_seed(0)))
+    draws = truncated(run, d.bptt.truncate_at_random(8, 0.8, 20_000, torch.Generator().manual_seed(0)))
     z_scores = (draws.mean(dim=0) - run["dW_hh"]) / (variance / 20_000).sqrt()
     assert z_scores.abs().max() < 4.5  # 36 entries
     assert (draws.var(dim=0).sum() / variance.sum()).item() == pytest.approx(1, abs=0.05)
@@ -148,14 +148,14 @@ def test_measured_mean_and_variance_are_the_exact_ones(run: dict[str, torch.Tens
 def test_random_factors_are_zero_or_make_up_for_it() -> None:
     generator = torch.Generator().manual_seed(0)
     keep = torch.tensor([0.1, 0.5, 0.9, 1.0])
-    factors = d.random_factors(4, keep, 50_000, generator)
+    factors = d.bptt.truncate_at_random(4, keep, 50_000, generator)
     assert factors.shape == (50_000, 4) and factors.dtype == torch.float64
     for column, prob in zip(factors.unbind(1), keep.double()):
         assert set(column.unique().tolist()) <= {0.0, float(1 / prob)}
         error = math.sqrt((1 / prob - 1) / 50_000)  # the variance of a factor is 1 / pi - 1
         assert abs(column.mean() - 1) <= 4.5 * error
-    assert (factors[:, 3] == 1).all() and d.random_factors(4, 1.0).tolist() == [1.0] * 4
-    again = d.random_factors(4, keep, 50_000, torch.Generator().manual_seed(0))
+    assert (factors[:, 3] == 1).all() and d.bptt.truncate_at_random(4, 1.0).tolist() == [1.0] * 4
+    again = d.bptt.truncate_at_random(4, keep, 50_000, torch.Generator().manual_seed(0))
     assert torch.equal(again, factors)
 
 
@@ -171,7 +171,7 @@ def test_variance_of_a_route_grows_with_its_lag() -> None:
             states[4 - lag] = 1e-9  # only this use of the weight has something to multiply
         else:
             H_0 += 1e-9
-        route = d.truncated_gradient(states, dH, torch.ones(1, 1).double(), factors, H_0).flatten() / 1e-9
+        route = d.bptt.truncated_gradient(states, dH, torch.ones(1, 1).double(), factors, H_0).flatten() / 1e-9
         assert (probs * route).sum().item() == pytest.approx(1)
         assert (probs * (route - 1) ** 2).sum().item() == pytest.approx(0.7**-lag - 1, abs=1e-9)
 
@@ -186,7 +186,7 @@ def test_state_norms_are_autograds(run: dict[str, torch.Tensor]) -> None:
     last = torch.zeros_like(run["dH"])
     last[-1] = run["dH"][-1]
     grads = torch.autograd.grad((last[-1] * states[-1]).sum(), states[1:])
-    lags = d.gradients_by_lag(run["H"], last, run["W_hh"], run["H_0"].detach())
+    lags = d.bptt.gradients_by_lag(run["H"], last, run["W_hh"], run["H_0"].detach())
     torch.testing.assert_close(lags.state_norms, torch.stack([g.norm() for g in reversed(grads)]))
 
 
@@ -198,19 +198,19 @@ def test_step_jacobian_is_autograds(run: dict[str, torch.Tensor]) -> None:
         return d.rnn_step(run["inputs"][0, 0], h, rnn.W_xh.detach(), run["W_hh"], rnn.b_h.detach())
 
     h = run["H_0"][0]
-    torch.testing.assert_close(d.step_jacobian(step(h), run["W_hh"]), torch.autograd.functional.jacobian(step, h))
-    assert d.step_jacobian(run["H"], run["W_hh"]).shape == (8, 2, 6, 6)
+    torch.testing.assert_close(d.bptt.step_jacobian(step(h), run["W_hh"]), torch.autograd.functional.jacobian(step, h))
+    assert d.bptt.step_jacobian(run["H"], run["W_hh"]).shape == (8, 2, 6, 6)
 
 
 @pytest.mark.parametrize(("radius", "grows"), [(0.8, False), (1.0, None), (1.2, True)])
 def test_spectral_radius_decides(radius: float, grows: bool | None) -> None:
     """With tanh unsaturated, the norm by lag is a straight line of slope ln(radius) on a log axis."""
     torch.manual_seed(1)
-    W_hh = d.scale_to_spectral_radius(torch.randn(20, 20).double(), radius)
+    W_hh = d.bptt.scale_to_spectral_radius(torch.randn(20, 20).double(), radius)
     H = torch.zeros(200, 1, 20).double()
     dH = torch.zeros_like(H)
     dH[-1] = 1.0
-    norms = d.gradients_by_lag(H, dH, W_hh).state_norms
+    norms = d.bptt.gradients_by_lag(H, dH, W_hh).state_norms
     slope = math.log(norms[199] / norms[99]) / 100
     assert slope == pytest.approx(math.log(radius), abs=0.005)
     if grows is not None:
@@ -220,11 +220,11 @@ def test_spectral_radius_decides(radius: float, grows: bool | None) -> None:
 
 def test_saturation_brakes_the_explosion() -> None:
     torch.manual_seed(1)
-    W_hh = d.scale_to_spectral_radius(torch.randn(20, 20).double(), 1.2)
+    W_hh = d.bptt.scale_to_spectral_radius(torch.randn(20, 20).double(), 1.2)
     dH = torch.zeros(60, 1, 20).double()
     dH[-1] = 1.0
-    free = d.gradients_by_lag(torch.zeros_like(dH), dH, W_hh).state_norms[-1]
-    saturated = d.gradients_by_lag(torch.full_like(dH, 0.9), dH, W_hh).state_norms[-1]
+    free = d.bptt.gradients_by_lag(torch.zeros_like(dH), dH, W_hh).state_norms[-1]
+    saturated = d.bptt.gradients_by_lag(torch.full_like(dH, 0.9), dH, W_hh).state_norms[-1]
     assert saturated < 1e-20 * free
 
 
@@ -234,56 +234,56 @@ def test_largest_singular_value_is_not_the_test() -> None:
     Wh = rng.randn(3, 3)
     for factor, first, last, radius, stretch in [(1, 2.468, 249.5, 1.256, 2.66), (0.5, 1.234, 2.38e-4, 0.628, 1.33)]:
         W_hh = torch.from_numpy(factor * Wh)
-        assert d.spectral_radius(W_hh) == pytest.approx(radius, abs=1e-3)
+        assert d.bptt.spectral_radius(W_hh) == pytest.approx(radius, abs=1e-3)
         assert torch.linalg.matrix_norm(W_hh, 2).item() == pytest.approx(stretch, abs=5e-3)
         dH = torch.zeros(21, 2, 3).double()
         dH[-1] = 1.0
-        norms = d.gradients_by_lag(torch.zeros_like(dH), dH, W_hh).state_norms / 2  # the source divides by N = 2
+        norms = d.bptt.gradients_by_lag(torch.zeros_like(dH), dH, W_hh).state_norms / 2  # the source divides by N = 2
         assert norms[1].item() == pytest.approx(first, rel=1e-3)
         assert norms[20].item() == pytest.approx(last, rel=1e-2)
 
 
 def test_spectral_radius_of_known_matrices() -> None:
     rotation = torch.tensor([[0.0, -2.0], [2.0, 0.0]])  # eigenvalues 2i and -2i
-    assert d.spectral_radius(rotation) == pytest.approx(2.0)
-    assert d.spectral_radius(torch.diag(torch.tensor([0.5, -3.0]))) == pytest.approx(3.0)
-    assert d.spectral_radius(d.scale_to_spectral_radius(rotation, 0.25)) == pytest.approx(0.25)
+    assert d.bptt.spectral_radius(rotation) == pytest.approx(2.0)
+    assert d.bptt.spectral_radius(torch.diag(torch.tensor([0.5, -3.0]))) == pytest.approx(3.0)
+    assert d.bptt.spectral_radius(d.bptt.scale_to_spectral_radius(rotation, 0.25)) == pytest.approx(0.25)
 
 
 def test_bad_input() -> None:
     H = torch.zeros(4, 2, 3)
     with pytest.raises(ValueError, match="square"):
-        d.spectral_radius(torch.zeros(2, 3))
+        d.bptt.spectral_radius(torch.zeros(2, 3))
     with pytest.raises(ValueError, match="eigenvalues of W_hh are 0"):
-        d.scale_to_spectral_radius(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), 0.9)
+        d.bptt.scale_to_spectral_radius(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), 0.9)
     for radius in (-1, math.nan):
         with pytest.raises(ValueError, match="at least 0"):
-            d.scale_to_spectral_radius(torch.eye(2), radius)
+            d.bptt.scale_to_spectral_radius(torch.eye(2), radius)
     with pytest.raises(ValueError, match="expected both"):
-        d.gradients_by_lag(H, H[:2], torch.eye(3))
+        d.bptt.gradients_by_lag(H, H[:2], torch.eye(3))
     with pytest.raises(ValueError, match="expected both"):
-        d.gradients_by_lag(H, H, torch.eye(4))
+        d.bptt.gradients_by_lag(H, H, torch.eye(4))
     with pytest.raises(ValueError, match="H_0"):
-        d.gradients_by_lag(H, H, torch.eye(3), torch.zeros(3, 3))
+        d.bptt.gradients_by_lag(H, H, torch.eye(3), torch.zeros(3, 3))
     with pytest.raises(ValueError, match="num_lags is 0"):
-        d.gradients_by_lag(H, H, torch.eye(3)).truncated(0)
+        d.bptt.gradients_by_lag(H, H, torch.eye(3)).truncated(0)
     with pytest.raises(ValueError, match="units"):
-        d.step_jacobian(torch.zeros(2), torch.eye(3))
+        d.bptt.step_jacobian(torch.zeros(2), torch.eye(3))
     for factors in (torch.ones(3), torch.ones(4, 2), torch.ones(2, 2, 4), torch.tensor(1.0)):
         with pytest.raises(ValueError, match="factors have shape"):
-            d.truncated_gradient(H, H, torch.eye(3), factors)
+            d.bptt.truncated_gradient(H, H, torch.eye(3), factors)
     with pytest.raises(ValueError, match="expected both"):
-        d.truncated_gradient(H, H[:2], torch.eye(3), torch.ones(4))
+        d.bptt.truncated_gradient(H, H[:2], torch.eye(3), torch.ones(4))
     with pytest.raises(ValueError, match="H_0"):
-        d.truncated_gradient(H, H, torch.eye(3), torch.ones(4), torch.zeros(3, 3))
+        d.bptt.truncated_gradient(H, H, torch.eye(3), torch.ones(4), torch.zeros(3, 3))
     with pytest.raises(ValueError, match="window_size is 0"):
-        d.window_factors(4, 0)
+        d.bptt.truncate_every(4, 0)
     with pytest.raises(ValueError, match="num_steps is 0"):
-        d.window_factors(0, 4)
+        d.bptt.truncate_every(0, 4)
     with pytest.raises(ValueError, match="num_draws is 0"):
-        d.random_factors(4, 0.5, num_draws=0)
+        d.bptt.truncate_at_random(4, 0.5, num_draws=0)
     for keep_prob in (0.0, -0.1, 1.1, math.nan, torch.tensor([0.5, 0.5, 0.5, 0.0])):
         with pytest.raises(ValueError, match="above 0 and at most 1"):
-            d.random_factors(4, keep_prob)
+            d.bptt.truncate_at_random(4, keep_prob)
     with pytest.raises(ValueError, match="one number, or 4"):
-        d.random_factors(4, torch.full((3,), 0.5))
+        d.bptt.truncate_at_random(4, torch.full((3,), 0.5))

@@ -45,7 +45,7 @@ def assert_same_model(a: d.RNNLM, b: d.RNNLM) -> None:
 
 
 @pytest.mark.parametrize("embedding_size", [None, 3])
-@pytest.mark.parametrize("layer", [d.RNNScratch, d.RNNConcise, d.GRUConcise, d.LSTMConcise])
+@pytest.mark.parametrize("layer", [d.RNNScratch, d.RNNConcise, d.GRU, d.LSTM])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_same_model_comes_back(path: Path, layer: type, embedding_size: int | None, dtype: torch.dtype) -> None:
     model = make_model(layer, embedding_size).to(dtype)
@@ -62,7 +62,7 @@ def test_the_same_model_comes_back(path: Path, layer: type, embedding_size: int 
 
 
 def test_dropout_comes_back(path: Path) -> None:
-    d.save_checkpoint(path, d.RNNLM(d.LSTMConcise(SIZE, 5, weight_drop=0.25), SIZE, dropout=0.5))
+    d.save_checkpoint(path, d.RNNLM(d.LSTM(SIZE, 5, weight_drop=0.25), SIZE, dropout=0.5))
     model = d.load_checkpoint(path).model
     assert (model.rnn.weight_drop, model.dropout) == (0.25, 0.5)
 
@@ -148,7 +148,7 @@ class Leaky(nn.Module):
 def test_a_layer_of_ones_own_is_named_by_the_caller_and_never_by_the_file(path: Path) -> None:
     model = d.RNNLM(Leaky(SIZE, 4, leak=0.25), SIZE)
     d.save_checkpoint(path, model)
-    with pytest.raises(d.CheckpointError, match="its layer is 'Leaky'; known are GRUConcise, LSTMConcise, RNNConcise"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="its layer is 'Leaky'; known are GRU, LSTM, RNNConcise"):
         d.load_checkpoint(path)
     loaded = d.load_checkpoint(path, layers={"Leaky": Leaky})
     assert_same_model(loaded.model, model)
@@ -174,7 +174,7 @@ def test_a_file_cut_anywhere_is_refused(path: Path) -> None:
     content = path.read_bytes()
     for size in [0, 1, 7, 8, 9, 100, *range(200, len(content), 97), len(content) - 1]:
         path.write_bytes(content[:size])
-        with pytest.raises(d.CheckpointError, match="is no checkpoint, or is damaged or cut off"):
+        with pytest.raises(d.ops.checkpoint.CheckpointError, match="is no checkpoint, or is damaged or cut off"):
             d.load_checkpoint(path)
 
 
@@ -185,7 +185,7 @@ def test_a_byte_changed_anywhere_is_noticed(path: Path) -> None:
         damaged = bytearray(content)
         damaged[place] ^= 0x04
         path.write_bytes(damaged)
-        with pytest.raises(d.CheckpointError):
+        with pytest.raises(d.ops.checkpoint.CheckpointError):
             d.load_checkpoint(path)
 
 
@@ -194,7 +194,7 @@ def edited(path: Path, change: object) -> None:
     from safetensors import safe_open
     from safetensors.torch import save_file
 
-    from d2lrnn.checkpoint import _sha256
+    from d2lrnn.ops.checkpoint import _sha256
 
     with safe_open(str(path), framework="pt") as file:
         about, tensors = json.loads(file.metadata()["d2lrnn"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -227,7 +227,7 @@ def edited(path: Path, change: object) -> None:
 def test_a_file_that_contradicts_itself_is_refused(path: Path, change: object, message: str) -> None:
     d.save_checkpoint(path, make_model(), VOCAB, progress={"step": 3})
     edited(path, change)
-    with pytest.raises(d.CheckpointError, match=message):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match=message):
         d.load_checkpoint(path)
 
 
@@ -235,20 +235,20 @@ def test_files_of_others(path: Path) -> None:
     from safetensors.torch import save_file
 
     save_file({"a": torch.zeros(2)}, path)
-    with pytest.raises(d.CheckpointError, match="holds tensors, but not those of a d2lrnn checkpoint"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="holds tensors, but not those of a d2lrnn checkpoint"):
         d.load_checkpoint(path)
-    path.write_bytes(d.pretrained_bytes())
-    with pytest.raises(d.CheckpointError, match="not those of a d2lrnn checkpoint"):
+    path.write_bytes(d.pretrained.pretrained_bytes())
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="not those of a d2lrnn checkpoint"):
         d.load_checkpoint(path)
-    with pytest.raises(d.CheckpointError, match="does not exist"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="does not exist"):
         d.load_checkpoint(path.with_name("none.safetensors"))
-    with pytest.raises(d.CheckpointError, match="is a folder"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="is a folder"):
         d.load_checkpoint(path.parent)
     path.write_text("low tide")
-    with pytest.raises(d.CheckpointError, match="is no checkpoint"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="is no checkpoint"):
         d.load_checkpoint(path)
     path.write_bytes(struct.pack("<Q", 1 << 62) + b"{}")  # a header of four exabytes
-    with pytest.raises(d.CheckpointError, match="is no checkpoint"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="is no checkpoint"):
         d.load_checkpoint(path)
 
 
@@ -261,7 +261,7 @@ def test_a_pickle_is_never_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("TRAP", str(path.with_name("sprung")))
     for write in (lambda: torch.save({"a": Trap()}, path), lambda: path.write_bytes(pickle.dumps(Trap()))):
         write()
-        with pytest.raises(d.CheckpointError, match="is no checkpoint"):
+        with pytest.raises(d.ops.checkpoint.CheckpointError, match="is no checkpoint"):
             d.load_checkpoint(path)
     assert names(path.parent) == [path.name]
 
@@ -277,7 +277,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, 1 << 12))
 size = checkpoint.model.vocab_size
 try:
     d.save_checkpoint(sys.argv[1], d.RNNLM(d.RNNScratch(size, 200), size), checkpoint.vocab)
-except d.CheckpointError as error:
+except d.ops.checkpoint.CheckpointError as error:
     print(error)
 """
 
@@ -293,5 +293,5 @@ def test_a_full_disk_costs_the_new_checkpoint_and_never_the_old(path: Path) -> N
 
 
 def test_no_folder(path: Path) -> None:
-    with pytest.raises(d.CheckpointError, match="could not be written"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="could not be written"):
         d.save_checkpoint(path.parent / "none" / path.name, make_model())

@@ -18,15 +18,15 @@ def test_any_text_comes_back(seed: int) -> None:
     ids = torch.tensor([rng.randrange(vocab_size) for _ in range(rng.randrange(80))], dtype=torch.long)
     training = torch.tensor([rng.randrange(vocab_size) if rng.random() < 0.5 else 0 for _ in range(200)])
     model = d.NGramLM(training, order=rng.randrange(4), vocab_size=vocab_size)
-    assert torch.equal(d.decompress(model, d.compress(model, ids)), ids)
+    assert torch.equal(d.coding.decompress(model, d.coding.compress(model, ids)), ids)
 
 
 def test_size_is_the_surprise_of_a_table() -> None:
     data = d.load_text()
     model = d.NGramLM(data.train_ids, 5, 27)
     page = data.heldout_ids[:3000]
-    packed = d.compress(model, page)
-    assert torch.equal(d.decompress(model, packed), page)
+    packed = d.coding.compress(model, page)
+    assert torch.equal(d.coding.decompress(model, packed), page)
     # the first token is predicted too, from the letter counts alone
     first_nats = -math.log(model.next_probs([])[page[0]])
     bits = (model.evaluate(page).total_nats + first_nats) / math.log(2)
@@ -39,22 +39,22 @@ def test_size_is_the_surprise_of_a_network() -> None:
     torch.manual_seed(0)
     model = d.RNNLM(d.RNNScratch(27, 16), vocab_size=27)
     page = d.load_text().heldout_ids[:400]
-    packed = d.compress(model, page)
-    assert torch.equal(d.decompress(model, packed), page)
+    packed = d.coding.compress(model, page)
+    assert torch.equal(d.coding.decompress(model, packed), page)
     bits = d.evaluate(model, page).total_nats / math.log(2) + math.log2(27)
     assert len(packed) * 8 - 32 == pytest.approx(bits, abs=12)
 
 
 def test_certainty_costs_nothing_and_surprise_a_lot() -> None:
     model = d.NGramLM(torch.zeros(10_000, dtype=torch.long), order=1, vocab_size=27)
-    assert len(d.compress(model, torch.zeros(1000, dtype=torch.long))) <= 4 + 2
-    assert len(d.compress(model, torch.full((100,), 5))) > 100
+    assert len(d.coding.compress(model, torch.zeros(1000, dtype=torch.long))) <= 4 + 2
+    assert len(d.coding.compress(model, torch.full((100,), 5))) > 100
 
 
 def test_bad_input() -> None:
     model = d.NGramLM(torch.tensor([0, 1]), order=1, vocab_size=2)
     for index in (2, -1):
         with pytest.raises(ValueError, match=f"index {index} is not in the model's vocabulary"):
-            d.compress(model, torch.tensor([0, index]))
+            d.coding.compress(model, torch.tensor([0, index]))
     with pytest.raises(ValueError, match="too few"):
-        d.decompress(model, b"\0\0")
+        d.coding.decompress(model, b"\0\0")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import d2lrnn as d
-from d2lrnn import corpus
+from d2lrnn.ops import corpus
 
 BODY = b"one two three\n" * 500
 
@@ -75,14 +75,14 @@ def test_download_once_then_from_cache(server: str, cache: Path, monkeypatch: py
 @pytest.mark.parametrize("fault", ["missing", "truncated", "tampered"])
 def test_failed_download_leaves_nothing(fault: str, server: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _offer(monkeypatch, f"{server}/{fault}")
-    with pytest.raises(d.CorpusError, match="D2LRNN_DATA"):
+    with pytest.raises(d.ops.corpus.CorpusError, match="D2LRNN_DATA"):
         d.load_corpus("time-machine")
     assert [p for p in cache.rglob("*") if p.is_file()] == []
 
 
 def test_no_network_at_all(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _offer(monkeypatch, "http://127.0.0.1:9/nobody-listens")
-    with pytest.raises(d.CorpusError, match="the-tide-clock"):
+    with pytest.raises(d.ops.corpus.CorpusError, match="the-tide-clock"):
         d.load_corpus("time-machine")
 
 
@@ -99,7 +99,7 @@ def test_data_folder_comes_first_and_is_checked(tmp_path: Path, cache: Path, mon
     (tmp_path / "time.txt").write_bytes(BODY)
     assert d.load_corpus("time-machine") == BODY.decode()
     (tmp_path / "time.txt").write_bytes(BODY + b"x")
-    with pytest.raises(d.CorpusError, match="SHA-256"):
+    with pytest.raises(d.ops.corpus.CorpusError, match="SHA-256"):
         d.load_corpus("time-machine")
     assert not cache.exists()
 
@@ -139,14 +139,14 @@ def test_own_file(tmp_path: Path) -> None:
 def test_unusable_file(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_bytes(content)
-    with pytest.raises(d.CorpusError, match=message):
+    with pytest.raises(d.ops.corpus.CorpusError, match=message):
         d.load_corpus(path)
 
 
 def test_neither_a_name_nor_a_file(tmp_path: Path) -> None:
-    with pytest.raises(d.CorpusError, match=r"the-tide-clock.*time-machine.*ptb"):
+    with pytest.raises(d.ops.corpus.CorpusError, match=r"the-tide-clock.*time-machine.*ptb"):
         d.load_corpus("the-tied-clock")
-    with pytest.raises(d.CorpusError, match="cannot be read"):
+    with pytest.raises(d.ops.corpus.CorpusError, match="cannot be read"):
         d.load_corpus(tmp_path)
 
 

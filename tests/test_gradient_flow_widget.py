@@ -1,4 +1,4 @@
-"""The explorable GradientFlow in Python: against d2lrnn.bptt, autograd, and the numbers that the chapter names."""
+"""The explorable GradientFlow in Python: against d2lrnn.study.bptt, autograd, and the numbers that the chapter names."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_norms_of_tanh_are_those_of_the_package_and_of_autograd() -> None:
     H, lags = unrolled_gradients(widget.W_hh, inputs, last, "tanh")
     dH = torch.zeros(30, 1, 24, dtype=torch.float64)
     dH[-1] = last
-    by_package = d.gradients_by_lag(H.unsqueeze(1), dH, widget.W_hh)
+    by_package = d.bptt.gradients_by_lag(H.unsqueeze(1), dH, widget.W_hh)
     torch.testing.assert_close(by_package.state_norms, lags.state_norms, rtol=1e-10, atol=0)
     torch.testing.assert_close(by_package.dW_hh, lags.dW_hh, rtol=1e-10, atol=1e-14)
     assert widget.norms_by_lag == by_package.state_norms.tolist()
@@ -67,7 +67,7 @@ def test_radius_and_eigenvalues_are_exact() -> None:
     for matrix in ("gaussian", "orthogonal", "shear", "source"):
         for radius in (0.2, 1.0, 1.37, 2.0):
             widget = GradientFlow(matrix=matrix, radius=radius)
-            assert d.spectral_radius(widget.W_hh) == pytest.approx(radius, rel=1e-8)
+            assert d.bptt.spectral_radius(widget.W_hh) == pytest.approx(radius, rel=1e-8)
             assert float(widget.eigenvalues.abs().max()) == pytest.approx(radius, rel=1e-8)
     orthogonal = GradientFlow(matrix="orthogonal", radius=1.0)
     torch.testing.assert_close(orthogonal.W_hh @ orthogonal.W_hh.T, torch.eye(24).double(), rtol=0, atol=1e-11)

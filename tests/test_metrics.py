@@ -39,13 +39,13 @@ def test_perplexity_is_the_geometric_mean_of_choices_and_not_the_harmonic() -> N
 
 def test_bits_and_nats_are_the_same_thing_in_two_units() -> None:
     probabilities = [0.5, 0.125, 0.9]
-    assert d.surprise_bits(probabilities) == pytest.approx([1.0, 3.0, math.log2(1 / 0.9)])
-    assert d.bits_per_token(probabilities) == pytest.approx(sum(d.surprise_bits(probabilities)) / 3)
-    assert d.bits_per_token(probabilities) == pytest.approx(d.cross_entropy(probabilities) / math.log(2))
+    assert d.surprisal_bits(probabilities) == pytest.approx([1.0, 3.0, math.log2(1 / 0.9)])
+    assert d.bits_per_token(probabilities) == pytest.approx(sum(d.surprisal_bits(probabilities)) / 3)
+    assert d.bits_per_token(probabilities) == pytest.approx(d.mean_surprisal(probabilities) / math.log(2))
     assert d.perplexity(probabilities) == pytest.approx(2 ** d.bits_per_token(probabilities))
 
 
-@pytest.mark.parametrize("function", [d.perplexity, d.cross_entropy, d.bits_per_token, d.surprise_bits])
+@pytest.mark.parametrize("function", [d.perplexity, d.mean_surprisal, d.bits_per_token, d.surprisal_bits])
 @pytest.mark.parametrize("bad", [[], [1.1], [-0.1], [math.nan], [0.5, math.inf]])
 def test_what_is_not_a_probability_is_refused(function, bad: list[float]) -> None:
     with pytest.raises(ValueError, match="probabilit"):

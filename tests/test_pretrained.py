@@ -14,7 +14,7 @@ import d2lrnn as d
 def test_four_stages_each_better_than_the_one_before() -> None:
     text = d.load_text()
     claimed, measured = [], []
-    for stage in d.STAGES:
+    for stage in d.pretrained.STAGES:
         loaded = d.load_pretrained(stage)
         assert loaded.vocab.tokens == text.vocab.tokens
         claimed.append(loaded.heldout_perplexity)
@@ -25,12 +25,12 @@ def test_four_stages_each_better_than_the_one_before() -> None:
 
 
 def test_the_number_of_updates_grows_from_none() -> None:
-    steps = [d.load_pretrained(stage).num_steps for stage in d.STAGES]
+    steps = [d.load_pretrained(stage).num_steps for stage in d.pretrained.STAGES]
     assert steps[0] == 0 and steps == sorted(set(steps))
 
 
 def test_an_unknown_stage_names_those_there_are() -> None:
-    for load in (d.load_pretrained, d.pretrained_bytes):
+    for load in (d.load_pretrained, d.pretrained.pretrained_bytes):
         with pytest.raises(ValueError, match="no stage 'ready'; choose one of untrained"):
             load("ready")
 
@@ -54,9 +54,9 @@ def test_only_what_the_form_holds_is_written_and_nothing_by_halves(tmp_path: Pat
         (huge, vocab, "float16"),
     ]:
         with pytest.raises(ValueError, match=message):
-            d.save_pretrained(path, model, tokens, ABOUT)
+            d.pretrained.save_pretrained(path, model, tokens, ABOUT)
     assert not list(tmp_path.iterdir())
-    d.save_pretrained(path, small(), vocab, ABOUT)
+    d.pretrained.save_pretrained(path, small(), vocab, ABOUT)
     assert [file.name for file in tmp_path.iterdir()] == ["model.safetensors"]
 
 
@@ -64,8 +64,8 @@ def test_weights_come_back_rounded_to_half_precision(tmp_path: Path, monkeypatch
     model = small()
     folder = tmp_path / "data" / "models"
     folder.mkdir(parents=True)
-    d.save_pretrained(folder / "trained.safetensors", model, d.Vocab("abc"), ABOUT)
-    monkeypatch.setattr("d2lrnn.pretrained.files", lambda package: tmp_path)
+    d.pretrained.save_pretrained(folder / "trained.safetensors", model, d.Vocab("abc"), ABOUT)
+    monkeypatch.setattr("d2lrnn.study.pretrained.files", lambda package: tmp_path)
     loaded = d.load_pretrained()
     assert (loaded.num_steps, loaded.heldout_perplexity) == (7, 2.5) and not loaded.model.training
     for name, tensor in model.state_dict().items():

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 import d2lrnn as d
-from d2lrnn import checkpoint as checkpoint_module
-from d2lrnn.resuming import Checkpoints, TrainingInterruptedError
+from d2lrnn.ops import checkpoint as checkpoint_module
+from d2lrnn.ops.resuming import Checkpoints, TrainingInterruptedError
 
 IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 30)
 HELDOUT = IDS[:40]
@@ -24,7 +24,7 @@ HELDOUT = IDS[:40]
 
 def make_model(layer: type[nn.Module] = d.RNNScratch) -> d.RNNLM:
     torch.manual_seed(0)
-    if layer is d.LSTMConcise:  # its state is a pair, and each step draws random numbers of its own
+    if layer is d.LSTM:  # its state is a pair, and each step draws random numbers of its own
         return d.RNNLM(layer(4, 8, weight_drop=0.3), 4, dropout=0.2)
     return d.RNNLM(layer(4, 8), 4)
 
@@ -53,15 +53,15 @@ class Stopped(Exception):
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """As if the power went: nothing runs after this step, not even what tidies up."""
-    original, count = d.Stepper.step, [0]
+    original, count = d.engines.stepper.Stepper.step, [0]
 
-    def counting(self: d.Stepper, *arguments: object) -> tuple[float, float]:
+    def counting(self: d.engines.stepper.Stepper, *arguments: object) -> tuple[float, float]:
         if count[0] == step:
             raise Stopped
         count[0] += 1
         return original(self, *arguments)
 
-    monkeypatch.setattr(d.Stepper, "step", counting)
+    monkeypatch.setattr(d.engines.stepper.Stepper, "step", counting)
 
 
 def train(
@@ -89,9 +89,9 @@ def assert_same(one: tuple[d.RNNLM, d.History], other: tuple[d.RNNLM, d.History]
         (sequential, d.RNNScratch),
         (random_windows, d.RNNScratch),
         (lambda: random_windows(overlap=False), d.RNNConcise),
-        (from_global_numbers, d.LSTMConcise),
-        (sequential, d.LSTMConcise),
-        (lambda: d.RandomWindows(IDS, 3, 7, replacement=True), d.LSTMConcise),
+        (from_global_numbers, d.LSTM),
+        (sequential, d.LSTM),
+        (lambda: d.RandomWindows(IDS, 3, 7, replacement=True), d.LSTM),
     ],
     ids=["sequential", "random", "adjoining", "global and dropout", "carried pair and dropout", "replacement"],
 )
@@ -153,7 +153,7 @@ def test_so_many_updates_and_no_more(tmp_path: Path) -> None:
         stop_at(patch, 9)
         train(path, random_windows, epochs=None, updates=11)
     assert_same(train(path, random_windows, resume=True, epochs=None, updates=11), undisturbed)
-    with pytest.raises(d.CheckpointError, match="updates was 11 and is 16"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="updates was 11 and is 16"):
         train(path, random_windows, resume=True, epochs=2)
 
 
@@ -169,7 +169,7 @@ def test_with_a_constant_rate_more_epochs_may_follow(tmp_path: Path) -> None:
     train(path, random_windows, epochs=2)
     assert_same(train(path, random_windows, resume=True, epochs=4), train(None, random_windows, epochs=4))
     train(path, random_windows, epochs=2, schedule="one-cycle")
-    with pytest.raises(d.CheckpointError, match="updates was 16 and is 32"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="updates was 16 and is 32"):
         train(path, random_windows, resume=True, epochs=4, schedule="one-cycle")
 
 
@@ -188,7 +188,7 @@ def test_another_training_is_not_taken_up(tmp_path: Path, change: dict, message:
     path = tmp_path / "tide.safetensors"
     train(path, random_windows)
     before = path.read_bytes()
-    with pytest.raises(d.CheckpointError, match=message):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match=message):
         train(path, **{"make_windows": random_windows, "resume": True, **change})
     assert path.read_bytes() == before
 
@@ -196,7 +196,7 @@ def test_another_training_is_not_taken_up(tmp_path: Path, change: dict, message:
 def test_a_model_without_training_is_not_taken_up(tmp_path: Path) -> None:
     path = tmp_path / "tide.safetensors"
     d.save_checkpoint(path, make_model())
-    with pytest.raises(d.CheckpointError, match="holds a model and no training"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match="holds a model and no training"):
         train(path, random_windows, resume=True)
 
 
@@ -206,7 +206,7 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
     def save(path: object, model: object, vocab: object, *, settings: object, progress: dict) -> None:
         written.append(progress["step"])
 
-    monkeypatch.setattr("d2lrnn.resuming.save_checkpoint", save)
+    monkeypatch.setattr("d2lrnn.ops.resuming.save_checkpoint", save)
 
     def steps_written(**settings: object) -> list[int]:
         written.clear()
@@ -219,7 +219,7 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
     assert steps_written(every_seconds=None, every_steps=3) == [3, 6, 8]
     assert steps_written() == [8]
     clock = iter(range(0, 1000, 25))
-    monkeypatch.setattr("d2lrnn.resuming.time", type("Clock", (), {"monotonic": lambda: next(clock)}))
+    monkeypatch.setattr("d2lrnn.ops.resuming.time", type("Clock", (), {"monotonic": lambda: next(clock)}))
     # each look at the clock finds it 25 s later, and each start of the count is a look, too
     assert steps_written(every_seconds=60.0) == [3, 6, 8]
     for setting in ({"every_seconds": 0}, {"every_steps": -1}):
@@ -228,8 +228,8 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_checkpoint_changes_nothing_in_the_training(tmp_path: Path) -> None:
-    stored = train(tmp_path / "a.safetensors", from_global_numbers, d.LSTMConcise)
-    assert_same(stored, train(None, from_global_numbers, d.LSTMConcise))
+    stored = train(tmp_path / "a.safetensors", from_global_numbers, d.LSTM)
+    assert_same(stored, train(None, from_global_numbers, d.LSTM))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -237,9 +237,9 @@ def test_a_signal_waits_for_the_step_and_stores(tmp_path: Path, monkeypatch: pyt
     """The signal comes in the middle of an update, and the weights that are stored are whole ones."""
     path = tmp_path / "tide.safetensors"
     undisturbed = train(None, random_windows)
-    original, count = d.AdamW.update, [0]
+    original, count = d.optim.AdamW.update, [0]
 
-    def update(self: d.AdamW, *arguments: object) -> None:
+    def update(self: d.optim.AdamW, *arguments: object) -> None:
         count[0] += 1
         if count[0] == 11:
             os.kill(os.getpid(), number)
@@ -247,7 +247,7 @@ def test_a_signal_waits_for_the_step_and_stores(tmp_path: Path, monkeypatch: pyt
 
     before = signal.getsignal(number)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(TrainingInterruptedError, match="after step") as caught:
-        patch.setattr(d.AdamW, "update", update)
+        patch.setattr(d.optim.AdamW, "update", update)
         model, windows = make_model(), random_windows()
         checkpoint = Checkpoints(path, every_seconds=None)
         d.fit(model, windows, epochs=3, lr=0.05, heldout_ids=HELDOUT, device="cpu", checkpoint=checkpoint)
@@ -259,12 +259,12 @@ def test_a_signal_waits_for_the_step_and_stores(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_second_interrupt_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def update(self: d.AdamW, *arguments: object) -> None:
+    def update(self: d.optim.AdamW, *arguments: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
         raise AssertionError("the second one should have ended the step")
 
-    monkeypatch.setattr(d.AdamW, "update", update)
+    monkeypatch.setattr(d.optim.AdamW, "update", update)
     with pytest.raises(KeyboardInterrupt) as caught:
         train(tmp_path / "a.safetensors", random_windows)
     assert not isinstance(caught.value, TrainingInterruptedError) and not list(tmp_path.iterdir())
@@ -280,7 +280,7 @@ def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path: Path, mon
             raise OSError(28, "No space left on device")
         return replacing(target)
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(d.CheckpointError, match="No space left on device"):
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(d.ops.checkpoint.CheckpointError, match="No space left on device"):
         patch.setattr(checkpoint_module, "replacing", full_after_a_while)
         train(path, random_windows)
     assert d.load_checkpoint(path).progress["step"] == 10  # two files each
@@ -291,7 +291,7 @@ KILLED = """
 import sys
 import torch
 import d2lrnn as d
-from d2lrnn.resuming import Checkpoints
+from d2lrnn.ops.resuming import Checkpoints
 
 def train(path):
     torch.manual_seed(0)

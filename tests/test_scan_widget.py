@@ -42,7 +42,7 @@ def test_both_ways_end_with_the_states_of_the_equation(name: str, method: str) -
         torch.testing.assert_close(widget.states_by_scan, torch.tensor(states, dtype=torch.float64))
         torch.testing.assert_close(widget.trace[-1][1], widget.states_by_scan, rtol=0, atol=0)
         assert len(widget.trace) == widget.depths["scan"] + 1
-        assert widget.levels == d.scan_levels(num_steps, method)
+        assert widget.levels == d.scan.scan_levels(num_steps, method)
 
 
 def test_the_last_pair_is_the_one_that_the_chapter_computes_by_hand() -> None:
@@ -72,7 +72,7 @@ def test_weights_are_the_gradients_of_the_state_by_the_inputs() -> None:
     for place in range(1, 17):
         widget.place = place
         x = torch.tensor(widget.x, dtype=torch.float64, requires_grad=True)
-        state = d.linear_recurrence_loop(torch.tensor(widget.a, dtype=torch.float64), x)[place - 1]
+        state = d.scan.linear_recurrence_loop(torch.tensor(widget.a, dtype=torch.float64), x)[place - 1]
         (grad,) = torch.autograd.grad(state, x)
         torch.testing.assert_close(widget.weights, grad[:place])
         assert not grad[place:].any()

@@ -15,8 +15,8 @@ import pytest
 import torch
 
 import d2lrnn as d
-from d2lrnn.corpus import read_chunks
-from d2lrnn.stream import ChunkNormalizer, ids_fingerprint
+from d2lrnn.ops.corpus import read_chunks
+from d2lrnn.ops.stream import ChunkNormalizer, ids_fingerprint
 
 # Letters of one to four bytes, capitals whose small letter depends on the neighbours or is two characters long (the
 # Kelvin sign's is a plain k), line ends of all kinds, white space that only some functions take for it, a byte-order
@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def assert_same(streamed: d.StreamedText, loaded: d.EncodedText) -> None:
+def assert_same(streamed: d.ops.stream.StreamedText, loaded: d.EncodedText) -> None:
     assert streamed.vocab.tokens == loaded.vocab.tokens
     assert streamed.vocab.token_freqs == loaded.vocab.token_freqs
     assert streamed.vocab.unk_token == loaded.vocab.unk_token
@@ -46,7 +46,7 @@ def assert_same(streamed: d.StreamedText, loaded: d.EncodedText) -> None:
 @pytest.mark.parametrize("clean", [True, False])
 @pytest.mark.parametrize("level", ["char", "word"])
 def test_streamed_equals_loaded(path: Path, chunk_chars: int, clean: bool, level: str) -> None:
-    streamed = d.stream_text(path, level, clean=clean, chunk_chars=chunk_chars, heldout_fraction=0.3)
+    streamed = d.ops.stream.stream_text(path, level, clean=clean, chunk_chars=chunk_chars, heldout_fraction=0.3)
     assert_same(streamed, d.load_text(path, level, clean=clean, heldout_fraction=0.3))
     assert streamed.train_ids.dtype == torch.uint8
 
@@ -55,7 +55,7 @@ def test_streamed_equals_loaded(path: Path, chunk_chars: int, clean: bool, level
 def test_rare_tokens_give_way_to_the_unknown_one(path: Path, level: str) -> None:
     path.write_text("a rare word, a raw tide: <unk> " + "a tide " * 9, encoding="utf-8")
     settings = {"min_freq": 3, "unk_token": "<unk>", "clean": False}
-    streamed = d.stream_text(path, level, chunk_chars=5, **settings)
+    streamed = d.ops.stream.stream_text(path, level, chunk_chars=5, **settings)
     assert_same(streamed, d.load_text(path, level, **settings))
     assert (streamed.train_ids == 0).any()
 
@@ -84,14 +84,14 @@ def test_an_index_takes_as_few_bytes_as_needed(path: Path, num_characters: int, 
     alphabet = [chr(code) for code in range(33, 100_000) if chr(code).isprintable() and not 0xD800 <= code < 0xE000]
     text = "".join(alphabet[:num_characters])
     path.write_text(text, encoding="utf-8")
-    streamed = d.stream_text(path, clean=False, heldout_fraction=0)
+    streamed = d.ops.stream.stream_text(path, clean=False, heldout_fraction=0)
     assert len(streamed.vocab) == num_characters and streamed.train_ids.dtype == dtype
     assert streamed.vocab.decode(streamed.train_ids) == text
     assert streamed.ids_path.stat().st_size == num_characters * streamed.train_ids.element_size()
 
 
 def test_both_samplers_and_the_score_take_mapped_indices(path: Path) -> None:
-    streamed, loaded = d.stream_text(path), d.load_text(path)
+    streamed, loaded = d.ops.stream.stream_text(path), d.load_text(path)
     for make in (
         lambda ids: d.SequentialWindows(ids, 3, 5),
         lambda ids: d.RandomWindows(ids, 3, 5, generator=torch.Generator().manual_seed(2)),
@@ -105,7 +105,7 @@ def test_both_samplers_and_the_score_take_mapped_indices(path: Path) -> None:
 
 
 def test_the_fingerprint_is_of_the_indices_and_not_of_their_type(path: Path) -> None:
-    streamed, loaded = d.stream_text(path), d.load_text(path)
+    streamed, loaded = d.ops.stream.stream_text(path), d.load_text(path)
     whole = torch.cat([loaded.train_ids, loaded.heldout_ids])
     assert ids_fingerprint(whole, len(loaded.vocab)) == streamed.manifest.ids_sha256
     whole[5] += 1
@@ -115,7 +115,7 @@ def test_the_fingerprint_is_of_the_indices_and_not_of_their_type(path: Path) -> 
 @pytest.fixture
 def encodings(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """How often a text was really read."""
-    from d2lrnn import stream
+    from d2lrnn.ops import stream
 
     seen, encode = SimpleNamespace(count=0), stream._encode
 
@@ -128,12 +128,12 @@ def encodings(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_a_second_call_finds_the_indices(path: Path, encodings: SimpleNamespace) -> None:
-    first = d.stream_text(path)
-    again = d.stream_text(path, heldout_fraction=0.5)  # the split is not in the files
+    first = d.ops.stream.stream_text(path)
+    again = d.ops.stream.stream_text(path, heldout_fraction=0.5)  # the split is not in the files
     assert encodings.count == 1 and again.manifest == first.manifest
     assert len(again.heldout_ids) > len(first.heldout_ids)
     os.utime(path, (1, 1))  # another time, the same text
-    d.stream_text(path)
+    d.ops.stream.stream_text(path)
     assert encodings.count == 1
     assert json.loads(Path(f"{first.ids_path}.json").read_text(encoding="utf-8"))["source_mtime_ns"] == 10**9
 
@@ -142,7 +142,7 @@ def test_a_second_call_finds_the_indices(path: Path, encodings: SimpleNamespace)
     "change", ["text", "same length", "cut ids", "cut manifest", "no manifest", "newer", "min_freq"]
 )
 def test_whatever_no_longer_fits_is_made_anew(path: Path, encodings: SimpleNamespace, change: str) -> None:
-    ids_path = d.stream_text(path).ids_path
+    ids_path = d.ops.stream.stream_text(path).ids_path
     manifest, settings = Path(f"{ids_path}.json"), {}
     content = path.read_bytes()
     match change:
@@ -161,18 +161,18 @@ def test_whatever_no_longer_fits_is_made_anew(path: Path, encodings: SimpleNames
             manifest.write_text(json.dumps(json.loads(manifest.read_text("utf-8")) | {"version": 2}), "utf-8")
         case "min_freq":
             settings = {"min_freq": 2, "unk_token": "<unk>"}
-    assert_same(d.stream_text(path, **settings), d.load_text(path, **settings))
+    assert_same(d.ops.stream.stream_text(path, **settings), d.load_text(path, **settings))
     assert encodings.count == 2
-    d.stream_text(path, **settings)
+    d.ops.stream.stream_text(path, **settings)
     assert encodings.count == 2
 
 
 def test_another_folder_and_an_unwritable_one(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "ids" / "here"
-    assert d.stream_text(path, folder=folder).ids_path == folder / "tide.txt.char.ids"
+    assert d.ops.stream.stream_text(path, folder=folder).ids_path == folder / "tide.txt.char.ids"
     assert sorted(p.name for p in folder.iterdir()) == ["tide.txt.char.ids", "tide.txt.char.ids.json"]
-    with pytest.raises(d.CorpusError, match="could not be written"):
-        d.stream_text(path, folder=path)  # a file where a folder should be
+    with pytest.raises(d.ops.corpus.CorpusError, match="could not be written"):
+        d.ops.stream.stream_text(path, folder=path)  # a file where a folder should be
 
 
 @pytest.mark.parametrize(
@@ -185,30 +185,30 @@ def test_another_folder_and_an_unwritable_one(path: Path, tmp_path: Path) -> Non
         ("wave 🌊".encode()[:-1], r"is not UTF-8 text \(byte 5 is 0xf0\)"),
     ],
 )
-@pytest.mark.parametrize("read", [d.stream_text, d.load_text])
+@pytest.mark.parametrize("read", [d.ops.stream.stream_text, d.load_text])
 def test_texts_that_cannot_be_used(path: Path, content: bytes, message: str, read: object) -> None:
     path.write_bytes(content)
-    with pytest.raises(d.CorpusError, match=message):
+    with pytest.raises(d.ops.corpus.CorpusError, match=message):
         read(path)
     assert [p.name for p in path.parent.iterdir()] == ["tide.txt"]
 
 
 def test_paths_and_settings_that_cannot_be_used(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(d.CorpusError, match="no file called"):
-        d.stream_text(tmp_path / "none.txt")
-    with pytest.raises(d.CorpusError, match="cannot be read as a text file: Is a directory"):
-        d.stream_text(tmp_path)
+    with pytest.raises(d.ops.corpus.CorpusError, match="no file called"):
+        d.ops.stream.stream_text(tmp_path / "none.txt")
+    with pytest.raises(d.ops.corpus.CorpusError, match="cannot be read as a text file: Is a directory"):
+        d.ops.stream.stream_text(tmp_path)
     with pytest.raises(ValueError, match="heldout_fraction is 1"):
-        d.stream_text(path, heldout_fraction=1)
+        d.ops.stream.stream_text(path, heldout_fraction=1)
     with pytest.raises(ValueError, match="level is 'line'"):
-        d.stream_text(path, "line")
+        d.ops.stream.stream_text(path, "line")
     with pytest.raises(ValueError, match="chunk_chars is 0"):
-        d.stream_text(path, chunk_chars=0)
+        d.ops.stream.stream_text(path, chunk_chars=0)
     with pytest.raises(ValueError, match="pass unk_token"):
-        d.stream_text(path, min_freq=2)
+        d.ops.stream.stream_text(path, min_freq=2)
     path.write_text("潮 の 満ち引き", encoding="utf-8")
     with pytest.raises(ValueError, match="Nothing is left of"):
-        d.stream_text(path)
+        d.ops.stream.stream_text(path)
     assert [p.name for p in path.parent.iterdir()] == ["tide.txt"]
 
 
@@ -217,13 +217,13 @@ def test_a_disk_that_fills_up_leaves_nothing(path: Path, monkeypatch: pytest.Mon
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", no_room)
-    with pytest.raises(d.CorpusError, match=r"could not be written to .*No space left on device"):
-        d.stream_text(path)
+    with pytest.raises(d.ops.corpus.CorpusError, match=r"could not be written to .*No space left on device"):
+        d.ops.stream.stream_text(path)
     assert [p.name for p in path.parent.iterdir()] == ["tide.txt"]
 
 
 def test_a_text_that_changes_while_it_is_read_is_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from d2lrnn import stream
+    from d2lrnn.ops import stream
 
     def growing(*arguments: object) -> object:
         yield from read_chunks(*arguments)
@@ -231,15 +231,15 @@ def test_a_text_that_changes_while_it_is_read_is_noticed(path: Path, monkeypatch
             file.write(b" more")
 
     monkeypatch.setattr(stream, "read_chunks", growing)
-    with pytest.raises(d.CorpusError, match="was changed while it was read"):
-        d.stream_text(path)
+    with pytest.raises(d.ops.corpus.CorpusError, match="was changed while it was read"):
+        d.ops.stream.stream_text(path)
     assert [p.name for p in path.parent.iterdir()] == ["tide.txt"]
 
 
 PEAK = """
 import resource, sys
 import d2lrnn as d
-text = d.stream_text(sys.argv[1])
+text = d.ops.stream.stream_text(sys.argv[1])
 print(len(text.train_ids) + len(text.heldout_ids), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -37,7 +37,7 @@ def test_the_total_is_the_models_score() -> None:
 def test_the_bytes_are_those_of_the_coder() -> None:
     widget = SurpriseMap()
     loaded = d.load_pretrained()
-    packed = d.compress(loaded.model, torch.tensor(loaded.vocab.encode(widget.text)))
+    packed = d.coding.compress(loaded.model, torch.tensor(loaded.vocab.encode(widget.text)))
     header, first_letter = 4, math.log2(27) / 8  # the coder's length field; the letter that nobody guesses
     assert abs(len(packed) - header - first_letter - widget.packed_bytes) <= 2
 

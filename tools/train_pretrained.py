@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 import d2lrnn as d
-from d2lrnn.pretrained import STAGES, save_pretrained
+from d2lrnn.study.pretrained import STAGES, save_pretrained
 
 FOLDER = Path(d.__file__).parent / "data" / "models"
 SEED, NUM_HIDDENS, EPOCHS, LR = 0, 128, 20, 1e-2

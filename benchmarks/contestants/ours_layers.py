@@ -14,10 +14,10 @@ def why_not(task: Task) -> str | None:
     return "numpy runs on the CPU only" if task.device != "cpu" else None
 
 
-def model_of(task: Task) -> d.ManualRNNLM:
+def model_of(task: Task) -> d.by_hand.ManualRNNLM:
     setting = task.setting
     assert setting.num_embedding is not None
-    model = d.ManualRNNLM(setting.vocab_size, setting.num_embedding, setting.num_hiddens, stateful=False)
+    model = d.by_hand.ManualRNNLM(setting.vocab_size, setting.num_embedding, setting.num_hiddens, stateful=False)
     for name, param in model.params.items():
         param[...] = task.weights[name]
     return model

@@ -12,6 +12,6 @@ why_not = ours_layers.why_not
 
 
 def train(task: Task, stream: Stream, losses: list[float] | None) -> None:
-    history = d.fit_manual(ours_layers.model_of(task), stream, epochs=1, lr=task.setting.lr)
+    history = d.by_hand.fit_manual(ours_layers.model_of(task), stream, epochs=1, lr=task.setting.lr)
     if losses is not None:
         losses += history.step_losses

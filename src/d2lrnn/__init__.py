@@ -1,145 +1,63 @@
 """d2lrnn: the helper package of *Hidden State*, an interactive book about recurrent neural networks.
 
-Data flows one way, and each module imports only from those before it::
+Train a character language model, score it on text that it has not seen, and let it write::
 
-    corpus -> text, stream -> batching -> recurrent, gated, closed_form -> metrics -> language_model
-        -> checkpoint, distributed -> optim -> resuming, stepping -> training -> decoding, coding, scoring
-    device, bptt, ngram, manual, manual_model, pretrained, scan
+    import d2lrnn as d
 
-`d2lrnn.plotting` (needs matplotlib) and `d2lrnn.widgets` (needs anywidget) sit on top and are imported on demand,
-so that ``import d2lrnn`` is as quick as ``import torch``.
+    text = d.load_text()                                            # the story that ships with the package
+    model = d.RNNLM(d.RNNScratch(len(text.vocab), 64), len(text.vocab))
+    windows = d.RandomWindows(text.train_ids, batch_size=32, num_steps=32)
+    d.fit(model, windows, epochs=3, lr=0.01, heldout_ids=text.heldout_ids)
+    print(d.generate(model, text.vocab, "the tide ", 100))
+
+Beside the names of ``d2lrnn.__all__``: ``d.bptt``, ``d.by_hand``, ``d.scan``, ``d.coding`` and ``d.pretrained`` belong
+to one chapter each, ``d.optim`` has the optimisers, ``d.plotting`` the figures (needs matplotlib), ``d.widgets`` the
+explorables (needs anywidget), ``d.checks`` the exercises, ``d.ops`` what long trainings need. ``help(d.fit)`` explains a name.
 """
 
-from d2lrnn.batching import RandomWindows, SequentialWindows
-from d2lrnn.bptt import (
-    LagGradients,
-    gradients_by_lag,
-    random_factors,
-    scale_to_spectral_radius,
-    spectral_radius,
-    step_jacobian,
-    truncated_gradient,
-    window_factors,
-)
-from d2lrnn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint
-from d2lrnn.coding import compress, decompress
-from d2lrnn.corpus import CORPORA, DEFAULT_CORPUS, CorpusError, load_corpus
-from d2lrnn.decoding import generate, next_token_probs, warm_up
-from d2lrnn.device import describe_device, pick_device, seed_everything
-from d2lrnn.distributed import DistributedError, Ranks, join_ranks
-from d2lrnn.gated import GRUConcise, LSTMConcise
-from d2lrnn.language_model import RNNLM, evaluate
-from d2lrnn.manual import (
-    StepGradients,
-    TimeAffine,
-    TimeEmbedding,
-    TimeRNN,
-    TimeSoftmaxWithLoss,
-    rnn_step_backward,
-    rnn_step_forward,
-)
-from d2lrnn.manual_model import ManualRNNLM, fit_manual
-from d2lrnn.metrics import Score, bits_per_token, cross_entropy, perplexity, score_logits, surprise_bits
-from d2lrnn.ngram import NGramLM
-from d2lrnn.optim import SGD, AdamW, cycled_momentum, learning_rate
-from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes, save_pretrained
-from d2lrnn.recurrent import RNNConcise, RNNScratch, rnn_step
-from d2lrnn.resuming import Checkpoints, TrainingInterruptedError
-from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
-from d2lrnn.scoring import LineScore, TextScore, score_text
-from d2lrnn.stepping import AutogradStepper, ClosedFormStepper, FlatParameters, Stepper, make_stepper
-from d2lrnn.stream import StreamedText, stream_text
-from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
-from d2lrnn.training import EpochRecord, History, TrainingDivergedError, clip_gradients, fit
+# Names are imported when they are asked for, so that `d2lrnn --help` need not wait for torch. The list of them, which
+# type checkers read as well, is __init__.pyi.
+import sys as _sys
+from typing import Any as _Any
 
-__version__ = "0.1.0"
+import lazy_loader as _lazy
 
-__all__ = [
-    "CORPORA",
-    "DEFAULT_CORPUS",
-    "RNNLM",
-    "SGD",
-    "STAGES",
-    "AdamW",
-    "AutogradStepper",
-    "Checkpoint",
-    "CheckpointError",
-    "Checkpoints",
-    "ClosedFormStepper",
-    "CorpusError",
-    "DistributedError",
-    "EncodedText",
-    "EpochRecord",
-    "FlatParameters",
-    "GRUConcise",
-    "History",
-    "LSTMConcise",
-    "LagGradients",
-    "LineScore",
-    "ManualRNNLM",
-    "NGramLM",
-    "Pretrained",
-    "RNNConcise",
-    "RNNScratch",
-    "RandomWindows",
-    "Ranks",
-    "ScanLevel",
-    "Score",
-    "SequentialWindows",
-    "StepGradients",
-    "Stepper",
-    "StreamedText",
-    "TextScore",
-    "TimeAffine",
-    "TimeEmbedding",
-    "TimeRNN",
-    "TimeSoftmaxWithLoss",
-    "TrainingDivergedError",
-    "TrainingInterruptedError",
-    "Vocab",
-    "bits_per_token",
-    "clip_gradients",
-    "compress",
-    "cross_entropy",
-    "cycled_momentum",
-    "decompress",
-    "describe_device",
-    "evaluate",
-    "fit",
-    "fit_manual",
-    "generate",
-    "gradients_by_lag",
-    "join_ranks",
-    "learning_rate",
-    "linear_recurrence_loop",
-    "linear_recurrence_scan",
-    "load_checkpoint",
-    "load_corpus",
-    "load_pretrained",
-    "load_text",
-    "make_stepper",
-    "next_token_probs",
-    "normalize",
-    "perplexity",
-    "pick_device",
-    "pretrained_bytes",
-    "random_factors",
-    "rnn_step",
-    "rnn_step_backward",
-    "rnn_step_forward",
-    "save_checkpoint",
-    "save_pretrained",
-    "scale_to_spectral_radius",
-    "scan_levels",
-    "score_logits",
-    "score_text",
-    "seed_everything",
-    "spectral_radius",
-    "step_jacobian",
-    "stream_text",
-    "surprise_bits",
-    "tokenize",
-    "truncated_gradient",
-    "warm_up",
-    "window_factors",
-]
+__version__ = "0.2.0"
+
+_load, _names, _ = _lazy.attach_stub(__name__, __file__)
+_SUBMODULES = (
+    "bptt", "by_hand", "checks", "coding", "engines", "ops", "optim", "plotting", "pretrained", "scan", "study",
+    "widgets",
+)  # fmt: skip
+__all__ = sorted(set(_names()) - set(_SUBMODULES))
+
+_NAMES_OF_D2L = {
+    "TimeMachine": "load_text('time-machine')",
+    "Trainer": "fit",
+    "grad_clipping": "clip_gradients",
+    "load_data_time_machine": "load_text('time-machine')",
+    "predict_ch8": "generate",
+    "predict_rnn": "generate",
+    "RNN": "RNNConcise",
+    "RNNLMScratch": "RNNLM(RNNScratch(...), vocab_size)",
+    "RNNModel": "RNNLM(RNNConcise(...), vocab_size)",
+    "RNNModelScratch": "RNNLM(RNNScratch(...), vocab_size)",
+    "seq_data_iter_random": "RandomWindows",
+    "seq_data_iter_sequential": "SequentialWindows",
+    "train_ch8": "fit",
+    "train_epoch_ch8": "fit",
+    "try_gpu": "pick_device",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _NAMES_OF_D2L:
+        raise AttributeError(f"d2l's {name} is d2lrnn.{_NAMES_OF_D2L[name]} here; see the page 'Coming from D2L'.")
+    return _load(name)
+
+
+def __dir__() -> list[str]:
+    # help() would print every class with all that torch gives it, ten thousand lines: it shows the docstring above.
+    if _sys._getframe(1).f_globals.get("__name__") == "inspect":
+        return []
+    return sorted([*__all__, *_SUBMODULES])

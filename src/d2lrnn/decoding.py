@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from d2lrnn.language_model import RNNLM
+from d2lrnn.model import RNNLM
 from d2lrnn.text import Vocab, tokenize
 
 __all__ = ["generate", "next_token_probs", "warm_up"]

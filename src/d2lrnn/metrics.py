@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import torch
 
-__all__ = ["Score", "bits_per_token", "cross_entropy", "perplexity", "score_logits", "surprise_bits"]
+__all__ = ["Score", "bits_per_token", "mean_surprisal", "perplexity", "score_logits", "surprisal_bits"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _check_probabilities(probabilities: Iterable[float]) -> list[float]:
     return values
 
 
-def surprise_bits(probabilities: Iterable[float]) -> list[float]:
+def surprisal_bits(probabilities: Iterable[float]) -> list[float]:
     """Surprise ``-log2 p`` of each token, in bits; ``inf`` where p is 0.
 
     Parameters
@@ -120,21 +120,21 @@ def surprise_bits(probabilities: Iterable[float]) -> list[float]:
 
     Examples
     --------
-    >>> surprise_bits([1, 0.5, 0.125, 0])
+    >>> surprisal_bits([1, 0.5, 0.125, 0])
     [0.0, 1.0, 3.0, inf]
     """
     # The `+ 0.0` turns -log2(1) = -0.0 into a plain zero.
     return [-math.log2(p) + 0.0 if p > 0 else math.inf for p in _check_probabilities(probabilities)]
 
 
-def cross_entropy(probabilities: Iterable[float]) -> float:
+def mean_surprisal(probabilities: Iterable[float]) -> float:
     """Mean surprise ``-(1/n) sum ln p``, in nats per token.
 
-    Parameters, errors: as in :func:`surprise_bits`.
+    Parameters, errors: as in :func:`surprisal_bits`.
 
     Examples
     --------
-    >>> round(cross_entropy([0.8]), 4)
+    >>> round(mean_surprisal([0.8]), 4)
     0.2231
     """
     values = _check_probabilities(probabilities)
@@ -143,14 +143,14 @@ def cross_entropy(probabilities: Iterable[float]) -> float:
 
 
 def bits_per_token(probabilities: Iterable[float]) -> float:
-    """Mean surprise in bits per token; :func:`cross_entropy` divided by ln 2.
+    """Mean surprise in bits per token; :func:`mean_surprisal` divided by ln 2.
 
     Examples
     --------
     >>> bits_per_token([0.5, 0.125])
     2.0
     """
-    bits = surprise_bits(probabilities)
+    bits = surprisal_bits(probabilities)
     return math.fsum(bits) / len(bits)
 
 
@@ -160,7 +160,7 @@ def perplexity(probabilities: Iterable[float]) -> float:
     It is 1 for a model that is always certain and right, infinite for one that ever gives 0 to what happens, and
     the size of the vocabulary for one that guesses uniformly. Taught in the chapter *Perplexity*.
 
-    Parameters, errors: as in :func:`surprise_bits`.
+    Parameters, errors: as in :func:`surprisal_bits`.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def perplexity(probabilities: Iterable[float]) -> float:
     >>> round(perplexity([1 / 27] * 10), 6)
     27.0
     """
-    return Score(cross_entropy(probabilities), 1).perplexity
+    return Score(mean_surprisal(probabilities), 1).perplexity
 
 
 def score_logits(logits: torch.Tensor, targets: torch.Tensor) -> Score:

@@ -1,6 +1,6 @@
 r"""Gradient descent and AdamW on one long vector of weights, and the learning rate along a run.
 
-All weights of a model lie in one flat tensor (:class:`d2lrnn.stepping.FlatParameters`), so an update is a handful of
+All weights of a model lie in one flat tensor (:class:`d2lrnn.engines.stepper.FlatParameters`), so an update is a handful of
 operations whatever the number of matrices, on the CPU and on a GPU. Results are those of ``torch.optim`` to float32
 rounding; that package takes a second to import, in every kernel, which is more than many a training step in this book.
 """

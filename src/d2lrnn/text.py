@@ -11,7 +11,7 @@ from typing import Literal
 
 import torch
 
-from d2lrnn.corpus import DEFAULT_CORPUS, load_corpus
+from d2lrnn.ops.corpus import DEFAULT_CORPUS, load_corpus
 
 __all__ = ["EncodedText", "Vocab", "load_text", "normalize", "tokenize"]
 

@@ -16,13 +16,12 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from d2lrnn.batching import RandomWindows, SequentialWindows
-from d2lrnn.checkpoint import load_checkpoint
-from d2lrnn.distributed import Ranks
-from d2lrnn.language_model import RNNLM, State, evaluate
+from d2lrnn.engines.stepper import Engine, make_stepper
 from d2lrnn.metrics import Score
-from d2lrnn.optim import cycled_momentum, learning_rate
-from d2lrnn.resuming import (
+from d2lrnn.model import RNNLM, State, evaluate
+from d2lrnn.ops.checkpoint import load_checkpoint
+from d2lrnn.ops.ranks import Ranks
+from d2lrnn.ops.resuming import (
     Checkpoints,
     Interrupts,
     Place,
@@ -31,7 +30,8 @@ from d2lrnn.resuming import (
     check_same_run,
     describe_windows,
 )
-from d2lrnn.stepping import Engine, make_stepper
+from d2lrnn.optim import cycled_momentum, learning_rate
+from d2lrnn.windows import RandomWindows, SequentialWindows
 
 __all__ = ["EpochRecord", "History", "TrainingDivergedError", "clip_gradients", "fit"]
 
@@ -262,7 +262,7 @@ def fit(
     clip : float or None, default 1.0
         Greatest global gradient norm; None switches clipping off.
     engine : "auto", "autograd", "closed-form" or "cuda-graph"
-        Who computes the gradients, see :func:`d2lrnn.stepping.make_stepper`; it changes the speed and nothing else.
+        Who computes the gradients, see :func:`d2lrnn.engines.stepper.make_stepper`; it changes the speed and nothing else.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
     patience : int, optional
@@ -283,7 +283,7 @@ def fit(
         settings must be made as they were then (with a constant learning rate, more epochs may follow whole ones). The
         weights come out as those of a training that never stopped, bit for bit.
     ranks : Ranks, optional
-        Train together with other processes, see :func:`d2lrnn.distributed.join_ranks`. All of them call `fit` with the
+        Train together with other processes, see :func:`d2lrnn.ops.ranks.join_ranks`. All of them call `fit` with the
         same arguments; rank 0 alone shows progress, scores the held-out text and writes. `device` is not asked then.
     on_epoch : callable, optional
         Is given the record of each epoch as it ends.

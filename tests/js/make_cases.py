@@ -50,11 +50,11 @@ def cases() -> dict[str, Any]:
             "probs": [
                 {
                     "probs": probs,
-                    "bits": metrics.surprise_bits(probs),
+                    "bits": metrics.surprisal_bits(probs),
                     "mean_bits": metrics.bits_per_token(probs),
                     "perplexity": metrics.perplexity(probs),
                     "means": mean_choices(probs),
-                    "axis": [axis_position(bits) for bits in metrics.surprise_bits(probs)],
+                    "axis": [axis_position(bits) for bits in metrics.surprisal_bits(probs)],
                 }
                 for probs in _probability_lists()
             ],

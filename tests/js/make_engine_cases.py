@@ -14,7 +14,6 @@ from torch import nn
 
 from d2lrnn import (
     RNNLM,
-    STAGES,
     NGramLM,
     RNNScratch,
     clip_gradients,
@@ -23,6 +22,7 @@ from d2lrnn import (
     next_token_probs,
     normalize,
 )
+from d2lrnn.study.pretrained import STAGES
 
 FILE = Path(__file__).with_name("engine_cases.json")
 NAMES = ("rnn.W_xh", "rnn.W_hh", "rnn.b_h", "W_hq", "b_q")

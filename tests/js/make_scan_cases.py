@@ -36,8 +36,8 @@ def _state(a: list[float], x: list[float], method: str, place: int) -> dict[str,
         "place": place,
         "loop": widget.states_by_loop.tolist(),
         "scan": widget.states_by_scan.tolist(),
-        "loop32": d.linear_recurrence_loop(torch.tensor(a), torch.tensor(x)).tolist(),
-        "scan32": d.linear_recurrence_scan(torch.tensor(a), torch.tensor(x), method=method).tolist(),
+        "loop32": d.scan.linear_recurrence_loop(torch.tensor(a), torch.tensor(x)).tolist(),
+        "scan32": d.scan.linear_recurrence_scan(torch.tensor(a), torch.tensor(x), method=method).tolist(),
         "differences": widget.differences,
         "trace": [{"a": a.tolist(), "b": b.tolist()} for a, b in widget.trace],
         "weights": widget.weights.tolist(),
@@ -57,7 +57,7 @@ def cases() -> dict[str, Any]:
             {
                 "num_steps": num_steps,
                 "method": method,
-                "levels": [[level.distance, level.pairs] for level in d.scan_levels(num_steps, method)],
+                "levels": [[level.distance, level.pairs] for level in d.scan.scan_levels(num_steps, method)],
             }
             for num_steps in range(2, 17)
             for method in ("doubling", "two-sweep")

@@ -21,7 +21,7 @@ function randomNumbers(seed) {
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
 }
 
-test("the levels are those of d2lrnn.scan_levels", () => {
+test("the levels are those of d2lrnn.scan.scan_levels", () => {
   assert.equal(CASES.levels.length, SCHEDULES.length);
   for (const { num_steps, method, levels } of CASES.levels) {
     const found = scanLevels(num_steps, method).map(({ distance, targets }) => [distance, targets.map((t) => [t - distance, t])]);

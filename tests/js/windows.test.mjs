@@ -1,4 +1,4 @@
-// The cuts of the windows explorable against those of d2lrnn.batching, and its marks against their definitions.
+// The cuts of the windows explorable against those of d2lrnn.windows, and its marks against their definitions.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

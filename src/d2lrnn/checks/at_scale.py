@@ -7,7 +7,7 @@ import math
 import torch
 
 from d2lrnn.checks.exercise import Exercise, Mistake
-from d2lrnn.scan import scan_levels
+from d2lrnn.study.scan import scan_levels
 
 AffineMap = tuple[torch.Tensor, torch.Tensor]
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 import traitlets as t
 
-from d2lrnn.bptt import LagGradients, gradients_by_lag, scale_to_spectral_radius, spectral_radius
+from d2lrnn.study.bptt import LagGradients, gradients_by_lag, scale_to_spectral_radius, spectral_radius
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
 from d2lrnn.widgets.words import Words

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import traitlets as t
 
-from d2lrnn.pretrained import Pretrained, load_pretrained, pretrained_bytes
+from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_bytes
 from d2lrnn.text import load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number, format_probability, visible_character

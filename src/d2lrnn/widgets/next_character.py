@@ -10,7 +10,7 @@ import torch
 import traitlets as t
 
 from d2lrnn.decoding import generate, next_token_probs, warm_up
-from d2lrnn.pretrained import Pretrained, load_pretrained, pretrained_bytes
+from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_bytes
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_probability, visible_character

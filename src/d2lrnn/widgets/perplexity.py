@@ -168,7 +168,7 @@ class Perplexity(Explorable):
     @property
     def bits(self) -> list[float]:
         """Surprise of each predicted character, in bits."""
-        return metrics.surprise_bits(self.probs)
+        return metrics.surprisal_bits(self.probs)
 
     @property
     def mean_bits(self) -> float:

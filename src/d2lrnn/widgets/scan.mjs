@@ -4,7 +4,7 @@ import {
 } from "./ui.mjs";
 import WORDS from "./scan.words.json" with { type: "json" };
 
-// ---- maths: the same numbers as d2lrnn.scan ---------------------------------------------------------------------------
+// ---- maths: the same numbers as d2lrnn.study.scan ---------------------------------------------------------------------------
 
 export const MIN_STEPS = 2;
 export const MAX_STEPS = 16;
@@ -45,7 +45,7 @@ export function resized({ a, x }, numSteps) {
   return { a: fit(a, 1), x: fit(x, 0) };
 }
 
-/** The schedule of a scan, as d2lrnn.scan_levels has it: [{ distance, targets }], targets counted from 0. */
+/** The schedule of a scan, as d2lrnn.scan.scan_levels has it: [{ distance, targets }], targets counted from 0. */
 export function scanLevels(numSteps, method) {
   const distances = [];
   for (let distance = 1; distance < numSteps; distance *= 2) distances.push(distance);

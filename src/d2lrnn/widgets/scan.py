@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import traitlets as t
 
-from d2lrnn.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
+from d2lrnn.study.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
 from d2lrnn.widgets.words import Words
@@ -103,7 +103,7 @@ class Scan(Explorable):
         a new list to change one of them, and use ``update(a=..., x=...)`` where their number changes; see also
         `preset`. Default: 8 steps of the example ``"fading"``.
     method : "doubling" or "two-sweep", optional
-        The scan's schedule; see :func:`d2lrnn.scan_levels`.
+        The scan's schedule; see :func:`d2lrnn.scan.scan_levels`.
     step : int, optional
         How many parallel steps both have made, 0 to 15; beyond the end, the end.
     place : int, optional

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 import traitlets as t
 
-from d2lrnn.metrics import surprise_bits
-from d2lrnn.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes
+from d2lrnn.metrics import surprisal_bits
+from d2lrnn.study.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number, visible_character
@@ -100,7 +100,7 @@ class SurpriseMap(Explorable):
             return []
         with torch.no_grad():
             probs = network.model(ids[None, :-1])[0][0].softmax(-1)
-        return surprise_bits(probs.gather(1, ids[1:, None])[:, 0].tolist())
+        return surprisal_bits(probs.gather(1, ids[1:, None])[:, 0].tolist())
 
     @property
     def bits_per_character(self) -> float:

@@ -16,18 +16,18 @@ from typing import Any
 import torch
 import traitlets as t
 
-from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.decoding import generate
-from d2lrnn.device import describe_device, pick_device
-from d2lrnn.language_model import RNNLM, evaluate
+from d2lrnn.layers import RNNScratch
 from d2lrnn.metrics import Score, score_logits
+from d2lrnn.model import RNNLM, evaluate
 from d2lrnn.ngram import NGramLM
-from d2lrnn.recurrent import RNNScratch
+from d2lrnn.ops.device import describe_device, pick_device
 from d2lrnn.text import EncodedText, load_text
 from d2lrnn.training import clip_gradients
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number
 from d2lrnn.widgets.words import Words
+from d2lrnn.windows import RandomWindows, SequentialWindows
 
 __all__ = ["TrainingLab", "counting_levels", "score_windows"]
 

@@ -7,7 +7,7 @@ import {
 import { normalise } from "./weights.mjs";
 import WORDS from "./windows.words.json" with { type: "json" };
 
-// ---- maths: the same cuts as d2lrnn.batching --------------------------------------------------------------------
+// ---- maths: the same cuts as d2lrnn.windows --------------------------------------------------------------------
 
 export const MAX_BATCH = 6;
 export const MAX_STEPS = 32;

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 import traitlets as t
 
-from d2lrnn.batching import RandomWindows, SequentialWindows
 from d2lrnn.text import EncodedText, load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, visible_character
 from d2lrnn.widgets.randomness import random_source
 from d2lrnn.widgets.words import Words
+from d2lrnn.windows import RandomWindows, SequentialWindows
 
 __all__ = ["ROW", "Windows", "epoch_starts"]
 

@@ -27,8 +27,8 @@ from typing import Any
 
 import torch
 
-from d2lrnn.device import pick_device
-from d2lrnn.language_model import State
+from d2lrnn.model import State
+from d2lrnn.ops.device import pick_device
 
 __all__ = ["DistributedError", "Ranks", "join_ranks"]
 

@@ -17,14 +17,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from d2lrnn.closed_form import Buffers, Weights, read, threads_for
-from d2lrnn.gated import GRUConcise, LSTMConcise
+from d2lrnn.engines.closed_form import Buffers, Weights, read, threads_for
+from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
 from d2lrnn.metrics import Score, score_logits
-from d2lrnn.recurrent import RNNConcise, RNNScratch
 
 __all__ = ["RNNLM", "RecurrentLayer", "State", "detach_state", "evaluate"]
 
-RecurrentLayer = RNNScratch | RNNConcise | GRUConcise | LSTMConcise
+RecurrentLayer = RNNScratch | RNNConcise | GRU | LSTM
 #: what a layer hands on from step to step: H, or (H, C) of an LSTM
 State = torch.Tensor | tuple[torch.Tensor, ...]
 
@@ -39,7 +38,7 @@ class RNNLM(nn.Module):
 
     Parameters
     ----------
-    rnn : RNNScratch, RNNConcise, GRUConcise or LSTMConcise
+    rnn : RNNScratch, RNNConcise, GRU or LSTM
         The recurrence. Its `num_inputs` must be `vocab_size` (one-hot input), or the width of the embedding.
     vocab_size : int
     embedding : nn.Embedding, optional
@@ -162,7 +161,7 @@ class RNNLM(nn.Module):
 
 
 def closed_form_weights(model: RNNLM) -> Weights:
-    """The weights of a model by name, for :func:`d2lrnn.closed_form.loss_and_gradients`."""
+    """The weights of a model by name, for :func:`d2lrnn.engines.closed_form.loss_and_gradients`."""
     rnn = model.rnn
     return Weights(
         E=None if model.embedding is None else model.embedding.weight,
@@ -175,7 +174,7 @@ def closed_form_weights(model: RNNLM) -> Weights:
 
 
 def no_closed_form(model: nn.Module, *, training: bool = True) -> str | None:
-    """Why a model cannot be trained by :func:`d2lrnn.closed_form.loss_and_gradients`; None if it can.
+    """Why a model cannot be trained by :func:`d2lrnn.engines.closed_form.loss_and_gradients`; None if it can.
 
     What the closed form would not do must be what the model does not do: anything that a subclass, a hook, a shared or
     a frozen weight may change is left to autograd. For reading alone (``training=False``) the last two do not matter.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from d2lrnn.language_model import RNNLM
+from d2lrnn.model import RNNLM
 from d2lrnn.ngram import NGramLM
 
 __all__ = ["compress", "decompress"]

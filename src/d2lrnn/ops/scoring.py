@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import torch
 
-from d2lrnn.language_model import RNNLM
 from d2lrnn.metrics import Score
-from d2lrnn.stream import ChunkNormalizer
+from d2lrnn.model import RNNLM
+from d2lrnn.ops.stream import ChunkNormalizer
 from d2lrnn.text import Level, Vocab, tokenize
 
 __all__ = ["LineScore", "TextScore", "score_text"]
@@ -77,7 +77,7 @@ def score_text(
     model : RNNLM
     vocab : Vocab
     chunks : iterable of str
-        The text, whole or in pieces (:func:`d2lrnn.corpus.read_chunks`).
+        The text, whole or in pieces (:func:`d2lrnn.ops.corpus.read_chunks`).
     level, clean
         How the model's own text was read, see :func:`d2lrnn.load_text`.
     num_lines : int, default 5

@@ -7,7 +7,7 @@ import torch
 
 import d2lrnn as d
 
-LAYERS = [d.GRUConcise, d.LSTMConcise]
+LAYERS = [d.GRU, d.LSTM]
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -22,7 +22,7 @@ def test_two_halves_with_the_state_carried_equal_one_run(layer: type) -> None:
 
 def test_lstm_equals_its_equations() -> None:
     torch.manual_seed(1)
-    rnn, X = d.LSTMConcise(3, 4).double(), torch.randn(5, 2, 3, dtype=torch.float64)
+    rnn, X = d.LSTM(3, 4).double(), torch.randn(5, 2, 3, dtype=torch.float64)
     outputs, (H_last, C_last) = rnn(X)
     H = C = torch.zeros(2, 4, dtype=torch.float64)
     w = rnn.rnn
@@ -37,7 +37,7 @@ def test_lstm_equals_its_equations() -> None:
 
 def test_gru_equals_its_equations() -> None:
     torch.manual_seed(2)
-    rnn, X = d.GRUConcise(3, 4).double(), torch.randn(5, 2, 3, dtype=torch.float64)
+    rnn, X = d.GRU(3, 4).double(), torch.randn(5, 2, 3, dtype=torch.float64)
     outputs, _ = rnn(X)
     H = torch.zeros(2, 4, dtype=torch.float64)
     w = rnn.rnn
@@ -55,7 +55,7 @@ def test_recurrent_weights_start_orthogonal_and_the_forget_gate_open(layer: type
     for gate in rnn.rnn.weight_hh_l0.split(8):
         torch.testing.assert_close(gate @ gate.T, torch.eye(8), rtol=0, atol=1e-5)
     bias = (rnn.rnn.bias_ih_l0 + rnn.rnn.bias_hh_l0).detach().split(8)
-    ones = 1 if layer is d.LSTMConcise else None
+    ones = 1 if layer is d.LSTM else None
     for number, part in enumerate(bias):
         assert part.eq(float(number == ones)).all()
 
@@ -103,7 +103,7 @@ def test_bad_sizes_and_shapes_are_refused(layer: type) -> None:
         layer(3, 4)(torch.zeros(5, 2, 4))
     state = torch.zeros(3, 4)
     with pytest.raises(ValueError, match="the state has shape \\(3, 4\\)"):
-        layer(3, 4)(torch.zeros(5, 2, 3), (state, state) if layer is d.LSTMConcise else state)
+        layer(3, 4)(torch.zeros(5, 2, 3), (state, state) if layer is d.LSTM else state)
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -11,9 +11,9 @@ import os
 from dataclasses import dataclass
 from importlib.resources import files
 
-from d2lrnn.atomic import replacing
-from d2lrnn.language_model import RNNLM
-from d2lrnn.recurrent import RNNScratch
+from d2lrnn.layers import RNNScratch
+from d2lrnn.model import RNNLM
+from d2lrnn.ops.files import replacing
 from d2lrnn.text import Vocab
 
 __all__ = ["STAGES", "Pretrained", "load_pretrained", "pretrained_bytes", "save_pretrained"]

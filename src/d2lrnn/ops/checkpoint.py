@@ -28,9 +28,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from d2lrnn import gated, recurrent
-from d2lrnn.atomic import replacing
-from d2lrnn.language_model import RNNLM
+from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
+from d2lrnn.model import RNNLM
+from d2lrnn.ops.files import replacing
 from d2lrnn.text import Vocab
 
 __all__ = ["Checkpoint", "CheckpointError", "load_checkpoint", "save_checkpoint"]
@@ -38,12 +38,9 @@ __all__ = ["Checkpoint", "CheckpointError", "load_checkpoint", "save_checkpoint"
 _FORMAT = "d2lrnn checkpoint"
 _VERSION = 1
 # The layers that a checkpoint may name; a file never names code to be imported.
-_LAYERS = {
-    name: layer
-    for module in (recurrent, gated)
-    for name in module.__all__
-    if isinstance(layer := getattr(module, name), type)
-}
+_LAYERS: dict[str, type[nn.Module]] = {layer.__name__: layer for layer in (RNNScratch, RNNConcise, GRU, LSTM)}
+# Names of the first edition, in checkpoints that it wrote.
+_LAYERS |= {"GRUConcise": GRU, "LSTMConcise": LSTM}
 
 Tree = Any  # nested dicts, lists and tuples of tensors, numbers, strings and None
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from d2lrnn.atomic import replacing
+from d2lrnn.ops.files import replacing
 
 # 64 KiB is all that this process may put into one file: the write fails as it does on a full disk, by the kernel.
 LIMITED = """
 import resource, sys
-from d2lrnn.atomic import replacing
+from d2lrnn.ops.files import replacing
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
 with replacing(sys.argv[1]) as file:
     file.write(b"new" * (1 << 16))

@@ -25,8 +25,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from d2lrnn.atomic import replacing
-from d2lrnn.corpus import CorpusError, read_chunks
+from d2lrnn.ops.corpus import CorpusError, read_chunks
+from d2lrnn.ops.files import replacing
 from d2lrnn.text import EncodedText, Level, Vocab, check_heldout_fraction, normalize, nothing_left, tokenize
 
 __all__ = ["ChunkNormalizer", "Manifest", "StreamedText", "ids_fingerprint", "stream_text"]

@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
-from d2lrnn.batching import Batch, RandomWindows, SequentialWindows
-from d2lrnn.checkpoint import Checkpoint, CheckpointError, save_checkpoint
-from d2lrnn.distributed import Ranks
-from d2lrnn.language_model import RNNLM
+from d2lrnn.model import RNNLM
+from d2lrnn.ops.checkpoint import Checkpoint, CheckpointError, save_checkpoint
+from d2lrnn.ops.ranks import Ranks
 from d2lrnn.text import Vocab
+from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
 
 __all__ = ["Checkpoints", "Interrupts", "Place", "RandomStates", "TrainingInterruptedError"]
 

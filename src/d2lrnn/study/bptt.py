@@ -24,12 +24,12 @@ import torch
 __all__ = [
     "LagGradients",
     "gradients_by_lag",
-    "random_factors",
     "scale_to_spectral_radius",
     "spectral_radius",
     "step_jacobian",
+    "truncate_at_random",
+    "truncate_every",
     "truncated_gradient",
-    "window_factors",
 ]
 
 
@@ -241,7 +241,7 @@ def gradients_by_lag(
     return LagGradients(torch.stack(norms), torch.stack(contributions))
 
 
-def window_factors(num_steps: int, window_size: int) -> torch.Tensor:
+def truncate_every(num_steps: int, window_size: int) -> torch.Tensor:
     r"""Factors that cut the way back into windows of equal length.
 
     .. math:: \xi_t = \begin{cases} 0 & \text{if a window begins with step } t \\ 1 & \text{otherwise} \end{cases}
@@ -264,7 +264,7 @@ def window_factors(num_steps: int, window_size: int) -> torch.Tensor:
 
     Examples
     --------
-    >>> window_factors(6, 3).tolist()
+    >>> truncate_every(6, 3).tolist()
     [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]
     """
     for name, number in (("num_steps", num_steps), ("window_size", window_size)):
@@ -273,7 +273,7 @@ def window_factors(num_steps: int, window_size: int) -> torch.Tensor:
     return (torch.arange(num_steps) % window_size != 0).double()
 
 
-def random_factors(
+def truncate_at_random(
     num_steps: int,
     keep_prob: float | torch.Tensor,
     num_draws: int | None = None,
@@ -315,7 +315,7 @@ def random_factors(
 
     Examples
     --------
-    >>> factors = random_factors(6, keep_prob=0.5, num_draws=1000)
+    >>> factors = truncate_at_random(6, keep_prob=0.5, num_draws=1000)
     >>> factors.shape, factors.unique().tolist()
     (torch.Size([1000, 6]), [0.0, 2.0])
     """
@@ -347,8 +347,8 @@ def truncated_gradient(
         + \xi_{t+1} \boldsymbol\Delta_{t+1} \mathbf W_{hh}^\top\Bigr) \odot (1 - \mathbf H_t^2), \qquad
         \mathbf G = \sum_t \mathbf H_{t-1}^\top \boldsymbol\Delta_t .
 
-    Factors of 1 give the full gradient, :func:`window_factors` that of windows with the state carried over, and
-    :func:`random_factors` an unbiased estimate of the full one.
+    Factors of 1 give the full gradient, :func:`truncate_every` that of windows with the state carried over, and
+    :func:`truncate_at_random` an unbiased estimate of the full one.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ def truncated_gradient(
     1.03125
     >>> gradients_by_lag(H, dH, W_hh).full.item()
     1.03125
-    >>> truncated_gradient(H, dH, W_hh, window_factors(3, 1)).item()  # every step for itself
+    >>> truncated_gradient(H, dH, W_hh, truncate_every(3, 1)).item()  # every step for itself
     0.75
     """
     H_before = _states_before(H, dH, W_hh, H_0)

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 import d2lrnn as d
-from d2lrnn.resuming import Checkpoints
+from d2lrnn.ops.resuming import Checkpoints
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="torch on Windows comes without gloo's launcher")
 
@@ -36,7 +36,7 @@ def gradient(engine, ranks):
     """Of one minibatch, with carried state."""
     model = make_model()
     X, Y = next(iter(d.SequentialWindows(IDS, 4, 10)))
-    with d.make_stepper(model, optimizer="sgd", clip=None, engine=engine) as stepper:
+    with d.engines.stepper.make_stepper(model, optimizer="sgd", clip=None, engine=engine) as stepper:
         stepper.average = ranks.average if ranks.world_size > 1 else None
         stepper.state = ranks.part(torch.linspace(-1, 1, 32).reshape(4, 8))
         loss_nats, norm = stepper.step(ranks.rows(X), ranks.rows(Y), 0.0)
@@ -75,7 +75,7 @@ SCRIPT = (
 import os, signal, sys
 from pathlib import Path
 from safetensors.torch import save_file
-from d2lrnn import resuming
+from d2lrnn.ops import resuming
 
 folder, found, errors = Path(sys.argv[1]), {}, []
 original_save = resuming.save_checkpoint
@@ -88,7 +88,7 @@ def save(path, *arguments, **settings):
 
 
 resuming.save_checkpoint = save
-with d.join_ranks("cpu") as ranks:
+with d.ops.ranks.join_ranks("cpu") as ranks:
     assert ranks.world_size == 2
     for engine in ("closed-form", "autograd"):
         found |= {f"{engine}.{key}": value for key, value in gradient(engine, ranks).items()}
@@ -104,11 +104,11 @@ with d.join_ranks("cpu") as ranks:
         try:
             error()
             errors.append("none")
-        except d.DistributedError as error:
+        except d.ops.ranks.DistributedError as error:
             errors.append(str(error))
 
     # One rank alone is told to stop; both do, at one step, and rank 0 writes.
-    count, update = [0], d.AdamW.update
+    count, update = [0], d.optim.AdamW.update
 
     def told_to_stop(self, *arguments):
         count[0] += 1
@@ -116,14 +116,14 @@ with d.join_ranks("cpu") as ranks:
             os.kill(os.getpid(), signal.SIGTERM)
         update(self, *arguments)
 
-    d.AdamW.update = told_to_stop
-    checkpoint = d.Checkpoints(folder / "tide.safetensors", every_seconds=None)
+    d.optim.AdamW.update = told_to_stop
+    checkpoint = d.ops.resuming.Checkpoints(folder / "tide.safetensors", every_seconds=None)
     try:
         fit("autograd", ranks=ranks, checkpoint=checkpoint)
         errors.append("none")
-    except d.TrainingInterruptedError as error:
+    except d.ops.resuming.TrainingInterruptedError as error:
         errors.append(str(error))
-    d.AdamW.update = update
+    d.optim.AdamW.update = update
     ranks.gather(torch.zeros(1))  # nobody reads before rank 0 has written
     found["stopped.saves"] = torch.tensor(len(saves))
     (folder / "tide.safetensors").exists()
@@ -174,7 +174,7 @@ def test_both_ranks_hold_the_same_to_the_bit(ranks: list[dict[str, torch.Tensor]
 
 @pytest.mark.parametrize("engine", ["closed-form", "autograd"])
 def test_two_half_gradients_are_the_whole_one(ranks: list, alone: dict, engine: str) -> None:
-    expected = alone["gradient"](engine, d.Ranks("cpu"))
+    expected = alone["gradient"](engine, d.ops.ranks.Ranks("cpu"))
     assert expected["norm"] > 0.01
     assert_close(ranks[0], engine, expected, 1e-6)
 
@@ -224,7 +224,7 @@ def test_alone_one_needs_no_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     X = torch.arange(6).reshape(3, 2)
-    with d.join_ranks("cpu") as ranks:
+    with d.ops.ranks.join_ranks("cpu") as ranks:
         assert (ranks.rank, ranks.world_size) == (0, 1)
         assert torch.equal(ranks.rows(X), X) and ranks.whole(None) is None
         ranks.request(stop=True, store=False)
@@ -234,10 +234,10 @@ def test_alone_one_needs_no_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_processes_than_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    from d2lrnn import distributed
+    from d2lrnn.ops import ranks as distributed
 
     monkeypatch.setattr(distributed, "pick_device", lambda device: torch.device("cuda"))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setenv("LOCAL_RANK", "1")
-    with pytest.raises(d.DistributedError, match=r"there are 1 CUDA devices\. Start no more processes"):
+    with pytest.raises(d.ops.ranks.DistributedError, match=r"there are 1 CUDA devices\. Start no more processes"):
         distributed._device_of_this_rank(None)

@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 import d2lrnn as d
-from d2lrnn.closed_form import Buffers, Weights, loss_and_gradients
-from d2lrnn.language_model import closed_form_weights, no_closed_form
-from d2lrnn.stepping import AutogradStepper, ClosedFormStepper, FlatParameters, make_stepper
+from d2lrnn.engines.closed_form import Buffers, Weights, loss_and_gradients
+from d2lrnn.engines.stepper import AutogradStepper, ClosedFormStepper, FlatParameters, make_stepper
+from d2lrnn.model import closed_form_weights, no_closed_form
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
 
@@ -190,7 +190,7 @@ def _larger() -> d.RNNLM:
 
 OTHERS = {
     "concise": lambda: d.RNNLM(d.RNNConcise(5, 6), 5),
-    "gated": lambda: d.RNNLM(d.LSTMConcise(5, 6), 5),
+    "gated": lambda: d.RNNLM(d.LSTM(5, 6), 5),
     "dropout": lambda: d.RNNLM(d.RNNScratch(5, 6), 5, dropout=0.1),
     "subclass": lambda: _Own(d.RNNScratch(5, 6), 5),
     "hook": _hooked,

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from d2lrnn.closed_form import Buffers, Weights, loss_and_gradients, threads_for
-from d2lrnn.cuda_graph import record_cuda_graph
-from d2lrnn.language_model import RNNLM, State, closed_form_weights, detach_state, no_closed_form
+from d2lrnn.engines.closed_form import Buffers, Weights, loss_and_gradients, threads_for
+from d2lrnn.engines.cuda_graph import record_cuda_graph
+from d2lrnn.model import RNNLM, State, closed_form_weights, detach_state, no_closed_form
 from d2lrnn.optim import SGD, AdamW
 
 __all__ = ["AutogradStepper", "ClosedFormStepper", "FlatParameters", "GraphedStepper", "Stepper", "make_stepper"]
@@ -123,7 +123,7 @@ class Stepper:
         With which the next step begins, cut off from the gradient; None for zeros. May be set.
     average : callable or None
         Where several processes train together: takes this one's flat gradient and loss, leaves everyone's mean in the
-        gradient, and returns everyone's mean loss. See :mod:`d2lrnn.distributed`.
+        gradient, and returns everyone's mean loss. See :mod:`d2lrnn.ops.ranks`.
     flat : FlatParameters
     optimizer : SGD or AdamW
         There from the beginning of the ``with``.
@@ -204,7 +204,7 @@ class AutogradStepper(Stepper):
 
 
 class ClosedFormStepper(Stepper):
-    """The tanh language model on the CPU by :func:`d2lrnn.closed_form.loss_and_gradients`.
+    """The tanh language model on the CPU by :func:`d2lrnn.engines.closed_form.loss_and_gradients`.
 
     Small networks run in one thread, unless the batch is large (torch's setting comes back at the end).
     """

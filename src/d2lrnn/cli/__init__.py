@@ -22,21 +22,20 @@ import torch
 import typer
 
 import d2lrnn
-from d2lrnn.batching import RandomWindows, SequentialWindows
-from d2lrnn.checkpoint import Checkpoint, CheckpointError, load_checkpoint
-from d2lrnn.corpus import CORPORA, CorpusError, load_corpus, read_chunks
 from d2lrnn.decoding import generate as generate_text
-from d2lrnn.device import describe_device, pick_device, seed_everything
-from d2lrnn.distributed import DistributedError, Ranks, join_ranks
-from d2lrnn.gated import GRUConcise, LSTMConcise
-from d2lrnn.language_model import RNNLM, evaluate
-from d2lrnn.recurrent import RNNConcise, RNNScratch
-from d2lrnn.resuming import Checkpoints, TrainingInterruptedError
-from d2lrnn.scoring import score_text
-from d2lrnn.stepping import make_stepper
-from d2lrnn.stream import StreamedText, ids_fingerprint, stream_text
+from d2lrnn.engines.stepper import make_stepper
+from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
+from d2lrnn.model import RNNLM, evaluate
+from d2lrnn.ops.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from d2lrnn.ops.corpus import CORPORA, CorpusError, load_corpus, read_chunks
+from d2lrnn.ops.device import describe_device, pick_device, seed_everything
+from d2lrnn.ops.ranks import DistributedError, Ranks, join_ranks
+from d2lrnn.ops.resuming import Checkpoints, TrainingInterruptedError
+from d2lrnn.ops.scoring import score_text
+from d2lrnn.ops.stream import StreamedText, ids_fingerprint, stream_text
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError, fit
+from d2lrnn.windows import RandomWindows, SequentialWindows
 
 __all__ = ["app", "main"]
 
@@ -75,8 +74,8 @@ class Level(StrEnum):
 _LAYERS: dict[Layer, type] = {
     Layer.rnn: RNNScratch,
     Layer.nn_rnn: RNNConcise,
-    Layer.gru: GRUConcise,
-    Layer.lstm: LSTMConcise,
+    Layer.gru: GRU,
+    Layer.lstm: LSTM,
 }
 
 app = typer.Typer(
@@ -422,7 +421,7 @@ def _check_text(stored: Checkpoint, encoded: EncodedText, fingerprint: str, out:
 
 def _make_model(settings: dict[str, Any], vocab_size: int) -> RNNLM:
     layer = _LAYERS[Layer(settings["layer"])]
-    gated = layer in (GRUConcise, LSTMConcise)
+    gated = layer in (GRU, LSTM)
     if settings["weight_drop"] and not gated:
         raise ValueError("--weight-drop is for --layer gru and lstm.")
     options = {"weight_drop": settings["weight_drop"]} if gated else {}

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 import d2lrnn as d
-from d2lrnn.cuda_graph import record_cuda_graph
-from d2lrnn.stepping import AutogradStepper, GraphedStepper, Stepper, make_stepper
+from d2lrnn.engines.cuda_graph import record_cuda_graph
+from d2lrnn.engines.stepper import AutogradStepper, GraphedStepper, Stepper, make_stepper
 
 MODELS = {
     "scratch": lambda: d.RNNLM(d.RNNScratch(5, 6), 5),
     "concise": lambda: d.RNNLM(d.RNNConcise(5, 6), 5),
     "embedding": lambda: d.RNNLM(d.RNNScratch(3, 6), 5, torch.nn.Embedding(5, 3)),
-    "gru": lambda: d.RNNLM(d.GRUConcise(5, 6), 5),
-    "lstm": lambda: d.RNNLM(d.LSTMConcise(5, 6), 5),
+    "gru": lambda: d.RNNLM(d.GRU(5, 6), 5),
+    "lstm": lambda: d.RNNLM(d.LSTM(5, 6), 5),
 }
 
 

@@ -1,0 +1,7 @@
+"""Running it for real: corpora, files larger than memory, checkpoints, several processes, scoring, devices."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach(
+    __name__, ["checkpoint", "corpus", "device", "files", "ranks", "resuming", "scoring", "stream"]
+)
