@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -91,6 +92,77 @@ def test_top_k_comes_before_top_p() -> None:
     assert d.next_token_probs(LOGITS, top_p=0.7).nonzero().flatten().tolist() == [1, 2]
 
 
+def test_min_p_keeps_what_is_not_much_less_likely_than_the_first() -> None:
+    probs = torch.softmax(LOGITS, 0)  # 0.087, 0.644, 0.237, 0.032; as shares of the largest 0.135, 1, 0.368, 0.050
+    for min_p, kept in [(1.0, [1]), (0.4, [1]), (0.3, [1, 2]), (0.1, [0, 1, 2]), (0.0, [0, 1, 2, 3])]:
+        result = d.next_token_probs(LOGITS, min_p=min_p)
+        assert result.nonzero().flatten().tolist() == kept
+        torch.testing.assert_close(result[kept], probs[kept] / probs[kept].sum())
+    assert d.next_token_probs(torch.zeros(4), min_p=1.0).tolist() == [0.25] * 4  # all as likely as the first
+    # heat first: at temperature 2 the shares are the square roots of those above
+    assert d.next_token_probs(LOGITS, temperature=2.0, min_p=0.3).nonzero().flatten().tolist() == [0, 1, 2]
+
+
+@torch.no_grad()
+def log_probability(model: d.RNNLM, text: str, num_read: int) -> float:
+    """Logarithm of the probability of what follows the first `num_read` tokens, in one pass over the text."""
+    ids = torch.tensor(VOCAB.encode(text))
+    log_probs = torch.log_softmax(model(ids[:-1].unsqueeze(0))[0][0], dim=-1)
+    return float(log_probs.gather(1, ids[1:].unsqueeze(1))[num_read - 1 :].sum())
+
+
+@pytest.fixture(params=[d.RNNScratch, d.RNNConcise, d.GRU, d.LSTM], ids=lambda layer: layer.__name__)
+def sharp_model(request: pytest.FixtureRequest) -> d.RNNLM:
+    torch.manual_seed(1)
+    model = d.RNNLM(request.param(4, 6), vocab_size=4)
+    model.W_hq.data *= 6  # far from uniform, so that paths differ
+    return model
+
+
+def test_one_beam_is_greedy(sharp_model: d.RNNLM) -> None:
+    [(text, log_prob)] = d.beam_search(sharp_model, VOCAB, "ab", 12, num_beams=1)
+    assert text == d.generate(sharp_model, VOCAB, "ab", 12, temperature=0)
+    assert log_prob == pytest.approx(log_probability(sharp_model, text, 2), abs=1e-4)
+
+
+def test_with_enough_beams_the_search_is_exhaustive(sharp_model: d.RNNLM) -> None:
+    found = d.beam_search(sharp_model, VOCAB, "ab", 3, num_beams=64)
+    texts = ["ab" + "".join(end) for end in itertools.product("abcd", repeat=3)]
+    expected = sorted(((log_probability(sharp_model, text, 2), text) for text in texts), reverse=True)
+    assert [text for text, _ in found] == [text for _, text in expected]
+    assert [log_prob for _, log_prob in found] == pytest.approx([log_prob for log_prob, _ in expected], abs=1e-5)
+    assert sum(math.exp(log_prob) for _, log_prob in found) == pytest.approx(1, abs=1e-5)
+
+
+def test_beams_keep_their_own_states(sharp_model: d.RNNLM) -> None:
+    found = d.beam_search(sharp_model, VOCAB, "ab", 10, num_beams=5)
+    log_probs = [log_prob for _, log_prob in found]
+    assert len({text for text, _ in found}) == 5 and log_probs == sorted(log_probs, reverse=True)
+    for text, log_prob in found:
+        assert log_prob == pytest.approx(log_probability(sharp_model, text, 2), abs=1e-4)
+
+
+def test_a_beam_search_finds_what_greedy_decoding_misses() -> None:
+    class TwoSteps(torch.nn.Module):  # a: 0.6, then anything; b: 0.4, then b for sure
+        num_inputs, num_hiddens = 4, 4
+
+        def forward(self, inputs: torch.Tensor, state: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+            return inputs, inputs[-1]
+
+    model = d.RNNLM(TwoSteps(), vocab_size=4)
+    table = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.03, 0.91, 0.03, 0.03], [0.6, 0.4, 1e-9, 1e-9], [0.25] * 4])
+    model.W_hq.data, model.b_q.data = table.log(), torch.zeros(4)
+    assert d.generate(model, VOCAB, "c", 2, temperature=0) == "caa"
+    [(text, log_prob), _] = d.beam_search(model, VOCAB, "c", 2, num_beams=2)
+    assert text == "cbb" and math.exp(log_prob) == pytest.approx(0.4 * 0.91, abs=1e-4)
+
+
+def test_a_beam_search_leaves_the_model_as_it_was_and_may_add_nothing(model: d.RNNLM) -> None:
+    model.train()
+    assert d.beam_search(model, VOCAB, "ab", 0) == [("ab", 0.0)]
+    assert model.training
+
+
 WORDS = d.Vocab(["the", "tide", "the", "clock", "the", "tide"], unk_token="<unk>")
 
 
@@ -150,6 +222,8 @@ def test_what_cannot_be_excluded_is_an_error(word_model: d.RNNLM) -> None:
         ({"top_k": 0}, "top_k is 0"),
         ({"top_p": 0.0}, "top_p is 0"),
         ({"top_p": 1.1}, "top_p is 1.1"),
+        ({"min_p": 1.1}, "min_p is 1.1"),
+        ({"min_p": -0.1}, "min_p is -0.1"),
         ({"prefix": ""}, "prefix is empty"),
         ({"prefix": "abz"}, "'z' is not in the vocabulary"),
         ({"num_tokens": -1}, "num_tokens is -1"),
@@ -158,3 +232,16 @@ def test_what_cannot_be_excluded_is_an_error(word_model: d.RNNLM) -> None:
 def test_bad_input(model: d.RNNLM, setting: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         d.generate(model, VOCAB, **{"prefix": "ab", "num_tokens": 3, **setting})
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"num_beams": 0}, "num_beams is 0"),
+        ({"num_tokens": -1}, "num_tokens is -1"),
+        ({"prefix": ""}, "prefix is empty"),
+    ],
+)
+def test_bad_input_to_a_beam_search(model: d.RNNLM, setting: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        d.beam_search(model, VOCAB, **{"prefix": "ab", "num_tokens": 3, **setting})

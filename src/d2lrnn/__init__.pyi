@@ -5,6 +5,7 @@ from . import optim as optim
 from . import plotting as plotting
 from . import study as study
 from . import widgets as widgets
+from .decoding import beam_search as beam_search
 from .decoding import generate as generate
 from .decoding import next_token_probs as next_token_probs
 from .decoding import warm_up as warm_up

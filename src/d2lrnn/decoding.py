@@ -10,7 +10,7 @@ import torch
 from d2lrnn.model import RNNLM
 from d2lrnn.text import Vocab, tokenize
 
-__all__ = ["generate", "next_token_probs", "warm_up"]
+__all__ = ["beam_search", "generate", "next_token_probs", "warm_up"]
 
 
 @torch.no_grad()
@@ -51,12 +51,17 @@ def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.T
 
 
 def next_token_probs(
-    logits: torch.Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+    logits: torch.Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
 ) -> torch.Tensor:
     r"""The distribution that decoding draws from.
 
     The logits are divided by the temperature, :math:`p_i \propto e^{o_i / \tau}`; then only the `top_k` most probable
-    tokens are kept, and of those the fewest whose probabilities reach `top_p`; what is left is scaled to sum to 1.
+    tokens are kept, of those the fewest whose probabilities reach `top_p`, and of those the ones that are at least
+    `min_p` times as probable as the first; what is left is scaled to sum to 1.
 
     Parameters
     ----------
@@ -67,6 +72,8 @@ def next_token_probs(
         At least 1. More than the vocabulary has no effect.
     top_p : float in (0, 1], optional
         Nucleus sampling (Holtzman et al., arXiv:1904.09751).
+    min_p : float in [0, 1], optional
+        Smallest probability that is kept, as a share of the largest one (Nguyen et al., arXiv:2407.01082).
 
     Returns
     -------
@@ -84,6 +91,8 @@ def next_token_probs(
     [1.0, 0.0, 0.0]
     >>> next_token_probs(torch.zeros(4), top_k=2).tolist()
     [0.5, 0.5, 0.0, 0.0]
+    >>> next_token_probs(torch.tensor([0.5, 0.5, 0.1]).log(), min_p=0.4).tolist()  # 0.1 is less than 0.4 times 0.5
+    [0.5, 0.5, 0.0]
     """
     if not 0 <= temperature < math.inf:
         raise ValueError(
@@ -93,11 +102,13 @@ def next_token_probs(
         raise ValueError(f"top_k is {top_k}; it must be at least 1, or None to keep every token.")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1, or None to keep every token.")
+    if min_p is not None and not 0 <= min_p <= 1:
+        raise ValueError(f"min_p is {min_p}; it must be from 0 to 1, or None to keep every token.")
     if temperature == 0:
         return torch.nn.functional.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
     # Subtracting the maximum first keeps a tiny temperature from overflowing.
     probs = torch.softmax((logits - logits.max()) / temperature, dim=-1)
-    if top_k is None and top_p is None:
+    if top_k is None and top_p is None and min_p is None:
         return probs
     ranked, order = probs.sort(descending=True, stable=True)
     keep = torch.ones_like(ranked, dtype=torch.bool)
@@ -107,6 +118,8 @@ def next_token_probs(
     if top_p is not None:
         # A token stays while those before it have not reached top_p, so the first always stays.
         keep &= ranked.cumsum(0) - ranked < top_p
+    if min_p is not None:
+        keep &= ranked >= min_p * ranked[0]
     kept = torch.zeros_like(probs)
     kept[order[keep]] = probs[order[keep]]
     return kept / kept.sum()
@@ -122,6 +135,7 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
     exclude: Iterable[str] = (),
     generator: torch.Generator | None = None,
 ) -> str:
@@ -136,7 +150,7 @@ def generate(
         a list is taken token by token.
     num_tokens : int
         How many tokens to add; at least 0.
-    temperature, top_k, top_p
+    temperature, top_k, top_p, min_p
         As in :func:`next_token_probs`.
     exclude : iterable of str, optional
         Tokens that are never drawn, such as the one that stands for unknown words: their probability goes to the
@@ -176,12 +190,74 @@ def generate(
     logits, state = warm_up(model, ids)
     for _ in range(num_tokens):
         allowed = logits.index_fill(0, excluded, -math.inf)
-        probs = next_token_probs(allowed, temperature, top_k, top_p).cpu()
+        probs = next_token_probs(allowed, temperature, top_k, top_p, min_p).cpu()
         ids.append(int(torch.multinomial(probs, 1, generator=generator)))
         logits, state = model(torch.tensor([[ids[-1]]], device=model.device), state)
         logits = logits[0, -1]  # (vocab_size,)
     model.train(training)
     return vocab.decode(ids)
+
+
+@torch.no_grad()
+def beam_search(
+    model: RNNLM, vocab: Vocab, prefix: str | Iterable[str], num_tokens: int, num_beams: int = 4
+) -> list[tuple[str, float]]:
+    r"""Look for likely continuations: after every token, keep the `num_beams` most probable texts.
+
+    One beam is greedy decoding. More beams see more texts, and still not all: the most probable text of all may be
+    missed, because one of its beginnings was dropped.
+
+    Parameters
+    ----------
+    model : RNNLM
+    vocab : Vocab
+    prefix : str or iterable of str
+        As in :func:`generate`.
+    num_tokens : int
+        How many tokens to add; at least 0. All texts are equally long, so their probabilities can be compared.
+    num_beams : int, default 4
+
+    Returns
+    -------
+    list of (str, float)
+        At most `num_beams` texts, prefix included, the most probable first; each with the logarithm of the probability
+        of what follows the prefix, :math:`\sum_t \ln P(x_t \mid \text{all before})`, in nats.
+
+    Raises
+    ------
+    ValueError
+        If the prefix is empty or has an unknown token, or a number is out of range.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNScratch
+    >>> vocab = Vocab("abc")
+    >>> found = beam_search(RNNLM(RNNScratch(3, 8), 3), vocab, "ab", num_tokens=5, num_beams=2)
+    >>> [len(text) for text, _ in found]
+    [7, 7]
+    >>> found[0][1] >= found[1][1]
+    True
+    """
+    if num_tokens < 0:
+        raise ValueError(f"num_tokens is {num_tokens}; it must be at least 0.")
+    if num_beams < 1:
+        raise ValueError(f"num_beams is {num_beams}; it must be at least 1.")
+    ids = vocab.encode(_split(prefix, vocab))
+    training = model.training
+    model.eval()
+    logits, state = warm_up(model, ids)
+    logits = logits.unsqueeze(0)  # (num_texts, vocab_size), one text so far
+    texts, nats = torch.tensor([ids], device=model.device), torch.zeros(1, 1, device=model.device)
+    for _ in range(num_tokens):
+        totals = nats + torch.log_softmax(logits, dim=-1)  # of every text with every next token
+        best, where = totals.flatten().topk(min(num_beams, totals.numel()))
+        parents, tokens = where // totals.shape[1], where % totals.shape[1]
+        texts = torch.cat([texts[parents], tokens.unsqueeze(1)], dim=1)
+        state = tuple(part[parents] for part in state) if isinstance(state, tuple) else state[parents]
+        logits, state = model(tokens.unsqueeze(1), state)
+        logits, nats = logits[:, -1], best.unsqueeze(1)
+    model.train(training)
+    return [(vocab.decode(text), total) for text, total in zip(texts.tolist(), nats.flatten().tolist())]
 
 
 def _split(prefix: str | Iterable[str], vocab: Vocab) -> list[str]:
