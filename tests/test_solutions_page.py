@@ -49,13 +49,14 @@ class Row(NamedTuple):
 
 
 def chapters() -> dict[str, list[tuple[str, str]]]:
-    """Title of every chapter with the titles and labels of its exercises, in the order of the book."""
+    """Title of every lesson or closer look that has exercises, with their titles and labels, in the order of the book."""
     found = {}
     for path in sorted((ROOT / "chapters").glob("*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
         prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         [title] = re.findall(r"^# (.+)$", prose.split("\n## ")[0], re.MULTILINE)
-        found[title] = EXERCISE.findall(prose)
+        if exercises := EXERCISE.findall(prose):
+            found[title] = exercises
     return found
 
 
