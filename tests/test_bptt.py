@@ -1,4 +1,4 @@
-"""Gradients through time by hand: against autograd, and the spectral radius at work."""
+"""Backpropagation through time by hand: against autograd and difference quotients; the spectral radius at work."""
 
 from __future__ import annotations
 
@@ -12,27 +12,83 @@ import torch
 import d2lrnn as d
 
 
-@pytest.fixture
-def run() -> dict[str, torch.Tensor]:
-    """States of a small recurrence, and a loss of every step with its gradient by autograd."""
+def rnn_of_the_run() -> d.RNNScratch:
     torch.manual_seed(0)
     rnn = d.RNNScratch(3, 6).double()
     with torch.no_grad():
         rnn.W_hh.copy_(d.bptt.scale_to_spectral_radius(torch.randn(6, 6).double(), 1.1))
+        rnn.b_h.normal_()
+    return rnn
+
+
+@pytest.fixture
+def run() -> dict[str, torch.Tensor]:
+    """States of a small recurrence, and a loss of every step with its gradient by autograd."""
+    rnn = rnn_of_the_run()
     inputs, H_0 = torch.randn(8, 2, 3).double(), torch.randn(2, 6).double()
     weights = torch.randn(8, 2, 6).double()
-    H, _ = rnn(inputs, H_0)
+    H, _ = rnn(inputs, H_0.requires_grad_())
     loss = (weights * torch.sin(H)).sum()
-    (dW_hh,) = torch.autograd.grad(loss, rnn.W_hh)
+    by_autograd = torch.autograd.grad(loss, [rnn.W_xh, rnn.W_hh, rnn.b_h, H_0])
     H = H.detach()
     return {
         "H": H,
-        "H_0": H_0,
+        "H_0": H_0.detach(),
         "dH": weights * torch.cos(H),
+        "weights": weights,
         "W_hh": rnn.W_hh.detach(),
-        "dW_hh": dW_hh,
+        **dict(zip(d.bptt.Gradients._fields, by_autograd)),
         "inputs": inputs,
     }
+
+
+def by_hand(run: dict[str, torch.Tensor], factors: torch.Tensor | None = None) -> d.bptt.Gradients:
+    return d.bptt.bptt(run["inputs"], run["H"], run["dH"], run["W_hh"], H_0=run["H_0"], factors=factors)
+
+
+def test_bptt_is_autograds(run: dict[str, torch.Tensor]) -> None:
+    gradients = by_hand(run)
+    for name in gradients._fields:
+        torch.testing.assert_close(getattr(gradients, name), run[name], rtol=1e-12, atol=1e-12)
+
+
+def test_bptt_is_the_difference_quotient(run: dict[str, torch.Tensor]) -> None:
+    """Without autograd: the loss a little to either side, for every number that a gradient belongs to."""
+    rnn, eps = rnn_of_the_run().requires_grad_(False), 1e-6
+    H_0 = run["H_0"].clone()
+
+    def loss() -> float:
+        return float((run["weights"] * torch.sin(rnn(run["inputs"], H_0)[0])).sum())
+
+    for parameter, gradient in zip([rnn.W_xh, rnn.W_hh, rnn.b_h, H_0], by_hand(run)):
+        assert gradient.shape == parameter.shape
+        flat = parameter.view(-1)
+        for i, slope in enumerate(gradient.flatten().tolist()):
+            there = flat[i].item()
+            flat[i] = there + eps
+            above = loss()
+            flat[i] = there - eps
+            below = loss()
+            flat[i] = there
+            assert slope == pytest.approx((above - below) / (2 * eps), rel=1e-6, abs=1e-7)
+
+
+def test_bptt_of_a_model_is_what_backward_leaves() -> None:
+    """From the loss of a language model down: RNNScratch in single precision, no state before the first step."""
+    torch.manual_seed(4)
+    model = d.RNNLM(d.RNNScratch(27, 16), 27)
+    X, Y = torch.randint(27, (4, 12)), torch.randint(27, (4, 12))
+    inputs = model.encode_inputs(X)
+    H, _ = model.rnn(inputs)
+    H.retain_grad()
+    logits = H @ model.W_hq + model.b_q
+    torch.nn.functional.cross_entropy(logits.flatten(0, 1), Y.T.flatten()).backward()
+    probs = torch.softmax(logits, dim=2)
+    dO = (probs - torch.nn.functional.one_hot(Y.T, 27)) / Y.numel()
+    gradients = d.bptt.bptt(inputs, H, dO @ model.W_hq.T, model.rnn.W_hh)
+    for gradient, parameter in zip(gradients, (model.rnn.W_xh, model.rnn.W_hh, model.rnn.b_h)):
+        torch.testing.assert_close(gradient, parameter.grad)
+    assert gradients.dH_0.shape == (4, 16) and not gradients.dW_hh.requires_grad
 
 
 def test_all_lags_together_are_autograds_gradient(run: dict[str, torch.Tensor]) -> None:
@@ -42,10 +98,9 @@ def test_all_lags_together_are_autograds_gradient(run: dict[str, torch.Tensor]) 
     assert (lags.truncated(3) - lags.full).abs().max() > 1e-3
 
 
-def test_truncated_gradient_is_autograds_on_cut_sequences(run: dict[str, torch.Tensor]) -> None:
+def test_the_first_lags_are_autograds_on_cut_sequences(run: dict[str, torch.Tensor]) -> None:
     """Each loss alone, its graph cut tau steps back."""
-    torch.manual_seed(0)
-    rnn = d.RNNScratch(3, 6).double()  # the fixture's input weights
+    rnn = rnn_of_the_run()
     states = torch.cat([run["H_0"].unsqueeze(0), run["H"]])
     lags = d.bptt.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
     for tau in (1, 2, 5):
@@ -61,28 +116,27 @@ def test_truncated_gradient_is_autograds_on_cut_sequences(run: dict[str, torch.T
         torch.testing.assert_close(lags.truncated(tau), expected, rtol=1e-10, atol=1e-12)
 
 
-def with_factors(run: dict[str, torch.Tensor], factors: torch.Tensor) -> torch.Tensor:
-    """Autograd's gradient of W_hh with the same forward pass and each step back multiplied by its factor."""
-    torch.manual_seed(0)
-    rnn = d.RNNScratch(3, 6).double()  # the fixture's input weights
-    W_hh = run["W_hh"].clone().requires_grad_()
-    H, loss = run["H_0"], 0
+def with_factors(run: dict[str, torch.Tensor], factors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Autograd's gradients with the same forward pass and each step back multiplied by its factor."""
+    rnn, H_0 = rnn_of_the_run(), run["H_0"].clone().requires_grad_()
+    H, loss = H_0, 0
     for t, X in enumerate(run["inputs"]):
         scaled = H.detach() + factors[t] * (H - H.detach())  # the value of H, and factors[t] times its gradient
-        H = d.rnn_step(X, scaled, rnn.W_xh.detach(), W_hh, rnn.b_h.detach())
+        H = d.rnn_step(X, scaled, rnn.W_xh, rnn.W_hh, rnn.b_h)
         loss = loss + (run["dH"][t] * H).sum()
     torch.testing.assert_close(H.detach(), run["H"][-1])
-    return torch.autograd.grad(loss, W_hh)[0]
+    return torch.autograd.grad(loss, [rnn.W_xh, rnn.W_hh, rnn.b_h, H_0])
 
 
 def truncated(run: dict[str, torch.Tensor], factors: torch.Tensor) -> torch.Tensor:
-    return d.bptt.truncated_gradient(run["H"], run["dH"], run["W_hh"], factors, run["H_0"])
+    return by_hand(run, factors).dW_hh
 
 
 def test_any_factors_give_autograds_gradient(run: dict[str, torch.Tensor]) -> None:
     torch.manual_seed(2)
     for factors in (torch.rand(8), 3 * torch.rand(8), d.bptt.truncate_at_random(8, 0.6)):
-        torch.testing.assert_close(truncated(run, factors), with_factors(run, factors.double()), rtol=1e-6, atol=1e-9)
+        for gradient, expected in zip(by_hand(run, factors), with_factors(run, factors.double())):
+            torch.testing.assert_close(gradient, expected, rtol=1e-6, atol=1e-9)
 
 
 def test_factors_of_one_give_the_full_gradient_and_zeros_lag_0(run: dict[str, torch.Tensor]) -> None:
@@ -93,10 +147,7 @@ def test_factors_of_one_give_the_full_gradient_and_zeros_lag_0(run: dict[str, to
 
 @pytest.mark.parametrize("size", [1, 3, 4, 8, 9])
 def test_window_factors_give_the_gradient_of_detached_windows(run: dict[str, torch.Tensor], size: int) -> None:
-    torch.manual_seed(0)
-    rnn = d.RNNScratch(3, 6).double()
-    with torch.no_grad():
-        rnn.W_hh.copy_(run["W_hh"])
+    rnn = rnn_of_the_run()
     state = run["H_0"]
     for X, dH in zip(run["inputs"].split(size), run["dH"].split(size)):
         outputs, state = rnn(X, state.detach())
@@ -109,15 +160,17 @@ def test_draws_are_walked_back_together(run: dict[str, torch.Tensor]) -> None:
     factors = d.bptt.truncate_at_random(8, 0.7, num_draws=5)
     together = truncated(run, factors)
     assert together.shape == (5, 6, 6)
-    for row, gradient in zip(factors, together):
-        torch.testing.assert_close(truncated(run, row), gradient, rtol=1e-12, atol=1e-12)
-    one_step = d.bptt.truncated_gradient(run["H"][:1], run["dH"][:1], run["W_hh"], factors[:, :1], run["H_0"])
-    assert one_step.shape == (5, 6, 6)
+    for i, row in enumerate(factors):
+        for one, all_draws in zip(by_hand(run, row), by_hand(run, factors)):
+            torch.testing.assert_close(one, all_draws[i], rtol=1e-12, atol=1e-12)
+    first = {name: run[name][:1] for name in ("inputs", "H", "dH")}
+    one_step = d.bptt.bptt(**first, W_hh=run["W_hh"], H_0=run["H_0"], factors=factors[:, :1])
+    assert [tuple(g.shape) for g in one_step] == [(5, 3, 6), (5, 6, 6), (5, 6), (5, 2, 6)]
 
 
 @pytest.mark.parametrize("keep", [torch.full((8,), 0.5), torch.linspace(0.3, 1.0, 8)], ids=["same", "by step"])
 def test_randomised_truncation_is_unbiased(run: dict[str, torch.Tensor], keep: torch.Tensor) -> None:
-    """Exactly: all 256 outcomes of the lots, each with its probability."""
+    """Exactly: all 256 outcomes of the draws, each with its probability."""
     keep = keep.double()
     kept = torch.tensor(list(itertools.product([0.0, 1.0], repeat=8))).double()  # (256, 8)
     probs = torch.where(kept == 1, keep, 1 - keep).prod(dim=1)
@@ -130,7 +183,7 @@ def test_randomised_truncation_is_unbiased(run: dict[str, torch.Tensor], keep: t
 
 
 def outcomes(num_steps: int, keep_prob: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """All outcomes of the lots as factors, (2**num_steps, num_steps), and their probabilities."""
+    """All outcomes of the draws as factors, (2**num_steps, num_steps), and their probabilities."""
     kept = torch.tensor(list(itertools.product([0.0, 1.0], repeat=num_steps))).double()
     num_kept = kept.sum(dim=1)
     return kept / keep_prob, keep_prob**num_kept * (1 - keep_prob) ** (num_steps - num_kept)
@@ -171,15 +224,15 @@ def test_variance_of_a_route_grows_with_its_lag() -> None:
             states[4 - lag] = 1e-9  # only this use of the weight has something to multiply
         else:
             H_0 += 1e-9
-        route = d.bptt.truncated_gradient(states, dH, torch.ones(1, 1).double(), factors, H_0).flatten() / 1e-9
+        gradients = d.bptt.bptt(H, states, dH, torch.ones(1, 1).double(), H_0=H_0, factors=factors)
+        route = gradients.dW_hh.flatten() / 1e-9
         assert (probs * route).sum().item() == pytest.approx(1)
         assert (probs * (route - 1) ** 2).sum().item() == pytest.approx(0.7**-lag - 1, abs=1e-9)
 
 
 def test_state_norms_are_autograds(run: dict[str, torch.Tensor]) -> None:
     """Follow the loss of the last step back, state by state."""
-    torch.manual_seed(0)
-    rnn = d.RNNScratch(3, 6).double()
+    rnn = rnn_of_the_run()
     states = [run["H_0"].requires_grad_()]
     for X in run["inputs"]:
         states.append(d.rnn_step(X, states[-1], rnn.W_xh, run["W_hh"], rnn.b_h))
@@ -191,8 +244,7 @@ def test_state_norms_are_autograds(run: dict[str, torch.Tensor]) -> None:
 
 
 def test_step_jacobian_is_autograds(run: dict[str, torch.Tensor]) -> None:
-    torch.manual_seed(0)
-    rnn = d.RNNScratch(3, 6).double()
+    rnn = rnn_of_the_run()
 
     def step(h: torch.Tensor) -> torch.Tensor:
         return d.rnn_step(run["inputs"][0, 0], h, rnn.W_xh.detach(), run["W_hh"], rnn.b_h.detach())
@@ -271,11 +323,14 @@ def test_bad_input() -> None:
         d.bptt.step_jacobian(torch.zeros(2), torch.eye(3))
     for factors in (torch.ones(3), torch.ones(4, 2), torch.ones(2, 2, 4), torch.tensor(1.0)):
         with pytest.raises(ValueError, match="factors have shape"):
-            d.bptt.truncated_gradient(H, H, torch.eye(3), factors)
+            d.bptt.bptt(H, H, H, torch.eye(3), factors=factors)
+    for inputs in (torch.zeros(4, 2), torch.zeros(3, 2, 5), torch.zeros(4, 1, 5)):
+        with pytest.raises(ValueError, match="inputs have shape"):
+            d.bptt.bptt(inputs, H, H, torch.eye(3))
     with pytest.raises(ValueError, match="expected both"):
-        d.bptt.truncated_gradient(H, H[:2], torch.eye(3), torch.ones(4))
+        d.bptt.bptt(H, H, H[:2], torch.eye(3))
     with pytest.raises(ValueError, match="H_0"):
-        d.bptt.truncated_gradient(H, H, torch.eye(3), torch.ones(4), torch.zeros(3, 3))
+        d.bptt.bptt(H, H, H, torch.eye(3), H_0=torch.zeros(3, 3))
     with pytest.raises(ValueError, match="window_size is 0"):
         d.bptt.truncate_every(4, 0)
     with pytest.raises(ValueError, match="num_steps is 0"):

@@ -1,4 +1,4 @@
-r"""Gradients through time, lag by lag.
+r"""Backpropagation through time, written out by hand.
 
 For :math:`\mathbf H_t = \tanh(\mathbf X_t \mathbf W_{xh} + \mathbf H_{t-1} \mathbf W_{hh} + \mathbf b_h)`, going one
 step back multiplies a gradient by the slope of tanh and by :math:`\mathbf W_{hh}^\top`:
@@ -7,29 +7,30 @@ step back multiplies a gradient by the slope of tanh and by :math:`\mathbf W_{hh
     \frac{\partial L}{\partial \mathbf H_{t-1}} =
     \Bigl(\frac{\partial L}{\partial \mathbf H_t} \odot (1 - \mathbf H_t^2)\Bigr) \mathbf W_{hh}^\top .
 
-Do that :math:`k` times and the gradient has travelled a lag of :math:`k` steps; whether it has grown or shrunk is
-decided by the spectral radius of :math:`\mathbf W_{hh}` and by how far tanh is saturated.
+:func:`bptt` does that for all steps and adds up the gradients of the weights; :func:`gradients_by_lag` keeps the sum
+apart by the number of steps that a gradient has travelled.
 
-Truncation multiplies what goes from one step to the step before by a factor: 1 lets it pass and 0 cuts it off. Factors
-of 0 at fixed places are windows; random factors of mean 1 are randomised truncation. Everything here is written out by
-hand and tested against autograd.
+Truncation multiplies what goes from one step to the step before by a factor: 1 lets it pass and 0 cuts it off.
+:func:`truncate_every` puts a 0 where a window begins, :func:`truncate_at_random` draws factors of mean 1.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
 __all__ = [
+    "Gradients",
     "LagGradients",
+    "bptt",
     "gradients_by_lag",
     "scale_to_spectral_radius",
     "spectral_radius",
     "step_jacobian",
     "truncate_at_random",
     "truncate_every",
-    "truncated_gradient",
 ]
 
 
@@ -144,6 +145,111 @@ def step_jacobian(H_t: torch.Tensor, W_hh: torch.Tensor) -> torch.Tensor:
     return (1 - H_t**2).unsqueeze(-1) * W_hh.T
 
 
+class Gradients(NamedTuple):
+    """What :func:`bptt` returns. With several draws of factors, each has ``num_draws`` as its first axis.
+
+    Attributes
+    ----------
+    dW_xh : Tensor, shape (num_inputs, num_hiddens)
+    dW_hh : Tensor, shape (num_hiddens, num_hiddens)
+    db_h : Tensor, shape (num_hiddens,)
+    dH_0 : Tensor, shape (batch_size, num_hiddens)
+    """
+
+    dW_xh: torch.Tensor
+    dW_hh: torch.Tensor
+    db_h: torch.Tensor
+    dH_0: torch.Tensor
+
+
+@torch.no_grad()
+def bptt(
+    inputs: torch.Tensor,
+    H: torch.Tensor,
+    dH: torch.Tensor,
+    W_hh: torch.Tensor,
+    *,
+    H_0: torch.Tensor | None = None,
+    factors: torch.Tensor | None = None,
+) -> Gradients:
+    r"""Backpropagation through time for a tanh recurrence.
+
+    From the last step to the first, with :math:`\xi_t = 1` where no factors are given,
+
+    .. math::
+        \boldsymbol\Delta_t = \Bigl(\frac{\partial L_t}{\partial \mathbf H_t}
+        + \xi_{t+1} \boldsymbol\Delta_{t+1} \mathbf W_{hh}^\top\Bigr) \odot (1 - \mathbf H_t^2), \qquad
+        \mathrm d\mathbf W_{xh} = \sum_t \mathbf X_t^\top \boldsymbol\Delta_t, \qquad
+        \mathrm d\mathbf W_{hh} = \sum_t \mathbf H_{t-1}^\top \boldsymbol\Delta_t .
+
+    Parameters
+    ----------
+    inputs : Tensor, shape (num_steps, batch_size, num_inputs)
+    H : Tensor, shape (num_steps, batch_size, num_hiddens)
+        The state after each step.
+    dH : Tensor, shape (num_steps, batch_size, num_hiddens)
+        Gradient of the loss *of each step* with respect to the state of that step, as the output layer returns it:
+        nothing in it has come through later states.
+    W_hh : Tensor, shape (num_hiddens, num_hiddens)
+    H_0 : Tensor, shape (batch_size, num_hiddens), optional
+        State before the first step; zeros if left out.
+    factors : Tensor, shape (num_steps,) or (num_draws, num_steps), optional
+        ``factors[t]`` multiplies what goes from the state of step `t` to the state before it. Ones give the full
+        gradient, :func:`truncate_every` that of windows with the state carried over, :func:`truncate_at_random` an
+        unbiased estimate of the full one.
+
+    Returns
+    -------
+    Gradients
+        ``(dW_xh, dW_hh, db_h, dH_0)``; several draws of factors go back together and give one gradient each.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit.
+
+    Notes
+    -----
+    Taught in the chapter *Backpropagation through time*; Werbos, "Backpropagation through time: what it does and how to
+    do it", Proceedings of the IEEE 78 (1990).
+
+    Examples
+    --------
+    >>> import d2lrnn as d
+    >>> rnn = d.RNNScratch(3, 4)
+    >>> inputs = torch.randn(5, 2, 3)
+    >>> H, _ = rnn(inputs)
+    >>> (H**2).sum().backward()  # so dH is 2 * H
+    >>> gradients = bptt(inputs, H, 2 * H, rnn.W_hh)
+    >>> torch.testing.assert_close(gradients.dW_hh, rnn.W_hh.grad)
+    """
+    H_before = _states_before(H, dH, W_hh, H_0)
+    if inputs.dim() != 3 or inputs.shape[:2] != H.shape[:2]:
+        raise ValueError(
+            f"inputs have shape {tuple(inputs.shape)}; expected ({H.shape[0]}, {H.shape[1]}, num_inputs), as many "
+            "steps and rows as H has."
+        )
+    factors = torch.ones(len(H)) if factors is None else factors
+    if factors.dim() not in (1, 2) or factors.shape[-1] != len(H):
+        raise ValueError(
+            f"factors have shape {tuple(factors.shape)}; expected ({len(H)},), one for each step, "
+            f"or (num_draws, {len(H)})."
+        )
+    factors = factors.to(W_hh)[..., None, None]  # (..., num_steps, 1, 1)
+    draws = factors.shape[:-3]
+    dW_xh = W_hh.new_zeros(*draws, inputs.shape[2], len(W_hh))
+    dW_hh = W_hh.new_zeros(*draws, len(W_hh), len(W_hh))
+    db_h = W_hh.new_zeros(*draws, len(W_hh))
+    from_later = W_hh.new_zeros(*draws, *H.shape[1:])
+    for t in reversed(range(len(H))):
+        delta = (dH[t] + from_later) * (1 - H[t] ** 2)  # (..., batch_size, num_hiddens)
+        dW_xh += inputs[t].T @ delta
+        dW_hh += H_before[t].T @ delta
+        db_h += delta.sum(dim=-2)
+        from_later = factors[..., t, :, :] * (delta @ W_hh.T)
+    return Gradients(dW_xh, dW_hh, db_h, from_later)
+
+
 @dataclass(frozen=True)
 class LagGradients:
     r"""The gradient with respect to `W_hh`, taken apart by lag.
@@ -186,7 +292,7 @@ class LagGradients:
 def gradients_by_lag(
     H: torch.Tensor, dH: torch.Tensor, W_hh: torch.Tensor, H_0: torch.Tensor | None = None
 ) -> LagGradients:
-    r"""Backpropagation through time in closed form, one lag at a time.
+    r"""The gradient of :func:`bptt` with respect to `W_hh`, taken apart by lag.
 
     With :math:`\mathbf D_0(t) = \partial L_t / \partial \mathbf H_t` given, all steps go back together:
 
@@ -200,8 +306,8 @@ def gradients_by_lag(
     H : Tensor, shape (num_steps, batch_size, num_hiddens)
         States of a tanh recurrence.
     dH : Tensor, shape (num_steps, batch_size, num_hiddens)
-        Gradient of the loss *of each step* with respect to the state of that step, as the output layer sends it down:
-        nothing in it has come through later states. Zeros but for the last step follow a single loss back.
+        Gradient of the loss *of each step* with respect to the state of that step, as for :func:`bptt`. If all but the
+        last are zeros, the result follows a single loss back.
     W_hh : Tensor, shape (num_hiddens, num_hiddens)
     H_0 : Tensor, shape (batch_size, num_hiddens), optional
         State before the first step; zeros if left out.
@@ -218,8 +324,7 @@ def gradients_by_lag(
 
     Notes
     -----
-    Taught in the chapter *Backpropagation through time*; Werbos, "Backpropagation through time: what it does and how to
-    do it", Proceedings of the IEEE 78 (1990).
+    Taught in the chapter *Backpropagation through time*.
 
     Examples
     --------
@@ -255,7 +360,7 @@ def truncate_every(num_steps: int, window_size: int) -> torch.Tensor:
     Returns
     -------
     Tensor, shape (num_steps,)
-        In double precision, for :func:`truncated_gradient`.
+        In double precision, for :func:`bptt`.
 
     Raises
     ------
@@ -279,7 +384,7 @@ def truncate_at_random(
     num_draws: int | None = None,
     generator: torch.Generator | None = None,
 ) -> torch.Tensor:
-    r"""Factors that cut the way back by lot, and make up for it in the mean.
+    r"""Factors that cut the way back at random, with mean 1.
 
     .. math:: P(\xi_t = 1 / \pi_t) = \pi_t, \qquad P(\xi_t = 0) = 1 - \pi_t, \qquad \operatorname E[\xi_t] = 1 .
 
@@ -300,7 +405,7 @@ def truncate_at_random(
     Returns
     -------
     Tensor, shape (num_steps,), or (num_draws, num_steps) if `num_draws` is given
-        In double precision, for :func:`truncated_gradient`.
+        In double precision, for :func:`bptt`.
 
     Raises
     ------
@@ -326,81 +431,7 @@ def truncate_at_random(
     if keep.shape not in ((), (num_steps,)):
         raise ValueError(f"keep_prob has shape {tuple(keep.shape)}; expected one number, or {num_steps}.")
     if not ((keep > 0) & (keep <= 1)).all():
-        raise ValueError("keep_prob must be above 0 and at most 1: what is always cut off can't be made up for.")
+        raise ValueError("keep_prob must be above 0 and at most 1: a step that is always cut has no unbiased estimate.")
     shape = (num_steps,) if num_draws is None else (num_draws, num_steps)
     kept = torch.rand(shape, generator=generator, dtype=torch.float64) < keep
     return kept / keep
-
-
-@torch.no_grad()
-def truncated_gradient(
-    H: torch.Tensor,
-    dH: torch.Tensor,
-    W_hh: torch.Tensor,
-    factors: torch.Tensor,
-    H_0: torch.Tensor | None = None,
-) -> torch.Tensor:
-    r"""Gradient of `W_hh` when each step back is multiplied by a factor.
-
-    .. math::
-        \boldsymbol\Delta_t = \Bigl(\frac{\partial L}{\partial \mathbf H_t}
-        + \xi_{t+1} \boldsymbol\Delta_{t+1} \mathbf W_{hh}^\top\Bigr) \odot (1 - \mathbf H_t^2), \qquad
-        \mathbf G = \sum_t \mathbf H_{t-1}^\top \boldsymbol\Delta_t .
-
-    Factors of 1 give the full gradient, :func:`truncate_every` that of windows with the state carried over, and
-    :func:`truncate_at_random` an unbiased estimate of the full one.
-
-    Parameters
-    ----------
-    H : Tensor, shape (num_steps, batch_size, num_hiddens)
-        States of a tanh recurrence.
-    dH : Tensor, shape (num_steps, batch_size, num_hiddens)
-        Gradient of the loss *of each step* with respect to the state of that step, as for :func:`gradients_by_lag`.
-    W_hh : Tensor, shape (num_hiddens, num_hiddens)
-    factors : Tensor, shape (num_steps,) or (num_draws, num_steps)
-        ``factors[t]`` multiplies what goes from the state of step `t` to the state before it; the first one comes into
-        play only where somebody asks for the gradient of `H_0`, and has no influence here.
-    H_0 : Tensor, shape (batch_size, num_hiddens), optional
-        State before the first step; zeros if left out.
-
-    Returns
-    -------
-    Tensor, shape (num_hiddens, num_hiddens), or (num_draws, num_hiddens, num_hiddens)
-        One gradient for each draw of factors.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit.
-
-    Notes
-    -----
-    Taught in the chapter *Backpropagation through time*; for random factors see Tallec and Ollivier, "Unbiasing
-    truncated backpropagation through time", arXiv:1705.08209 (2017). All draws walk back together, so that many cost
-    little more than one.
-
-    Examples
-    --------
-    >>> H, dH, W_hh = 0.5 * torch.ones(3, 1, 1), torch.ones(3, 1, 1), torch.ones(1, 1)
-    >>> truncated_gradient(H, dH, W_hh, torch.ones(3)).item()
-    1.03125
-    >>> gradients_by_lag(H, dH, W_hh).full.item()
-    1.03125
-    >>> truncated_gradient(H, dH, W_hh, truncate_every(3, 1)).item()  # every step for itself
-    0.75
-    """
-    H_before = _states_before(H, dH, W_hh, H_0)
-    if factors.dim() not in (1, 2) or factors.shape[-1] != len(H):
-        raise ValueError(
-            f"factors have shape {tuple(factors.shape)}; expected ({len(H)},), one for each step, "
-            f"or (num_draws, {len(H)})."
-        )
-    factors = factors.to(W_hh)[..., None, None]  # (..., num_steps, 1, 1)
-    slope = 1 - H**2
-    dW_hh = torch.zeros_like(W_hh)
-    from_later = torch.zeros_like(H[0])
-    for t in reversed(range(len(H))):
-        delta = (dH[t] + from_later) * slope[t]  # (..., batch_size, num_hiddens)
-        dW_hh = dW_hh + H_before[t].T @ delta
-        from_later = factors[..., t, :, :] * (delta @ W_hh.T)
-    return dW_hh.expand(*factors.shape[:-3], *W_hh.shape)
