@@ -58,3 +58,29 @@ def test_bad_input() -> None:
             d.coding.compress(model, torch.tensor([0, index]))
     with pytest.raises(ValueError, match="too few"):
         d.coding.decompress(model, b"\0\0")
+
+
+@pytest.mark.parametrize("order", [0, 1, 3])
+def test_a_table_is_asked_with_no_more_context_than_it_uses(order: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = d.load_text().heldout_ids[:200]
+    model = d.NGramLM(ids, order, 27)
+    lengths, ask = [], model.next_probs
+    monkeypatch.setattr(model, "next_probs", lambda context: [lengths.append(len(context)), ask(context)][1])
+    d.coding.compress(model, ids)
+    assert lengths == [min(read, max(order - 1, 0)) for read in range(200)]
+
+
+@pytest.mark.parametrize("length", [0, 1, 39, 41, 100, 2**32 - 1])
+def test_a_length_that_the_code_cannot_have_is_an_error_and_not_an_hour(length: int) -> None:
+    torch.manual_seed(0)
+    model = d.RNNLM(d.RNNScratch(27, 16), vocab_size=27)
+    packed = d.coding.compress(model, d.load_text().heldout_ids[:40])
+    with pytest.raises(ValueError, match=f"not what a text of {length} tokens takes"):
+        d.coding.decompress(model, length.to_bytes(4, "big") + packed[4:])
+
+
+@pytest.mark.parametrize("model", [d.NGramLM(torch.tensor([0, 1, 1]), 1, 2), d.NGramLM(torch.zeros(3), 0, 1)])
+def test_no_text_and_one_token(model: d.NGramLM) -> None:
+    for length in (0, 1):
+        packed = d.coding.compress(model, torch.zeros(length, dtype=torch.long))
+        assert len(packed) == 5 and d.coding.decompress(model, packed).tolist() == [0] * length

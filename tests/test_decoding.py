@@ -50,10 +50,23 @@ def test_same_seed_same_text(model: d.RNNLM) -> None:
     assert texts[0] != d.generate(model, VOCAB, "ab", 30, generator=torch.Generator().manual_seed(5))
 
 
-def test_generation_leaves_the_model_as_it_was(model: d.RNNLM) -> None:
-    model.train()
+def test_no_token_to_add_gives_the_prefix_back(model: d.RNNLM) -> None:
     assert d.generate(model, VOCAB, "ab", 0) == "ab"
-    assert model.training
+
+
+def test_generation_leaves_the_weights_as_they_were(model: d.RNNLM) -> None:
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    d.generate(model, VOCAB, "ab", 20)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_arguments_in_another_order(model: d.RNNLM) -> None:
+    for arguments in (("ab", 3, VOCAB), (VOCAB, 3, "ab"), ("ab", VOCAB, 3)):
+        with pytest.raises(TypeError, match=r"the order is generate\(model, vocab, prefix, num_tokens\)"):
+            d.generate(model, *arguments)
+        with pytest.raises(TypeError, match=r"the order is beam_search\(model, vocab, prefix, num_tokens\)"):
+            d.beam_search(model, *arguments)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
@@ -84,6 +97,15 @@ def test_top_p_keeps_the_smallest_sufficient_set() -> None:
         assert result.nonzero().flatten().tolist() == kept
         torch.testing.assert_close(result[kept], probs[kept] / probs[kept].sum())
     assert d.next_token_probs(LOGITS, top_p=1e-9).tolist() == [0, 1, 0, 0]
+
+
+def test_top_p_of_one_keeps_every_token() -> None:
+    """The float32 sum of these probabilities reaches 1 after seventeen of fifty."""
+    logits = torch.randn(50, generator=torch.Generator().manual_seed(0)) * 6
+    assert torch.softmax(logits, 0).sort(descending=True).values.cumsum(0)[-10] >= 1
+    probs = d.next_token_probs(logits, top_p=1.0)
+    assert (probs > 0).all()
+    torch.testing.assert_close(probs, torch.softmax(logits, 0))
 
 
 def test_top_k_comes_before_top_p() -> None:

@@ -90,3 +90,9 @@ def test_score_edges() -> None:
 def test_score_logits_wants_matching_shapes() -> None:
     with pytest.raises(ValueError, match="without the last axis"):
         d.score_logits(torch.zeros(2, 3, 5), torch.zeros(3, 2, dtype=torch.long))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int32])
+def test_targets_of_any_integer_type(dtype: torch.dtype) -> None:
+    logits, targets = torch.randn(2, 3, 5), torch.tensor([[0, 4, 1], [2, 3, 0]])
+    assert d.score_logits(logits, targets.to(dtype)) == d.score_logits(logits, targets)

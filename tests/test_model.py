@@ -118,3 +118,16 @@ def test_scoring_in_closed_form_is_scoring_by_the_model(embedded: bool, dtype: t
     assert len(passes) == 6
     assert fast.num_tokens == by_model.num_tokens == 99
     assert fast.total_nats == pytest.approx(by_model.total_nats, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int32])
+@pytest.mark.parametrize("embedding", [None, nn.Embedding(6, 6)])
+def test_tokens_of_any_integer_type(dtype: torch.dtype, embedding: nn.Embedding | None) -> None:
+    """A text that is a memory map hands out bytes."""
+    model = d.RNNLM(d.RNNScratch(6, 5), 6, embedding)
+    X, Y = torch.randint(6, (2, 3, 8))
+    logits, _ = model(X)
+    assert torch.equal(model(X.to(dtype))[0], logits)
+    assert torch.equal(model.loss(logits, Y.to(dtype)), model.loss(logits, Y))
+    assert d.evaluate(model, X[0].to(dtype)) == d.evaluate(model, X[0])
+    assert torch.equal(d.warm_up(model, X[0].to(dtype))[0], d.warm_up(model, X[0])[0])

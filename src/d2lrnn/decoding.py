@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 import torch
 
-from d2lrnn.model import RNNLM
+from d2lrnn.model import RNNLM, State, evaluating
 from d2lrnn.text import Vocab, tokenize
 
 __all__ = ["beam_search", "generate", "next_token_probs", "warm_up"]
 
 
 @torch.no_grad()
-def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.Tensor, State]:
     """Read a prefix without emitting anything, so that the state knows where the text stands.
 
     Parameters
@@ -28,6 +28,7 @@ def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.T
     logits : Tensor, shape (vocab_size,)
         For the token after the prefix.
     state : Tensor, shape (1, num_hiddens)
+        For an LSTM a pair.
 
     Raises
     ------
@@ -46,7 +47,8 @@ def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.T
             "The prefix is empty, so there is nothing to predict from. Give at least one token; a single space will do."
         )
     X = torch.as_tensor(prefix_ids, device=model.device).unsqueeze(0)  # (1, num_tokens)
-    logits, state = model(X)
+    with evaluating(model):
+        logits, state = model(X)
     return logits[0, -1], state
 
 
@@ -115,7 +117,7 @@ def next_token_probs(
     if top_k is not None:
         keep[top_k:] = False
         ranked = ranked * keep / ranked[keep].sum()
-    if top_p is not None:
+    if top_p is not None and top_p < 1:  # a float32 sum may reach 1 before its last terms
         # A token stays while those before it have not reached top_p, so the first always stays.
         keep &= ranked.cumsum(0) - ranked < top_p
     if min_p is not None:
@@ -166,6 +168,8 @@ def generate(
 
     Raises
     ------
+    TypeError
+        If the arguments come in another order.
     ValueError
         If the prefix is empty or has an unknown token, a token to exclude is not in the vocabulary or none is left,
         or a setting is out of range.
@@ -181,20 +185,19 @@ def generate(
     >>> text
     'low tide tide tide tide'
     """
+    _check_order("generate", vocab, num_tokens)
     if num_tokens < 0:
         raise ValueError(f"num_tokens is {num_tokens}; it must be at least 0.")
     ids = vocab.encode(_split(prefix, vocab))
     excluded = _indices_to_exclude(exclude, vocab).to(model.device)
-    training = model.training
-    model.eval()
-    logits, state = warm_up(model, ids)
-    for _ in range(num_tokens):
-        allowed = logits.index_fill(0, excluded, -math.inf)
-        probs = next_token_probs(allowed, temperature, top_k, top_p, min_p).cpu()
-        ids.append(int(torch.multinomial(probs, 1, generator=generator)))
-        logits, state = model(torch.tensor([[ids[-1]]], device=model.device), state)
-        logits = logits[0, -1]  # (vocab_size,)
-    model.train(training)
+    with evaluating(model):
+        logits, state = warm_up(model, ids)
+        for _ in range(num_tokens):
+            allowed = logits.index_fill(0, excluded, -math.inf)
+            probs = next_token_probs(allowed, temperature, top_k, top_p, min_p).cpu()
+            ids.append(int(torch.multinomial(probs, 1, generator=generator)))
+            logits, state = model(torch.tensor([[ids[-1]]], device=model.device), state)
+            logits = logits[0, -1]  # (vocab_size,)
     return vocab.decode(ids)
 
 
@@ -238,26 +241,33 @@ def beam_search(
     >>> found[0][1] >= found[1][1]
     True
     """
+    _check_order("beam_search", vocab, num_tokens)
     if num_tokens < 0:
         raise ValueError(f"num_tokens is {num_tokens}; it must be at least 0.")
     if num_beams < 1:
         raise ValueError(f"num_beams is {num_beams}; it must be at least 1.")
     ids = vocab.encode(_split(prefix, vocab))
-    training = model.training
-    model.eval()
-    logits, state = warm_up(model, ids)
-    logits = logits.unsqueeze(0)  # (num_texts, vocab_size), one text so far
-    texts, nats = torch.tensor([ids], device=model.device), torch.zeros(1, 1, device=model.device)
-    for _ in range(num_tokens):
-        totals = nats + torch.log_softmax(logits, dim=-1)  # of every text with every next token
-        best, where = totals.flatten().topk(min(num_beams, totals.numel()))
-        parents, tokens = where // totals.shape[1], where % totals.shape[1]
-        texts = torch.cat([texts[parents], tokens.unsqueeze(1)], dim=1)
-        state = tuple(part[parents] for part in state) if isinstance(state, tuple) else state[parents]
-        logits, state = model(tokens.unsqueeze(1), state)
-        logits, nats = logits[:, -1], best.unsqueeze(1)
-    model.train(training)
+    with evaluating(model):
+        logits, state = warm_up(model, ids)
+        logits = logits.unsqueeze(0)  # (num_texts, vocab_size), one text so far
+        texts, nats = torch.tensor([ids], device=model.device), torch.zeros(1, 1, device=model.device)
+        for _ in range(num_tokens):
+            totals = nats + torch.log_softmax(logits, dim=-1)  # of every text with every next token
+            best, where = totals.flatten().topk(min(num_beams, totals.numel()))
+            parents, tokens = where // totals.shape[1], where % totals.shape[1]
+            texts = torch.cat([texts[parents], tokens.unsqueeze(1)], dim=1)
+            state = tuple(part[parents] for part in state) if isinstance(state, tuple) else state[parents]
+            logits, state = model(tokens.unsqueeze(1), state)
+            logits, nats = logits[:, -1], best.unsqueeze(1)
     return [(vocab.decode(text), total) for text, total in zip(texts.tolist(), nats.flatten().tolist())]
+
+
+def _check_order(function: str, vocab: object, num_tokens: object) -> None:
+    if not isinstance(vocab, Vocab) or isinstance(num_tokens, str):
+        raise TypeError(
+            f"vocab is a {type(vocab).__name__} and num_tokens a {type(num_tokens).__name__}; the order is "
+            f"{function}(model, vocab, prefix, num_tokens)."
+        )
 
 
 def _split(prefix: str | Iterable[str], vocab: Vocab) -> list[str]:

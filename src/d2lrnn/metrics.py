@@ -206,6 +206,6 @@ def score_logits(logits: torch.Tensor, targets: torch.Tensor) -> Score:
             "targets must have the shape of the logits without the last axis."
         )
     log_probs = torch.log_softmax(logits.detach(), dim=-1)
-    nats = -log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    nats = -log_probs.gather(-1, targets.long().unsqueeze(-1)).squeeze(-1)
     # float64 is not available on MPS, so the summation happens on the CPU.
     return Score(float(nats.cpu().double().sum()), targets.numel())

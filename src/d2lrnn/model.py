@@ -10,6 +10,7 @@ The input layer is a one-hot vector or a row of an embedding table; the recurren
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Iterator
 
@@ -21,7 +22,7 @@ from d2lrnn.engines.closed_form import Buffers, Weights, read, threads_for
 from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
 from d2lrnn.metrics import Score, score_logits
 
-__all__ = ["RNNLM", "RecurrentLayer", "State", "detach_state", "evaluate"]
+__all__ = ["RNNLM", "RecurrentLayer", "State", "detach_state", "evaluate", "evaluating"]
 
 RecurrentLayer = RNNScratch | RNNConcise | GRU | LSTM
 #: what a layer hands on from step to step: H, or (H, C) of an LSTM
@@ -31,6 +32,18 @@ State = torch.Tensor | tuple[torch.Tensor, ...]
 def detach_state(state: State) -> State:
     """The same values without the way back: a gradient that arrives here stops."""
     return tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
+
+
+@contextlib.contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode while a ``with`` lasts: nothing is dropped. Then every module is in the mode it was in before."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 class RNNLM(nn.Module):
@@ -121,6 +134,7 @@ class RNNLM(nn.Module):
         Tensor, shape (num_steps, batch_size, num_inputs)
             Time comes first, because the recurrence walks along it.
         """
+        X = X.long()  # a memory map may hand out bytes
         if self.embedding is not None:
             return self.embedding(X.T)
         return F.one_hot(X.T, self.vocab_size).to(self.W_hq.dtype)
@@ -157,7 +171,7 @@ class RNNLM(nn.Module):
         -------
         Tensor, shape ()
         """
-        return F.cross_entropy(logits.flatten(0, 1), Y.flatten())
+        return F.cross_entropy(logits.flatten(0, 1), Y.flatten().long())
 
 
 def closed_form_weights(model: RNNLM) -> Weights:
@@ -255,14 +269,11 @@ def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
         raise ValueError(f"The text has {len(ids)} tokens; scoring needs at least 2: one to read, one to predict.")
     if num_steps < 1:
         raise ValueError(f"num_steps is {num_steps}; it must be at least 1.")
-    training = model.training
-    model.eval()
     ids = ids.to(model.device)
     score = Score(0.0, 0)
-    with threads_for(model.rnn.num_hiddens):
+    with evaluating(model), threads_for(model.rnn.num_hiddens):
         # converted piece by piece: the text may be a memory map of bytes
         X, Y = ((piece.long() for piece in part.split(num_steps)) for part in (ids[:-1], ids[1:]))
         for logits, targets in zip(_logits_piece_by_piece(model, X), Y):
             score += score_logits(logits, targets)
-    model.train(training)
     return score

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from d2lrnn.metrics import Score
-from d2lrnn.model import RNNLM
+from d2lrnn.model import RNNLM, evaluating
 from d2lrnn.ops.stream import ChunkNormalizer
 from d2lrnn.text import Level, Vocab, tokenize
 
@@ -109,22 +109,20 @@ def score_text(
     unknown: Counter[str] = Counter()
     ids: list[int] = []
     numbers: list[int] = []  # of the line on which each token stands
-    training = model.training
-    model.eval()
-    for number, tokens in _tokens_of_lines(chunks, level, clean, ledger):
-        for token in tokens:
-            if token not in vocab:
-                unknown[token] += 1
-                if vocab.unk_token is None:
-                    continue
-            ids.append(vocab.index(token))
-            numbers.append(number)
-        if len(ids) >= _TOKENS_AT_A_TIME:
+    with evaluating(model):
+        for number, tokens in _tokens_of_lines(chunks, level, clean, ledger):
+            for token in tokens:
+                if token not in vocab:
+                    unknown[token] += 1
+                    if vocab.unk_token is None:
+                        continue
+                ids.append(vocab.index(token))
+                numbers.append(number)
+            if len(ids) >= _TOKENS_AT_A_TIME:
+                ledger.enter(numbers, reader.read(ids))
+                ids, numbers = [], []
+        if ids:
             ledger.enter(numbers, reader.read(ids))
-            ids, numbers = [], []
-    if ids:
-        ledger.enter(numbers, reader.read(ids))
-    model.train(training)
     lines = ledger.worst()
     if ledger.total.num_tokens == 0:
         raise ValueError(

@@ -2,7 +2,7 @@ r"""An arithmetic coder driven by a language model: perplexity as a file size.
 
 The coder keeps an interval of numbers. Each token narrows it to the share that the model gives to that token, so a text
 of probability :math:`P` ends in an interval of width :math:`P`, and a number inside it can be named in about
-:math:`-\log_2 P` bits: the model's total surprise. The decoder runs the same model, sees in which token's share the
+:math:`-\log_2 P` bits: the model's total surprisal. The decoder runs the same model, sees in which token's share the
 number lies, and narrows its own interval alike.
 
 The interval is held in whole numbers of 32 bits, whose settled leading bits are written out as they become known
@@ -11,12 +11,13 @@ The interval is held in whole numbers of 32 bits, whose settled leading bits are
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 import torch
 
-from d2lrnn.model import RNNLM
+from d2lrnn.model import RNNLM, State, evaluating
 from d2lrnn.ngram import NGramLM
 
 __all__ = ["compress", "decompress"]
@@ -39,11 +40,11 @@ def _predictor(model: RNNLM | NGramLM) -> Predictor:
         def read_counts(token: int | None) -> torch.Tensor:
             if token is not None:
                 context.append(token)
-            return model.next_probs(context[-model.order :])
+            return model.next_probs(context[max(0, len(context) - model.order + 1) :])
 
         return read_counts
 
-    state: torch.Tensor | None = None
+    state: State | None = None
 
     @torch.no_grad()
     def read_network(token: int | None) -> torch.Tensor:
@@ -54,6 +55,11 @@ def _predictor(model: RNNLM | NGramLM) -> Predictor:
         return torch.softmax(logits[0, 0].double().cpu(), dim=-1)
 
     return read_network
+
+
+def _without_dropout(model: RNNLM | NGramLM) -> contextlib.AbstractContextManager[None]:
+    """Nothing is dropped while a text is packed or unpacked: both sides must see the same probabilities."""
+    return contextlib.nullcontext() if isinstance(model, NGramLM) else evaluating(model)
 
 
 def _cumulative_shares(probs: torch.Tensor) -> list[int]:
@@ -81,11 +87,11 @@ class _Interval:
         self.high = self.low + width * end // _TOTAL - 1
         self.low += width * start // _TOTAL
 
-    def settle(self) -> Iterator[str]:
+    def renormalize(self) -> Iterator[str]:
         """Double the interval until its ends differ in the first bit and are not both near the middle.
 
         Yields "0" or "1" where the first bit is settled, and "?" where the interval straddles the middle closely: that
-        bit will be the opposite of the next settled one.
+        bit will be the opposite of the next settled one. (In the field: renormalization; "?" is underflow.)
         """
         while True:
             if self.high < _HALF:
@@ -104,7 +110,7 @@ class _Interval:
 
 
 def compress(model: RNNLM | NGramLM, ids: torch.Tensor) -> bytes:
-    """Pack a text into as many bits as it surprises the model.
+    """Pack a text into as many bits as its surprisal under the model.
 
     Parameters
     ----------
@@ -115,7 +121,7 @@ def compress(model: RNNLM | NGramLM, ids: torch.Tensor) -> bytes:
     Returns
     -------
     bytes
-        Four bytes for the number of tokens, then the code, at most two bits longer than the total surprise under the
+        Four bytes for the number of tokens, then the code, at most two bits longer than the total surprisal under the
         shares of the coder, rounded up to a byte.
 
     Raises
@@ -133,6 +139,9 @@ def compress(model: RNNLM | NGramLM, ids: torch.Tensor) -> bytes:
     """
     if len(ids) >= 1 << (8 * _LENGTH_BYTES):
         raise ValueError(f"The text has {len(ids)} tokens; the header holds at most 2**32 - 1. Pack it in parts.")
+    for token in ids.tolist():
+        if not 0 <= token < model.vocab_size:
+            raise ValueError(f"index {token} is not in the model's vocabulary of {model.vocab_size} tokens.")
     interval, read = _Interval(), _predictor(model)
     bits: list[str] = []
     pending = 0  # bits that will be the opposite of the next settled one
@@ -146,14 +155,13 @@ def compress(model: RNNLM | NGramLM, ids: torch.Tensor) -> bytes:
         pending = 0
 
     before: int | None = None
-    for token in ids.tolist():
-        if not 0 <= token < model.vocab_size:
-            raise ValueError(f"index {token} is not in the model's vocabulary of {model.vocab_size} tokens.")
-        shares = _cumulative_shares(read(before))
-        interval.narrow(shares[token], shares[token + 1])
-        for settled in interval.settle():
-            write(settled)
-        before = token
+    with _without_dropout(model):
+        for token in ids.tolist():
+            shares = _cumulative_shares(read(before))
+            interval.narrow(shares[token], shares[token + 1])
+            for settled in interval.renormalize():
+                write(settled)
+            before = token
     # Two more bits name a quarter that lies wholly inside the interval.
     pending += 1
     write("0" if interval.low < _QUARTER else "1")
@@ -173,12 +181,12 @@ def decompress(model: RNNLM | NGramLM, packed: bytes) -> torch.Tensor:
     Returns
     -------
     int64 Tensor, shape (num_tokens,)
-        With another model, or damaged bytes, some other text: the code itself has no check.
+        Damaged bytes, or another model, give some other text or an error: the code itself has no check.
 
     Raises
     ------
     ValueError
-        If the bytes are too few to hold a length.
+        If the bytes are too few to hold a length, or are more or fewer than a text of that length takes.
 
     Examples
     --------
@@ -196,14 +204,23 @@ def decompress(model: RNNLM | NGramLM, packed: bytes) -> torch.Tensor:
 
     interval, read = _Interval(), _predictor(model)
     tokens: list[int] = []
-    for _ in range(num_tokens):
-        shares = _cumulative_shares(read(tokens[-1] if tokens else None))
-        width = interval.high - interval.low + 1
-        place = ((value - interval.low + 1) * _TOTAL - 1) // width
-        token = bisect_right(shares, place) - 1  # the last one whose share starts at or before the place
-        interval.narrow(shares[token], shares[token + 1])
-        for settled in interval.settle():
-            offset = {"0": 0, "1": _HALF, "?": _QUARTER}[settled]
-            value = (value - offset) << 1 | next(bits, 0)
-        tokens.append(token)
+    num_bits = 8 * (len(packed) - _LENGTH_BYTES)
+    num_used = 2  # so many close the code; one more for each bit that is settled
+    with _without_dropout(model):
+        while len(tokens) < num_tokens and num_used <= num_bits:
+            shares = _cumulative_shares(read(tokens[-1] if tokens else None))
+            width = interval.high - interval.low + 1
+            part = ((value - interval.low + 1) * _TOTAL - 1) // width
+            token = bisect_right(shares, part) - 1  # the last one whose share starts at or before this part
+            interval.narrow(shares[token], shares[token + 1])
+            for settled in interval.renormalize():
+                offset = {"0": 0, "1": _HALF, "?": _QUARTER}[settled]
+                value = (value - offset) << 1 | next(bits, 0)
+                num_used += 1
+            tokens.append(token)
+    if not num_used <= num_bits < num_used + 8:
+        raise ValueError(
+            f"{len(packed)} bytes are not what a text of {num_tokens} tokens takes with this model: they are damaged, "
+            "or another model packed them."
+        )
     return torch.tensor(tokens, dtype=torch.long)
