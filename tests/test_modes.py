@@ -1,4 +1,4 @@
-"""A model is asked: the answer is that of evaluation mode whatever mode the model is in, and the mode stays as it was."""
+"""A model is asked: the answer is that of evaluation mode in whatever mode the model is, and the mode stays."""
 
 from __future__ import annotations
 
