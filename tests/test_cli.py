@@ -137,7 +137,7 @@ def test_train_prints_a_document_on_stdout_and_progress_on_stderr(folder: Path) 
     assert loaded.progress["step"] == 200
     assert f"{len(text.train_ids):,} chars to learn from" in log and "200 updates on the CPU" in log
     assert log.count("training perplexity") == len(document["epochs"])
-    assert sorted(path.name for path in folder.glob("tide.*")) == ["tide.json", "tide.safetensors", "tide.txt"]
+    assert sorted(path.name for path in folder.glob("tide.*")) == ["tide.safetensors", "tide.txt"]
 
 
 def test_generate(folder: Path, shell: Shell) -> None:

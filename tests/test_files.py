@@ -71,11 +71,45 @@ def test_a_write_that_the_kernel_refuses(tmp_path: Path) -> None:
 
 def test_parts_that_nobody_writes_any_more_are_swept_away(tmp_path: Path) -> None:
     path = tmp_path / "a[1].txt"
-    abandoned, alive, foreign = (tmp_path / name for name in ("a[1].txt.7.part", "a[1].txt.8.part", "b.txt.7.part"))
-    for part in (abandoned, alive, foreign):
+    parts = (f"a[1].txt.{'7' * 16}", f"a[1].txt.{'8' * 16}", f"b.txt.{'7' * 16}", "a[1].txt.2")
+    abandoned, alive, foreign, reader = (tmp_path / f"{name}.part" for name in parts)
+    for part in (abandoned, alive, foreign, reader):
         part.touch()
-    for part in (abandoned, foreign):
+    for part in (abandoned, foreign, reader):
         os.utime(part, (0, 0))
     with replacing(path) as file:
         file.write(b"new")
-    assert names(tmp_path) == ["a[1].txt", "a[1].txt.8.part", "b.txt.7.part"]
+    assert names(tmp_path) == sorted(file.name for file in (path, alive, foreign, reader))
+
+
+def test_two_processes_of_one_number_do_not_write_into_one_file(tmp_path: Path) -> None:
+    """In two containers that share a disk both may well be process 7; here the process is one and the same."""
+    path = tmp_path / "tide.txt"
+    with replacing(path) as one, replacing(path) as other:
+        for file, text in ((one, b"low "), (other, b"high ")):
+            file.write(text * 1000)
+            file.flush()
+        one.write(b"tide")
+        assert len(names(tmp_path)) == 2
+    assert path.read_bytes() == b"low " * 1000 + b"tide"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own")
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    link = tmp_path / "tide.txt"
+    link.symlink_to(folder / "tide.txt")
+    for text in (b"first", b"second"):  # the file that the link names is made, then replaced
+        with replacing(link) as file:
+            file.write(text)
+        assert link.is_symlink() and (folder / "tide.txt").read_bytes() == text
+    assert names(tmp_path) == ["disk", "tide.txt"] and names(folder) == ["tide.txt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are a matter of Unix")
+def test_the_file_has_the_rights_that_any_new_file_has(tmp_path: Path) -> None:
+    (tmp_path / "any").touch()
+    with replacing(tmp_path / "tide.txt") as file:
+        file.write(b"new")
+    assert (tmp_path / "tide.txt").stat().st_mode == (tmp_path / "any").stat().st_mode

@@ -4,23 +4,26 @@ The file is in the safetensors format: tensors, and a header of text. Nothing in
 would be. The header holds one JSON document with everything that is not a tensor::
 
     format, version    of the document
-    model              kind and sizes of the recurrent layer, vocabulary size, width of the embedding
+    model              classes of the model and of its layer by name, and the arguments that they were made with
     vocabulary         the tokens in the order of their indices
     settings           whatever the caller wants to know again
     progress           what `fit` needs to go on: step, optimiser, random numbers, hidden state, history, best weights
 
-and a SHA-256 of that document with all tensors, so that a damaged file is never taken for a good one. Beside
-``NAME.safetensors`` stands ``NAME.json`` with the same for people to read; no program needs it.
+and a SHA-256 of that document with all tensors, so that a damaged file is never taken for a good one.
+
+A file names classes and never brings their code. So the model's logits on a few tokens are stored as well, and a model
+that computes others after loading (its ``forward`` is another one) is refused.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import inspect
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,24 +32,37 @@ import torch
 from torch import nn
 
 from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
-from d2lrnn.model import RNNLM
+from d2lrnn.model import RNNLM, evaluating
 from d2lrnn.ops.files import replacing
 from d2lrnn.text import Vocab
 
-__all__ = ["Checkpoint", "CheckpointError", "load_checkpoint", "save_checkpoint"]
+__all__ = ["Checkpoint", "CheckpointError", "describe_checkpoint", "load_checkpoint", "save_checkpoint"]
 
 _FORMAT = "d2lrnn checkpoint"
-_VERSION = 1
-# The layers that a checkpoint may name; a file never names code to be imported.
-_LAYERS: dict[str, type[nn.Module]] = {layer.__name__: layer for layer in (RNNScratch, RNNConcise, GRU, LSTM)}
-# Names of the first edition, in checkpoints that it wrote.
-_LAYERS |= {"GRUConcise": GRU, "LSTMConcise": LSTM}
+_VERSION = 2
+#: The package's own classes by name. Others must be given by the caller: a file never names code to be imported.
+_OWN: dict[str, type[nn.Module]] = {
+    f"{cls.__module__}.{cls.__qualname__}": cls for cls in (RNNLM, RNNScratch, RNNConcise, GRU, LSTM)
+}
+#: How version 1, the first edition's, named the layers.
+_LAYERS_OF_VERSION_1 = {
+    "RNNScratch": "d2lrnn.layers.RNNScratch",
+    "RNNConcise": "d2lrnn.layers.RNNConcise",
+    "GRUConcise": "d2lrnn.layers.GRU",
+    "LSTMConcise": "d2lrnn.layers.LSTM",
+}
+_EMBEDDING = ("num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse")
+_ADVICE = "Give the path of a file that d2lrnn wrote, or start a new training."
 
 Tree = Any  # nested dicts, lists and tuples of tensors, numbers, strings and None
 
 
 class CheckpointError(RuntimeError):
     """A checkpoint could not be written or read, or does not belong to what it is used for."""
+
+
+class _OtherCodeError(Exception):
+    """The file is sound, and needs other classes than are here."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +94,7 @@ def save_checkpoint(
     settings: Mapping[str, Any] | None = None,
     progress: Mapping[str, Tree] | None = None,
 ) -> None:
-    """Write a checkpoint, and beside it a JSON file for people.
+    """Write a checkpoint.
 
     What stood at `path` before stays until the new file is complete and on the disk.
 
@@ -87,7 +103,8 @@ def save_checkpoint(
     path : str or path
         Usually ``NAME.safetensors``. Its folder must exist.
     model : RNNLM
-        Around any of the package's recurrent layers. On any device; stored in its own precision.
+        Or a subclass, around any recurrent layer. On any device; stored in its own precision. Classes of your own must
+        keep the arguments that they are made with as attributes of the same names, numbers or strings.
     vocab : Vocab, optional
     settings : mapping, optional
         Anything that JSON holds.
@@ -98,6 +115,8 @@ def save_checkpoint(
     ------
     CheckpointError
         If the file cannot be written. The one before is still there, and nothing half-written is.
+    TypeError
+        If the arguments come in another order.
     ValueError
         If the vocabulary is not of the model's size, or something cannot be stored.
 
@@ -107,13 +126,15 @@ def save_checkpoint(
     >>> from d2lrnn import RNNScratch
     >>> path = Path(tempfile.mkdtemp()) / "tide.safetensors"
     >>> save_checkpoint(path, RNNLM(RNNScratch(3, 4), 3), Vocab("abc"), settings={"text": "abc"})
-    >>> sorted(file.name for file in path.parent.iterdir())
-    ['tide.json', 'tide.safetensors']
     >>> load_checkpoint(path).settings
     {'text': 'abc'}
     """
     from safetensors.torch import save  # only here: `import d2lrnn` stays as quick as `import torch`
 
+    if not isinstance(model, RNNLM):
+        raise TypeError(
+            f"model is a {type(model).__name__} and must be an RNNLM; the order is save_checkpoint(path, model, vocab)."
+        )
     if vocab is not None and len(vocab) != model.vocab_size:
         raise ValueError(
             f"The vocabulary has {len(vocab)} tokens and the model is made for {model.vocab_size}; they do not belong "
@@ -121,25 +142,26 @@ def save_checkpoint(
         )
     path = Path(path)
     tensors = {f"model.{name}": _stored(tensor) for name, tensor in model.state_dict().items()}
+    if (sample := _sample_logits(model)) is not None:
+        tensors["sample"] = sample
     about = {
         "format": _FORMAT,
         "version": _VERSION,
-        "model": describe_model(model),
+        "model": _describe_model(model),
         "vocabulary": None if vocab is None else {"tokens": list(vocab.tokens), "unk_token": vocab.unk_token},
         "settings": dict(settings or {}),
+        "progress": _pack(progress, "progress", tensors),
     }
-    document = json.dumps(about | {"progress": _pack(progress, "progress", tensors)}, ensure_ascii=False)
+    document = json.dumps(about, ensure_ascii=False)
     metadata = {"d2lrnn": document, "sha256": _sha256(document, tensors)}
     try:
         with replacing(path) as file:
             file.write(save(tensors, metadata=metadata))
-        with replacing(_for_people(path)) as file:
-            about["progress"] = _in_short(progress)
-            file.write(json.dumps(about, ensure_ascii=False, indent=2).encode())
     except OSError as error:
+        what_to_do = {errno.ENOSPC: "Make room", errno.EDQUOT: "Make room", errno.ENOENT: "Make the folder"}
         raise CheckpointError(
             f"The checkpoint {str(path)!r} could not be written ({error.strerror or error}). The one before, if there "
-            "was one, is still good. Make room or choose another place, and resume from it."
+            f"was one, is still good. {what_to_do.get(error.errno or 0, 'Mend that')}, or choose another path."
         ) from error
 
 
@@ -147,6 +169,7 @@ def load_checkpoint(
     path: str | os.PathLike[str],
     weights: Literal["best", "last"] = "best",
     layers: Mapping[str, type[nn.Module]] | None = None,
+    model: type[RNNLM] | None = None,
 ) -> Checkpoint:
     """Read a checkpoint. The global random numbers are left as they are.
 
@@ -156,7 +179,9 @@ def load_checkpoint(
     weights : "best" or "last"
         The best are those of the epoch with the lowest held-out perplexity, where training kept them; else the last.
     layers : mapping of str to class, optional
-        Recurrent layers of your own that the file may name, in addition to the package's.
+        Recurrent layers of your own by their names, such as ``{"Leaky": Leaky}``.
+    model : subclass of RNNLM, optional
+        Your own class of model, where the file's model is of one.
 
     Returns
     -------
@@ -165,8 +190,8 @@ def load_checkpoint(
     Raises
     ------
     CheckpointError
-        If there is no such file; or it is damaged, cut off, not a checkpoint, of another version, of an unknown
-        layer, or contradicts itself.
+        If there is no such file; or it is damaged, cut off, not a checkpoint, of a later version, or contradicts
+        itself; or a class of your own is needed, or computes something else than when the file was written.
 
     Examples
     --------
@@ -176,8 +201,8 @@ def load_checkpoint(
     >>> model = RNNLM(RNNScratch(3, 4), 3)
     >>> save_checkpoint(path, model, Vocab("abc"))
     >>> loaded = load_checkpoint(path)
-    >>> torch.equal(loaded.model.W_hq, model.W_hq), loaded.vocab
-    (True, <Vocab of 3 tokens: 'abc'>)
+    >>> torch.equal(loaded.model.W_hq, model.W_hq), loaded.vocab.tokens
+    (True, ('a', 'b', 'c'))
     """
     if weights not in ("best", "last"):
         raise ValueError(f"weights is {weights!r}; it must be 'best' or 'last'.")
@@ -185,65 +210,147 @@ def load_checkpoint(
     about, tensors = _read(path)
     try:
         progress = _unpack(about["progress"], tensors)
+        last = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
+        described = _from_version_1(about["model"]) if about["version"] == 1 else about["model"]
+        built = _build_model(described, last, layers or {}, model)
+        _check_sample(built, tensors.get("sample"))
         best = (progress or {}).get("best")
         if weights == "best" and best is not None:
-            values = best["weights"]
-        else:
-            values = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
-        model = build_model(about["model"], values, layers)
+            _load_weights(built, best["weights"])
         stored = about["vocabulary"]
         vocab = None if stored is None else Vocab.from_tokens(stored["tokens"], stored["unk_token"])
-        if vocab is not None and len(vocab) != model.vocab_size:
-            raise ValueError(f"its vocabulary has {len(vocab)} tokens and its model is made for {model.vocab_size}")
-        return Checkpoint(model.eval(), vocab, about["settings"], progress)
-    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        if vocab is not None and len(vocab) != built.vocab_size:
+            raise ValueError(f"its vocabulary has {len(vocab)} tokens and its model is made for {built.vocab_size}")
+        return Checkpoint(built.eval(), vocab, about["settings"], progress)
+    except _OtherCodeError as error:
+        raise CheckpointError(f"The checkpoint {str(path)!r} cannot be loaded like this: {error}.") from None
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, OverflowError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise CheckpointError(f"The checkpoint {str(path)!r} contradicts itself ({reason}). Take another.") from error
 
 
-def describe_model(model: RNNLM) -> dict[str, Any]:
-    """Kind and sizes of a model, from which :func:`build_model` makes one like it.
+def describe_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a checkpoint says of itself, for people: its document, where each tensor is given by its shape.
+
+    No class is needed and no model is made.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no such file, or it is damaged, cut off, not a checkpoint, or of a later version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from d2lrnn import RNNScratch
+    >>> path = Path(tempfile.mkdtemp()) / "tide.safetensors"
+    >>> save_checkpoint(path, RNNLM(RNNScratch(3, 4), 3), settings={"lr": 0.1}, progress={"step": 7})
+    >>> about = describe_checkpoint(path)
+    >>> about["model"]["layer"], about["settings"], about["progress"]
+    ({'class': 'd2lrnn.layers.RNNScratch', 'arguments': {'num_inputs': 3, 'num_hiddens': 4}}, {'lr': 0.1}, {'step': 7})
+    """
+    about, tensors = _read(Path(path))
+    shapes = {name: f"{str(t.dtype).removeprefix('torch.')}{tuple(t.shape)}" for name, t in tensors.items()}
+    weights = {name.removeprefix("model."): shape for name, shape in shapes.items() if name.startswith("model.")}
+    try:
+        model = _from_version_1(about["model"]) if about["version"] == 1 else about["model"]
+        return {**about, "model": model, "weights": weights, "progress": _unpack(about["progress"], shapes)}
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"The checkpoint {str(path)!r} contradicts itself. {_ADVICE}") from error
+
+
+# -------------------------------------------------------------------------------------------- the model and its classes
+
+
+def _describe_model(model: RNNLM) -> dict[str, Any]:
+    """Classes and arguments, from which :func:`_build_model` makes a model like this one.
 
     Raises
     ------
     ValueError
-        If a layer does not keep the arguments that it was made with as attributes of the same names.
+        If a class does not keep the arguments that it was made with as attributes of the same names.
     """
-    embedding = getattr(model, "embedding", None)
-    return {
-        "layer": type(model.rnn).__name__,
-        "sizes": _arguments(model.rnn),
-        "vocab_size": model.vocab_size,
-        "embedding_size": None if embedding is None else embedding.embedding_dim,
-        **_arguments(model, but=("rnn", "vocab_size", "embedding")),
-    }
+    names = _parameters(type(model))
+    layer = embedding = None
+    if "rnn" in names:
+        layer = {"class": _name(type(model.rnn)), "arguments": _arguments(model.rnn, _parameters(type(model.rnn)))}
+    if "embedding" in names and model.embedding is not None:
+        if type(model.embedding) is not nn.Embedding:
+            raise ValueError(
+                f"The embedding is of your own class {type(model.embedding).__name__}, from which a checkpoint cannot "
+                "make it again. Use nn.Embedding, or a subclass of RNNLM with its own encode_inputs."
+            )
+        embedding = _arguments(model.embedding, _EMBEDDING)
+    arguments = _arguments(model, [name for name in names if name not in ("rnn", "embedding")])
+    return {"class": _name(type(model)), "arguments": arguments, "layer": layer, "embedding": embedding}
 
 
-def build_model(
-    about: Mapping[str, Any], weights: Mapping[str, torch.Tensor], layers: Mapping[str, type[nn.Module]] | None = None
+def _build_model(
+    about: Mapping[str, Any],
+    weights: Mapping[str, torch.Tensor],
+    layers: Mapping[str, type[nn.Module]],
+    model_class: type[RNNLM] | None,
 ) -> RNNLM:
     """A model from its description and its weights.
 
     Raises
     ------
     ValueError, TypeError, KeyError, RuntimeError
-        If the layer is unknown, a size is missing or wrong, or a weight is missing, left over or of another shape.
+        If a class is not given, an argument is missing or wrong, or a weight is missing, left over or of another shape.
     """
-    about = dict(about)
-    known = {**_LAYERS, **(layers or {})}
-    name, sizes = about.pop("layer"), about.pop("sizes")
-    vocab_size, embedding_size = about.pop("vocab_size"), about.pop("embedding_size")
-    if name not in known:
-        raise ValueError(f"its layer is {name!r}; known are {', '.join(sorted(known))}")
-    with torch.random.fork_rng(devices=[]):  # its first values are overwritten: they cost the caller no random number
-        embedding = None if embedding_size is None else nn.Embedding(vocab_size, embedding_size)
-        model = RNNLM(known[name](**sizes), vocab_size, embedding, **about)
-    model.load_state_dict({name: tensor.clone() for name, tensor in weights.items()}, assign=True)
+    build = model_class or _class_of(about["class"], None)
+    layer = None if about["layer"] is None else _class_of(about["layer"]["class"], layers)
+    parts: dict[str, nn.Module] = {}
+    # The first values are not kept. The package's own classes are made without any, so a small file cannot ask for much
+    # memory; classes of the reader's may hold more than weights, and are made as always.
+    empty = {build, layer} <= {*_OWN.values(), None}
+    with torch.device("meta") if empty else torch.random.fork_rng(devices=[]):
+        if layer is not None:
+            parts["rnn"] = layer(**about["layer"]["arguments"])
+        if about["embedding"] is not None:
+            parts["embedding"] = nn.Embedding(**about["embedding"])
+        model = build(**parts, **about["arguments"])
+    if not isinstance(model, RNNLM):
+        raise TypeError(f"its model is a {type(model).__name__} and no RNNLM")
+    _load_weights(model, weights)
     return model
 
 
-def _arguments(module: nn.Module, but: tuple[str, ...] = ()) -> dict[str, Any]:
-    names = [name for name in inspect.signature(type(module)).parameters if name not in but]
+def _load_weights(model: RNNLM, weights: Mapping[str, torch.Tensor]) -> None:
+    model.load_state_dict({name: tensor.clone() for name, tensor in weights.items()}, assign=True)
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _class_of(name: str, given: Mapping[str, type[nn.Module]] | None) -> type[nn.Module]:
+    """A class by its name: one that the caller gives, or the package's. ``given=None`` asks for a class of model."""
+    short = name.rpartition(".")[2]
+    if given and short in given:
+        return given[short]
+    if name in _OWN:
+        return _OWN[name]
+    if name.startswith("d2lrnn."):
+        raise _OtherCodeError(f"it needs {name}, which this version of d2lrnn does not have")
+    what, how = ("model", f"model={short}") if given is None else ("layer", f'layers={{"{short}": {short}}}')
+    raise _OtherCodeError(f"its {what} is your own class {short!r}; say load_checkpoint(path, {how})")
+
+
+def _parameters(cls: type[nn.Module]) -> list[str]:
+    """Names of what a class is made with; what it takes by ``**kwargs`` are its base's."""
+    names: list[str] = []
+    for base in cls.__mro__:
+        if "__init__" in vars(base):
+            parameters = list(inspect.signature(base.__init__).parameters.values())[1:]
+            named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+            names += [name for name in named if name not in names]
+            if len(named) == len(parameters):
+                break
+    return names
+
+
+def _arguments(module: nn.Module, names: Iterable[str]) -> dict[str, Any]:
     for name in names:
         if not isinstance(getattr(module, name, ...), bool | int | float | str | None):
             raise ValueError(
@@ -253,18 +360,65 @@ def _arguments(module: nn.Module, but: tuple[str, ...] = ()) -> dict[str, Any]:
     return {name: getattr(module, name) for name in names}
 
 
+def _from_version_1(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of a model as version 2 has it."""
+    arguments = dict(about)
+    name, sizes, width = arguments.pop("layer"), arguments.pop("sizes"), arguments.pop("embedding_size")
+    layer = {"class": _LAYERS_OF_VERSION_1.get(name, name), "arguments": sizes}
+    embedding = None if width is None else {"num_embeddings": about["vocab_size"], "embedding_dim": width}
+    return {"class": "d2lrnn.model.RNNLM", "arguments": arguments, "layer": layer, "embedding": embedding}
+
+
+def _sample_logits(model: RNNLM) -> torch.Tensor | None:
+    """Some logits after a few tokens; None from a model that gives none or others each time."""
+    device = model.device
+    X = torch.arange(8, device=device).remainder(model.vocab_size).unsqueeze(0)
+    # A model that cannot read this may read what it was made for, and must be stored all the same.
+    with contextlib.suppress(Exception), torch.no_grad(), evaluating(model):
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            first, again = (_stored(model(X)[0][0, :, :16]) for _ in range(2))
+        return first if torch.allclose(first, again, equal_nan=True) else None
+    return None
+
+
+def _check_sample(model: RNNLM, stored: torch.Tensor | None) -> None:
+    """Raise _OtherCodeError if the model computes something else than it did when it was stored."""
+    found = None if stored is None else _sample_logits(model)
+    if stored is None or found is None:
+        return
+    stored, found = stored.double(), found.double()
+    # Other processors add in another order, some in TF32; a model in half precision rounds more.
+    tolerance = 1e-2 if model.W_hq.dtype in (torch.float32, torch.float64) else 5e-2
+    scale = max(1.0, float(stored.nan_to_num(0, 0, 0).abs().max()))
+    if found.shape != stored.shape or not torch.allclose(found, stored, rtol=0, atol=tolerance * scale, equal_nan=True):
+        raise _OtherCodeError(
+            f"the {type(model).__name__} around {type(model.rnn).__name__} that is here computes other logits than the "
+            "one that was stored: a method such as forward has been changed since, or had been changed then. Make the "
+            "same change before loading"
+        )
+
+
+# --------------------------------------------------------------------------------------------- tensors and the document
+
+
 def _stored(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().cpu().contiguous().clone()
 
 
 def _pack(tree: Tree, name: str, tensors: dict[str, torch.Tensor]) -> Any:
-    """A tree as JSON; its tensors go into `tensors`, under the names of the branches on which they grow."""
+    """A tree as JSON; its tensors are put into `tensors`, each under the path that leads to it."""
     match tree:
         case torch.Tensor():
             tensors[name] = _stored(tree)
             return {"tensor": name}
         case Mapping():
-            return {"dict": {str(key): _pack(value, f"{name}.{key}", tensors) for key, value in tree.items()}}
+            # "%" and "." in a key are escaped, as in URLs: then no two paths are the same
+            paths = {key: f"{name}.{str(key).replace('%', '%25').replace('.', '%2E')}" for key in tree}
+            if len(set(paths.values())) < len(paths):
+                raise ValueError(f"{name} has a key twice, as a number and as a string.")
+            if all(isinstance(key, str) for key in tree):
+                return {"dict": {key: _pack(value, paths[key], tensors) for key, value in tree.items()}}
+            return {"items": [[key, _pack(value, paths[key], tensors)] for key, value in tree.items()]}
         case list() | tuple():
             kind = "tuple" if isinstance(tree, tuple) else "list"
             return {kind: [_pack(value, f"{name}.{index}", tensors) for index, value in enumerate(tree)]}
@@ -273,7 +427,7 @@ def _pack(tree: Tree, name: str, tensors: dict[str, torch.Tensor]) -> Any:
     raise ValueError(f"{name} is of type {type(tree).__name__}, which a checkpoint cannot hold.")
 
 
-def _unpack(tree: Any, tensors: Mapping[str, torch.Tensor]) -> Tree:
+def _unpack(tree: Any, tensors: Mapping[str, Any]) -> Tree:
     if not isinstance(tree, dict):
         return tree
     [(kind, value)] = tree.items()
@@ -281,23 +435,9 @@ def _unpack(tree: Any, tensors: Mapping[str, torch.Tensor]) -> Tree:
         return tensors[value]
     if kind == "dict":
         return {key: _unpack(branch, tensors) for key, branch in value.items()}
+    if kind == "items":
+        return {key: _unpack(branch, tensors) for key, branch in value}
     return {"list": list, "tuple": tuple}[kind](_unpack(branch, tensors) for branch in value)
-
-
-def _in_short(tree: Tree) -> Any:
-    """The same for people: a tensor is its shape."""
-    match tree:
-        case torch.Tensor():
-            return f"tensor of shape {tuple(tree.shape)}"
-        case Mapping():
-            return {str(key): _in_short(value) for key, value in tree.items()}
-        case list() | tuple():
-            return [_in_short(value) for value in tree]
-    return tree
-
-
-def _for_people(path: Path) -> Path:
-    return path.with_name(f"{path.name.removesuffix('.safetensors')}.json")
 
 
 def _sha256(document: str, tensors: Mapping[str, torch.Tensor]) -> str:
@@ -311,28 +451,31 @@ def _sha256(document: str, tensors: Mapping[str, torch.Tensor]) -> str:
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     from safetensors import SafetensorError, safe_open
 
-    advice = "Give the path of a file that d2lrnn wrote, or start a new training."
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
-        raise CheckpointError(f"The checkpoint {str(path)!r} {what}. {advice}")
+        raise CheckpointError(f"The checkpoint {str(path)!r} {what}. {_ADVICE}")
     try:
         with safe_open(str(path), framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dict
     except (SafetensorError, OSError, ValueError) as error:
         raise CheckpointError(
-            f"{str(path)!r} is no checkpoint, or is damaged or cut off ({str(error).splitlines()[0]}). {advice}"
+            f"{str(path)!r} is no checkpoint, or is damaged or cut off ({str(error).splitlines()[0]}). {_ADVICE}"
         ) from error
     if "d2lrnn" not in metadata:
-        raise CheckpointError(f"{str(path)!r} holds tensors, but not those of a d2lrnn checkpoint. {advice}")
+        raise CheckpointError(f"{str(path)!r} holds tensors, but not those of a d2lrnn checkpoint. {_ADVICE}")
     document = metadata["d2lrnn"]
-    with contextlib.suppress(ValueError):
+    try:
         about = json.loads(document)
-        if about.get("version") != _VERSION:
-            raise CheckpointError(
-                f"{str(path)!r} is a checkpoint of version {about.get('version')}, and this d2lrnn reads version "
-                f"{_VERSION}. Use the d2lrnn that wrote it."
-            )
+    except (ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict) or about.get("format") != _FORMAT:
+        raise CheckpointError(f"{str(path)!r} is damaged: its header is not that of a d2lrnn checkpoint. {_ADVICE}")
+    if about.get("version") not in range(1, _VERSION + 1):
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of version {about.get('version')}, and this d2lrnn reads versions 1 to "
+            f"{_VERSION}. Use the d2lrnn that wrote it."
+        )
     if metadata.get("sha256") != _sha256(document, tensors):
-        raise CheckpointError(f"{str(path)!r} is damaged: its contents do not have the SHA-256 that it names. {advice}")
+        raise CheckpointError(f"{str(path)!r} is damaged: its contents do not have the SHA-256 it names. {_ADVICE}")
     return about, tensors

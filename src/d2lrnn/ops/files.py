@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : str or path
-        Its folder must exist.
+        Its folder must exist. Of a symbolic link the file is replaced that it leads to, and the link stays.
 
     Yields
     ------
@@ -49,14 +50,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     >>> path.read_bytes(), [other.name for other in path.parent.iterdir()]
     (b'low', ['tide.txt'])
     """
-    path = Path(path)
-    for other in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
+    path = Path(path).resolve()
+    for other in path.parent.glob(f"{glob.escape(path.name)}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):  # another process may just have done the same
             if time.time() - other.stat().st_mtime > _ABANDONED_SECONDS:
                 other.unlink()
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    # Drawn at random: in containers that share a disk the numbers of processes are equal. (A file made by `tempfile`
+    # would be closed to everybody else.)
+    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with part.open("wb") as file:
+        with part.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
