@@ -7,7 +7,7 @@ r"""Layers over time in plain numpy: every forward pass, and every backward pass
 A layer over time has four things: ``forward``, ``backward``, and two dictionaries with the same keys, ``params`` and
 ``grads``. Time is the first axis, as everywhere in this package; ``ManualRNNLM`` takes minibatches as the windows
 give them, ``(batch_size, num_steps)``, and turns them round once. ``backward`` takes the loss's gradient with respect
-to what ``forward`` returned, files those of the weights under ``grads`` and returns that of what ``forward`` was given.
+to what ``forward`` returned, stores those of the weights in ``grads`` and returns that of what ``forward`` was given.
 Layers keep the arrays that they are given and do not copy them, so one array may serve two layers; their gradients then
 have to be added. Weights in float32 train, weights in float64 are for checks: results have the type of the weights.
 
@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from d2lrnn.engines.closed_form import Buffers, Weights, loss_and_gradients, threads_for
 from d2lrnn.metrics import Score
 from d2lrnn.training import EpochRecord, History, TrainingDivergedError
 
@@ -134,7 +133,7 @@ def rnn_step_backward(dH: Array, X: Array, H_before: Array, H: Array, W_xh: Arra
     Parameters
     ----------
     dH : array, shape (batch_size, num_hiddens)
-        Gradient of the loss by `H`: all that comes back to this state, from its output and from the step after.
+        Gradient of the loss with respect to `H`: the sum of what comes back from its output and from the step after.
     X, H_before, W_xh, W_hh
         What the forward step was given.
     H : array, shape (batch_size, num_hiddens)
@@ -165,6 +164,11 @@ def rnn_step_backward(dH: Array, X: Array, H_before: Array, H: Array, W_xh: Arra
     _check_shape("dH", dH, H.shape)
     delta = dH * (1 - H**2)  # (batch_size, num_hiddens), the gradient before the tanh
     return StepGradients(delta @ W_xh.T, delta @ W_hh.T, X.T @ delta, H_before.T @ delta, delta.sum(axis=0))
+
+
+def _rows(array: Array) -> Array:
+    """Steps and sequences laid under each other: (num_steps * batch_size, size)."""
+    return array.reshape(-1, array.shape[-1])
 
 
 class _TimeLayer:
@@ -241,7 +245,8 @@ class TimeRNN(_TimeLayer):
     H : array, shape (batch_size, num_hiddens), or None
         The state after the last window. :meth:`reset_state` makes it None, and a stateful layer starts from zeros.
     dH_before : array, shape (batch_size, num_hiddens), or None
-        Gradient by the state with which the last window began. Truncation throws it away; an encoder would want it.
+        Gradient with respect to the state with which the last window began. Truncation throws it away; an encoder
+        would want it.
 
     Raises
     ------
@@ -284,30 +289,35 @@ class TimeRNN(_TimeLayer):
             )
         states = np.empty((num_steps + 1, batch_size, len(W_hh)), dtype=W_hh.dtype)
         states[0] = self.H
+        from_inputs = inputs @ W_xh + b_h  # of all steps at once: no input has to wait for a state
         for t in range(num_steps):
-            states[t + 1] = rnn_step_forward(inputs[t], states[t], W_xh, W_hh, b_h)
+            states[t + 1] = np.tanh(from_inputs[t] + states[t] @ W_hh)
         self.H = states[-1].copy()
         self._kept = (inputs, states)
         return states[1:]
 
     def backward(self, doutputs: Array) -> Array:
-        """Gradient by the inputs, (num_steps, batch_size, num_inputs), from that of all the states returned.
+        """Gradient with respect to the inputs, of their shape, from that of all the states returned.
 
         Each state was used twice, by the layers above and by the step after; the two gradients add.
         """
         W_xh, W_hh, _ = self.params.values()
         inputs, states = self._recall()
         _check_shape("doutputs", doutputs, states[1:].shape)
-        self.grads = {name: np.zeros_like(param) for name, param in self.params.items()}
-        dinputs = np.empty(inputs.shape, dtype=W_xh.dtype)
-        from_later = np.zeros_like(states[0])  # (batch_size, num_hiddens)
+        slopes = 1 - states[1:] ** 2  # of the tanh, of all steps
+        deltas = np.empty_like(slopes)  # gradients before the tanh
+        dH = np.zeros_like(states[0])  # what comes back from the step after; the last step has none
         for t in reversed(range(len(inputs))):
-            step = rnn_step_backward(doutputs[t] + from_later, inputs[t], states[t], states[t + 1], W_xh, W_hh)
-            dinputs[t], from_later = step.dX, step.dH_before
-            for name in self.grads:  # one set of weights, used at every step
-                self.grads[name] += getattr(step, f"d{name}")
-        self.dH_before = from_later
-        return dinputs
+            deltas[t] = (doutputs[t] + dH) * slopes[t]
+            dH = deltas[t] @ W_hh.T
+        self.dH_before = dH
+        # One set of weights, used at every step and for every row: one product of all rows sums over both.
+        self.grads = {
+            "W_xh": _rows(inputs).T @ _rows(deltas),
+            "W_hh": _rows(states[:-1]).T @ _rows(deltas),
+            "b_h": _rows(deltas).sum(axis=0),
+        }
+        return deltas @ W_xh.T
 
 
 class TimeAffine(_TimeLayer):
@@ -340,17 +350,15 @@ class TimeAffine(_TimeLayer):
         W_hq, b_q = self.params.values()
         _check_shape("H", H, ("num_steps", "batch_size", len(W_hq)))
         self._kept = (H,)
-        rows = H.reshape(-1, len(W_hq))  # (num_steps * batch_size, num_hiddens)
-        return (rows @ W_hq + b_q).reshape(*H.shape[:2], -1)
+        return (_rows(H) @ W_hq + b_q).reshape(*H.shape[:2], -1)
 
     def backward(self, dO: Array) -> Array:
-        """Gradient by the states, of their shape."""
+        """Gradient with respect to the states, of their shape."""
         (H,) = self._recall()
         W_hq = self.params["W_hq"]
         _check_shape("dO", dO, (*H.shape[:2], W_hq.shape[1]))
-        rows, drows = H.reshape(-1, H.shape[2]), dO.reshape(-1, dO.shape[2])
-        self.grads = {"W_hq": rows.T @ drows, "b_q": drows.sum(axis=0)}
-        return (drows @ W_hq.T).reshape(H.shape)
+        self.grads = {"W_hq": _rows(H).T @ _rows(dO), "b_q": _rows(dO).sum(axis=0)}
+        return (_rows(dO) @ W_hq.T).reshape(H.shape)
 
 
 class TimeSoftmaxWithLoss(_TimeLayer):
@@ -391,13 +399,12 @@ class TimeSoftmaxWithLoss(_TimeLayer):
         return float(nats.mean(dtype=np.float64))
 
     def backward(self) -> Array:
-        """Gradient of the mean loss by the logits, of their shape."""
+        """Gradient of the mean loss with respect to the logits, of their shape."""
         log_probs, Y = self._recall()
         dO = np.exp(log_probs)
         steps, rows = np.indices(Y.shape)
         dO[steps, rows, Y] -= 1  # each place once, so plain indexing adds up rightly here
         return dO / Y.size
-
 
 
 class ManualRNNLM:
@@ -488,95 +495,6 @@ class ManualRNNLM:
             dvalues = layer.backward(dvalues)
 
 
-class _LayerByLayer:
-    """Loss and gradients of a minibatch, and the step down along them."""
-
-    def __init__(self, model: ManualRNNLM) -> None:
-        self.model = model
-
-    def __call__(self, X: Ids, Y: Ids) -> tuple[float, float]:
-        """Loss in nats per token, and the gradient's norm."""
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is reported by the trainer, once
-            loss_nats = self.model.forward(X, Y)
-            self.model.backward()
-            return loss_nats, math.sqrt(sum(float(np.vdot(grad, grad)) for grad in self.model.grads.values()))
-
-    def descend(self, lr: float) -> None:
-        grads = self.model.grads
-        for name, param in self.model.params.items():
-            param -= lr * grads[name]
-
-
-class _InClosedForm(_LayerByLayer):
-    """The same through :mod:`d2lrnn.engines.closed_form`, on the memory of the layers' weights and with the layer's state."""
-
-    def __init__(self, model: ManualRNNLM) -> None:
-        super().__init__(model)
-        params = model.params
-        self.weights = Weights(*(torch.from_numpy(params[name]) for name in Weights._fields))
-        # One memory for all gradients, whose norm is then one product; the layers file views of it.
-        self.flat = torch.zeros(sum(weight.numel() for weight in self.weights), dtype=self.weights.E.dtype)
-        parts = self.flat.split([weight.numel() for weight in self.weights])
-        self.grads = Weights(*(part.view_as(weight) for part, weight in zip(parts, self.weights)))
-        self.room: Buffers | None = None
-        self._file_gradients()
-
-    def _file_gradients(self) -> None:
-        for layer in self.model.layers:
-            layer.grads = {name: getattr(self.grads, name).numpy() for name in layer.params}
-
-    def __call__(self, X: Ids, Y: Ids) -> tuple[float, float]:
-        X_ids, Y_ids, H = _as_ids(X), _as_ids(Y), self.model.rnn.H if self.model.rnn.stateful else None
-        if X_ids is None or Y_ids is None or X_ids.shape != Y_ids.shape or (H is not None and len(H) != len(X_ids)):
-            return self._by_layers(X, Y)
-        if self.room is None or self.room.shape != X_ids.shape:
-            self.room = Buffers(self.weights, *X_ids.shape)
-        self.room.first_state[:] = 0 if H is None else torch.from_numpy(H)
-        try:
-            loss_nats = loss_and_gradients(self.weights, self.grads, X_ids, Y_ids, self.room)
-        except (IndexError, RuntimeError):
-            return self._by_layers(X, Y)
-        self.model.rnn.H = self.room.last_state.numpy().copy()
-        return loss_nats, math.sqrt(torch.dot(self.flat, self.flat))
-
-    def _by_layers(self, X: Ids, Y: Ids) -> tuple[float, float]:
-        """What does not fit is for the layers, which say what is wrong with it."""
-        result = super().__call__(X, Y)
-        for name, grad in zip(Weights._fields, self.grads):
-            grad.copy_(torch.from_numpy(self.model.grads[name]))
-        self._file_gradients()
-        return result
-
-    def descend(self, lr: float) -> None:
-        for weight, grad in zip(self.weights, self.grads):
-            weight.add_(grad, alpha=-lr)
-
-
-def _as_ids(ids: Ids) -> torch.Tensor | None:
-    """Indices (batch_size, num_steps) as a tensor, or None if that is not what they are."""
-    if not isinstance(ids, torch.Tensor):
-        ids = np.asarray(ids)
-        if ids.dtype.kind not in "iu":
-            return None
-        ids = torch.tensor(np.ascontiguousarray(ids, dtype=np.int64))
-    usable = ids.dim() == 2 and ids.numel() and not ids.is_floating_point() and ids.device.type == "cpu"
-    return ids if usable else None
-
-
-def _has_closed_form(model: ManualRNNLM) -> bool:
-    """Whether everything is as the constructor made it; whatever a reader put in its place has its own say."""
-    usual = {model.embedding: TimeEmbedding, model.rnn: TimeRNN, model.affine: TimeAffine}
-    loss_layer = model.loss_layer
-    return (
-        type(model) is ManualRNNLM
-        and tuple(model.layers) == tuple(usual)
-        and all(type(layer) is kind for layer, kind in {**usual, loss_layer: TimeSoftmaxWithLoss}.items())
-        and not any({"forward", "backward"} & set(vars(thing)) for thing in (model, *usual, loss_layer))
-        and {param.dtype for param in model.params.values()} in ({np.dtype(np.float32)}, {np.dtype(np.float64)})
-        and all(param.flags.c_contiguous and param.flags.writeable for param in model.params.values())
-    )
-
-
 def fit_manual(
     model: ManualRNNLM,
     windows: Iterable[tuple[Ids, Ids]],
@@ -587,11 +505,13 @@ def fit_manual(
 ) -> History:
     r"""Train with plain gradient descent, :math:`w \leftarrow w - \text{lr} \cdot \mathrm dw`, and nothing else.
 
+    What trains are the layers in ``model.layers``, as they stand there: replace one, or change its class, and training
+    changes with it.
+
     Parameters
     ----------
     model : ManualRNNLM
-        Trained in place. Out of the usual layers its gradients are computed by :mod:`d2lrnn.engines.closed_form`, which is the
-        same mathematics in another order and faster; with layers of your own in ``model.layers``, by those.
+        Trained in place.
     windows : iterable of (X, Y), each of shape (batch_size, num_steps)
         One epoch, and walked through once for each: :class:`SequentialWindows` for a stateful model. (On the CPU.)
     epochs : int
@@ -621,7 +541,7 @@ def fit_manual(
     >>> from d2lrnn import SequentialWindows
     >>> windows = SequentialWindows(torch.tensor([0, 1, 2] * 50), batch_size=2, num_steps=10)
     >>> history = fit_manual(ManualRNNLM(3, 8, 8), windows, epochs=30, lr=0.5)
-    >>> history.train_perplexities[-1] < 1.1
+    >>> history.epochs[-1].train.perplexity < 1.1
     True
     """
     if epochs < 1:
@@ -630,31 +550,21 @@ def fit_manual(
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     history = History()
     model.rnn.reset_state()
-    gradients = (_InClosedForm if _has_closed_form(model) else _LayerByLayer)(model)
-    with threads_for(len(model.rnn.params["W_hh"])):
-        _train(model, windows, gradients, history, epochs, lr, reset_each_epoch)
-    return history
-
-
-def _train(
-    model: ManualRNNLM,
-    windows: Iterable[tuple[Ids, Ids]],
-    gradients: _LayerByLayer,
-    history: History,
-    epochs: int,
-    lr: float,
-    reset_each_epoch: bool,
-) -> None:
     for epoch in range(1, epochs + 1):
         if reset_each_epoch:
             model.rnn.reset_state()
         start, train = time.perf_counter(), Score(0.0, 0)
         for X, Y in windows:
-            loss_nats, norm = gradients(X, Y)
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is reported below, once
+                loss_nats = model.forward(X, Y)
+                model.backward()
+                grads = model.grads
+                norm = math.sqrt(sum(float(np.vdot(grad, grad)) for grad in grads.values()))
             if not (math.isfinite(loss_nats) and math.isfinite(norm)):
                 message = f"Training diverged in epoch {epoch}: loss {loss_nats}, gradient norm {norm}. Lower lr={lr}."
                 raise TrainingDivergedError(message, history)
-            gradients.descend(lr)
+            for name, param in model.params.items():
+                param -= lr * grads[name]  # in place: the layer holds this very array
             history.step_losses.append(loss_nats)
             history.step_grad_norms.append(norm)
             num_tokens = math.prod(np.shape(Y))
@@ -662,3 +572,4 @@ def _train(
         if not train.num_tokens:
             raise ValueError(f"Epoch {epoch} had no windows; pass something that can be walked through each epoch.")
         history.epochs.append(EpochRecord(epoch, train, None, time.perf_counter() - start))
+    return history
