@@ -12,7 +12,16 @@ from torch import nn
 from torch.nn import functional as F
 
 import d2lrnn as d
-from d2lrnn.study import by_hand
+from d2lrnn.study.by_hand import (
+    ManualRNNLM,
+    TimeAffine,
+    TimeEmbedding,
+    TimeRNN,
+    TimeSoftmaxWithLoss,
+    fit_manual,
+)
+from d2lrnn.study.by_hand import rnn_step_backward as step_backward
+from d2lrnn.study.by_hand import rnn_step_forward as step_forward
 
 # Exact derivatives in float64 agree with autograd's to rounding; central differences with a step of 1e-6 have an error
 # of about 1e-12 from the third derivative and 1e-10 from rounding.
@@ -49,8 +58,8 @@ def weights_of_a_layer(rng: np.random.Generator, num_inputs: int = 3, num_hidden
 def test_step_against_autograd_and_differences(rng: np.random.Generator) -> None:
     X, H_before, dH = rng.normal(size=(2, 3)), rng.normal(size=(2, 4)), rng.normal(size=(2, 4))
     arrays = {"X": X, "H_before": H_before, **dict(zip(("W_xh", "W_hh", "b_h"), weights_of_a_layer(rng)))}
-    H = by_hand.rnn_step_forward(**arrays)
-    grads = by_hand.rnn_step_backward(dH, X, H_before, H, arrays["W_xh"], arrays["W_hh"])
+    H = step_forward(**arrays)
+    grads = step_backward(dH, X, H_before, H, arrays["W_xh"], arrays["W_hh"])
 
     tensors = {name: leaf(array) for name, array in arrays.items()}
     state = d.rnn_step(tensors["X"], tensors["H_before"], tensors["W_xh"], tensors["W_hh"], tensors["b_h"])
@@ -60,13 +69,13 @@ def test_step_against_autograd_and_differences(rng: np.random.Generator) -> None
         ours = getattr(grads, f"d{name}")
         assert ours.shape == array.shape
         np.testing.assert_allclose(ours, tensors[name].grad, **AUTOGRAD)
-        numeric = differences(lambda: float((dH * by_hand.rnn_step_forward(**arrays)).sum()), array)
+        numeric = differences(lambda: float((dH * step_forward(**arrays)).sum()), array)
         np.testing.assert_allclose(ours, numeric, **DIFFERENCES)
 
 
 def test_layer_over_time_against_autograd_and_differences(rng: np.random.Generator) -> None:
     inputs, doutputs = rng.normal(size=(6, 2, 3)), rng.normal(size=(6, 2, 4))
-    layer = by_hand.TimeRNN(*weights_of_a_layer(rng), stateful=True)
+    layer = TimeRNN(*weights_of_a_layer(rng), stateful=True)
     H_0 = rng.normal(size=(2, 4))
     layer.H = H_0
     outputs = layer.forward(inputs)
@@ -98,7 +107,7 @@ def test_layer_over_time_against_autograd_and_differences(rng: np.random.Generat
 def test_gradients_of_branches_add(rng: np.random.Generator) -> None:
     """The gradient of several losses together is the sum of those of each alone, and each reaches all earlier steps."""
     inputs, doutputs = rng.normal(size=(4, 2, 3)), rng.normal(size=(4, 2, 4))
-    layer = by_hand.TimeRNN(*weights_of_a_layer(rng))
+    layer = TimeRNN(*weights_of_a_layer(rng))
     layer.forward(inputs)
     together, dW_hh = layer.backward(doutputs), layer.grads["W_hh"]
     alone, dW_hh_alone = [], []
@@ -114,8 +123,8 @@ def test_gradients_of_branches_add(rng: np.random.Generator) -> None:
 
 def test_stateful_windows_are_one_long_run(rng: np.random.Generator) -> None:
     inputs, weights = rng.normal(size=(9, 2, 3)), weights_of_a_layer(rng)
-    whole = by_hand.TimeRNN(*weights).forward(inputs)
-    carried, forgetful = by_hand.TimeRNN(*weights, stateful=True), by_hand.TimeRNN(*weights)
+    whole = TimeRNN(*weights).forward(inputs)
+    carried, forgetful = TimeRNN(*weights, stateful=True), TimeRNN(*weights)
     pieces = [layer.forward(part) for part in np.split(inputs, 3) for layer in (carried, forgetful)]
     np.testing.assert_array_equal(np.concatenate(pieces[::2]), whole)
     assert np.abs(np.concatenate(pieces[1::2])[3:] - whole[3:]).max() > 0.01
@@ -126,7 +135,7 @@ def test_stateful_windows_are_one_long_run(rng: np.random.Generator) -> None:
 def test_gradient_stops_at_the_edge_of_a_window(rng: np.random.Generator) -> None:
     """Two windows with a carried state have the weight gradients of autograd with a detached state."""
     inputs, doutputs = rng.normal(size=(6, 2, 3)), rng.normal(size=(6, 2, 4))
-    layer = by_hand.TimeRNN(*weights_of_a_layer(rng), stateful=True)
+    layer = TimeRNN(*weights_of_a_layer(rng), stateful=True)
     tensors = [leaf(param) for param in layer.params.values()]
     H = torch.zeros(2, 4, dtype=torch.float64)
     total = 0.0
@@ -143,7 +152,7 @@ def test_gradient_stops_at_the_edge_of_a_window(rng: np.random.Generator) -> Non
 
 
 def test_the_kept_state_is_not_a_view_into_the_outputs(rng: np.random.Generator) -> None:
-    layer = by_hand.TimeRNN(*weights_of_a_layer(rng), stateful=True)
+    layer = TimeRNN(*weights_of_a_layer(rng), stateful=True)
     outputs = layer.forward(rng.normal(size=(3, 2, 3)))
     last = outputs[-1].copy()
     outputs[:] = 0
@@ -152,7 +161,7 @@ def test_the_kept_state_is_not_a_view_into_the_outputs(rng: np.random.Generator)
 
 def test_embedding_adds_into_rows(rng: np.random.Generator) -> None:
     ids = np.array([[0, 2], [2, 2], [0, 3]])
-    layer, dX = by_hand.TimeEmbedding(rng.normal(size=(5, 3))), rng.normal(size=(3, 2, 3))
+    layer, dX = TimeEmbedding(rng.normal(size=(5, 3))), rng.normal(size=(3, 2, 3))
     table = leaf(layer.params["E"])
     out = F.embedding(torch.from_numpy(ids), table)
     np.testing.assert_array_equal(layer.forward(ids), out.detach())
@@ -170,7 +179,7 @@ def test_embedding_adds_into_rows(rng: np.random.Generator) -> None:
 
 def test_affine_against_autograd_and_differences(rng: np.random.Generator) -> None:
     H, dO = rng.normal(size=(3, 2, 4)), rng.normal(size=(3, 2, 5))
-    layer = by_hand.TimeAffine(rng.normal(size=(4, 5)), rng.normal(size=5))
+    layer = TimeAffine(rng.normal(size=(4, 5)), rng.normal(size=5))
     tensors = [leaf(array) for array in (H, *layer.params.values())]
     out = tensors[0] @ tensors[1] + tensors[2]
     out.backward(torch.from_numpy(dO))
@@ -187,7 +196,7 @@ def test_affine_against_autograd_and_differences(rng: np.random.Generator) -> No
 
 def test_loss_is_torchs_cross_entropy(rng: np.random.Generator) -> None:
     logits, Y = 5 * rng.normal(size=(3, 2, 7)), rng.integers(7, size=(3, 2))
-    layer, tensor = by_hand.TimeSoftmaxWithLoss(), leaf(logits)
+    layer, tensor = TimeSoftmaxWithLoss(), leaf(logits)
     loss = F.cross_entropy(tensor.flatten(0, 1), torch.from_numpy(Y).flatten())
     loss.backward()
     assert layer.forward(logits, Y) == pytest.approx(loss.item(), rel=1e-13)
@@ -198,13 +207,13 @@ def test_loss_is_torchs_cross_entropy(rng: np.random.Generator) -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_loss_of_huge_logits_is_finite_and_of_sure_ones_exact() -> None:
-    layer = by_hand.TimeSoftmaxWithLoss()
+    layer = TimeSoftmaxWithLoss()
     logits = np.array([[[1000.0, -1000.0], [-1000.0, 1000.0]]], dtype=np.float32)
     assert layer.forward(logits, np.array([[0, 1]])) == 0.0
     assert layer.forward(logits, np.array([[1, 1]])) == 1000.0
 
 
-def twin_of(model: by_hand.ManualRNNLM) -> d.RNNLM:
+def twin_of(model: ManualRNNLM) -> d.RNNLM:
     vocab_size, num_inputs = model.params["E"].shape
     num_hiddens = len(model.params["W_hh"])
     twin = d.RNNLM(d.RNNScratch(num_inputs, num_hiddens), vocab_size, nn.Embedding(vocab_size, num_inputs)).double()
@@ -228,7 +237,7 @@ def test_whole_network_is_the_torch_one_over_carried_windows() -> None:
     """Losses, gradients and weights of several updates, with a state that is carried and a gradient that is not."""
     ids = torch.randint(11, (200,), generator=torch.Generator().manual_seed(0))
     windows = d.SequentialWindows(ids, batch_size=3, num_steps=5)
-    model = by_hand.ManualRNNLM(11, 6, 8, seed=1, dtype=np.float64)
+    model = ManualRNNLM(11, 6, 8, seed=1, dtype=np.float64)
     twin, state = twin_of(model), None
     for X, Y in windows:
         loss_nats = model.forward(X, Y)
@@ -248,7 +257,7 @@ def test_whole_network_is_the_torch_one_over_carried_windows() -> None:
 def test_whole_network_against_differences() -> None:
     rng = np.random.default_rng(2)
     X, Y = rng.integers(5, size=(2, 4)), rng.integers(5, size=(2, 4))
-    model = by_hand.ManualRNNLM(5, 3, 4, dtype=np.float64, stateful=False)
+    model = ManualRNNLM(5, 3, 4, dtype=np.float64, stateful=False)
     model.forward(X, Y)
     model.backward()
     for name, param in model.params.items():
@@ -259,9 +268,9 @@ def test_whole_network_against_differences() -> None:
 def test_training_by_hand_is_fit_with_sgd() -> None:
     data = d.load_text(level="word", max_tokens=300, heldout_fraction=0)
     windows = d.SequentialWindows(data.train_ids, batch_size=4, num_steps=5)
-    model = by_hand.ManualRNNLM(len(data.vocab), 10, 12, dtype=np.float64)
+    model = ManualRNNLM(len(data.vocab), 10, 12, dtype=np.float64)
     twin = twin_of(model)
-    ours = by_hand.fit_manual(model, windows, epochs=3, lr=0.1)
+    ours = fit_manual(model, windows, epochs=3, lr=0.1)
     theirs = d.fit(twin, windows, epochs=3, lr=0.1, optimizer="sgd", clip=None, device="cpu")
     perplexities = [[epoch.train.perplexity for epoch in history.epochs] for history in (ours, theirs)]
     np.testing.assert_allclose(*perplexities, rtol=1e-6)
@@ -271,8 +280,8 @@ def test_training_by_hand_is_fit_with_sgd() -> None:
 
 def test_perplexity_of_an_epoch_sums_nats_first() -> None:
     ids = torch.arange(60) % 7
-    model = by_hand.ManualRNNLM(7, 4, 4)
-    history = by_hand.fit_manual(model, d.SequentialWindows(ids, 2, 4), epochs=1, lr=0.5)
+    model = ManualRNNLM(7, 4, 4)
+    history = fit_manual(model, d.SequentialWindows(ids, 2, 4), epochs=1, lr=0.5)
     assert history.epochs[0].train.perplexity == pytest.approx(math.exp(np.mean(history.step_losses)))
     assert history.epochs[0].train.num_tokens == 8 * len(history.step_losses)
 
@@ -280,17 +289,17 @@ def test_perplexity_of_an_epoch_sums_nats_first() -> None:
 def test_state_goes_on_between_epochs_only_where_asked() -> None:
     windows = d.SequentialWindows(torch.arange(40) % 7, 1, 39)  # one window an epoch
     for reset in (True, False):
-        model = by_hand.ManualRNNLM(7, 4, 4, dtype=np.float64)
-        by_hand.fit_manual(model, windows, epochs=1, lr=1e-300)  # weights stand still
+        model = ManualRNNLM(7, 4, 4, dtype=np.float64)
+        fit_manual(model, windows, epochs=1, lr=1e-300)  # weights stand still
         after_one = model.rnn.H.copy()
-        by_hand.fit_manual(model, windows, epochs=2, lr=1e-300, reset_each_epoch=reset)
+        fit_manual(model, windows, epochs=2, lr=1e-300, reset_each_epoch=reset)
         assert after_one.any()
         assert np.array_equal(model.rnn.H, after_one) is reset
 
 
 def losses_of_training() -> list[float]:
     windows = d.SequentialWindows(torch.arange(60) % 7, batch_size=2, num_steps=4)
-    return by_hand.fit_manual(by_hand.ManualRNNLM(7, 4, 4), windows, epochs=2, lr=0.5).step_losses
+    return fit_manual(ManualRNNLM(7, 4, 4), windows, epochs=2, lr=0.5).step_losses
 
 
 @pytest.mark.parametrize(
@@ -322,14 +331,14 @@ def test_a_changed_layer_changes_training(monkeypatch: pytest.MonkeyPatch, kind:
 
 
 def test_another_layer_in_the_list_is_the_one_that_trains() -> None:
-    class Mute(by_hand.TimeEmbedding):
+    class Mute(TimeEmbedding):
         def forward(self, ids: np.ndarray) -> np.ndarray:
             return 0 * super().forward(ids)
 
-    model = by_hand.ManualRNNLM(7, 4, 4)
+    model = ManualRNNLM(7, 4, 4)
     model.layers = (Mute(model.params["E"]), *model.layers[1:])
-    by_hand.fit_manual(model, d.SequentialWindows(torch.arange(60) % 7, 2, 4), epochs=1, lr=0.5)
-    fresh = by_hand.ManualRNNLM(7, 4, 4).params
+    fit_manual(model, d.SequentialWindows(torch.arange(60) % 7, 2, 4), epochs=1, lr=0.5)
+    fresh = ManualRNNLM(7, 4, 4).params
     np.testing.assert_array_equal(model.params["W_xh"], fresh["W_xh"])  # it was never given anything but zeros
     assert (model.params["b_h"] != fresh["b_h"]).any()
 
@@ -337,15 +346,15 @@ def test_another_layer_in_the_list_is_the_one_that_trains() -> None:
 def test_the_layer_is_its_steps_one_after_the_other(rng: np.random.Generator) -> None:
     """One product for all steps, forward and back, against a walk from step to step."""
     inputs, doutputs = rng.normal(size=(6, 2, 3)), rng.normal(size=(6, 2, 4))
-    layer = by_hand.TimeRNN(*weights_of_a_layer(rng))
+    layer = TimeRNN(*weights_of_a_layer(rng))
     W_xh, W_hh, b_h = layer.params.values()
     states = [np.zeros((2, 4))]
     for X in inputs:
-        states.append(by_hand.rnn_step_forward(X, states[-1], W_xh, W_hh, b_h))
+        states.append(step_forward(X, states[-1], W_xh, W_hh, b_h))
     np.testing.assert_allclose(layer.forward(inputs), states[1:], **AUTOGRAD)
     dinputs, from_later, total = layer.backward(doutputs), 0.0, 0.0
     for t in reversed(range(6)):
-        step = by_hand.rnn_step_backward(doutputs[t] + from_later, inputs[t], states[t], states[t + 1], W_xh, W_hh)
+        step = step_backward(doutputs[t] + from_later, inputs[t], states[t], states[t + 1], W_xh, W_hh)
         np.testing.assert_allclose(dinputs[t], step.dX, **AUTOGRAD)
         from_later, total = step.dH_before, total + step.dW_hh
     np.testing.assert_allclose(layer.grads["W_hh"], total, **AUTOGRAD)
@@ -357,7 +366,7 @@ def test_inputs_of_whole_numbers_get_gradients_that_are_not(rng: np.random.Gener
     inputs = np.eye(3, dtype=int)[rng.integers(3, size=(6, 2))]
     weights, doutputs, gradients = weights_of_a_layer(rng), rng.normal(size=(6, 2, 4)), []
     for dtype in (int, float):
-        layer = by_hand.TimeRNN(*weights)
+        layer = TimeRNN(*weights)
         layer.forward(inputs.astype(dtype))
         gradients.append(layer.backward(doutputs))
     assert gradients[0].dtype == np.float64
@@ -367,67 +376,67 @@ def test_inputs_of_whole_numbers_get_gradients_that_are_not(rng: np.random.Gener
 def test_precision_is_that_of_the_weights() -> None:
     X = np.zeros((2, 3), dtype=int)
     for dtype in (np.float32, np.float64):
-        model = by_hand.ManualRNNLM(5, 3, 4, dtype=dtype)
+        model = ManualRNNLM(5, 3, 4, dtype=dtype)
         model.forward(X, X)
         model.backward()
         assert {array.dtype for array in (*model.params.values(), *model.grads.values(), model.rnn.H)} == {
             np.dtype(dtype)
         }
-        by_hand.fit_manual(model, [(X, X)], epochs=2, lr=0.1)
+        fit_manual(model, [(X, X)], epochs=2, lr=0.1)
         assert model.params["W_hh"].dtype == dtype
 
 
 def test_seeds_repeat_and_differ() -> None:
-    first, same, other = (by_hand.ManualRNNLM(5, 3, 4, seed=seed) for seed in (0, 0, 1))
+    first, same, other = (ManualRNNLM(5, 3, 4, seed=seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.params["E"], same.params["E"])
     assert (first.params["E"] != other.params["E"]).any()
 
 
 def test_divergence_is_told_and_makes_no_update() -> None:
     X = np.zeros((2, 3), dtype=int)
-    model = by_hand.ManualRNNLM(5, 3, 4)
+    model = ManualRNNLM(5, 3, 4)
     model.params["W_hq"][:] = np.inf
     kept = model.params["E"].copy()
     with pytest.raises(d.TrainingDivergedError, match=r"epoch 1.*Lower lr=0\.1"):
-        by_hand.fit_manual(model, [(X, X)], epochs=1, lr=0.1)
+        fit_manual(model, [(X, X)], epochs=1, lr=0.1)
     np.testing.assert_array_equal(model.params["E"], kept)
 
 
 def affine_backward_of_another_batch() -> np.ndarray:
-    layer = by_hand.TimeAffine(np.ones((4, 7)), np.ones(7))
+    layer = TimeAffine(np.ones((4, 7)), np.ones(7))
     layer.forward(np.ones((5, 2, 4)))
     return layer.backward(np.ones((2, 5, 7)))
 
 
 def fit_on(X: list, Y: list) -> d.History:
-    return by_hand.fit_manual(by_hand.ManualRNNLM(3, 3, 4), [(np.array(X), np.array(Y))], epochs=1, lr=0.1)
+    return fit_manual(ManualRNNLM(3, 3, 4), [(np.array(X), np.array(Y))], epochs=1, lr=0.1)
 
 
 BAD = [
-    (lambda: by_hand.rnn_step_forward(np.ones((2, 5)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "of X is"),
-    (lambda: by_hand.rnn_step_forward(np.ones((2, 3)), np.ones((1, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "H_before"),
-    (lambda: by_hand.rnn_step_forward(np.ones((2, 3)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones((2, 1))), "b_h"),
-    (lambda: by_hand.rnn_step_backward(*(np.ones((1, 4)), *3 * [np.ones((2, 4))], *2 * [np.eye(4)])), r"dH is.*\(2, 4\)"),
-    (lambda: by_hand.TimeRNN(np.ones((3, 4)), np.ones((4, 3)), np.ones(4)), "W_hh"),
-    (lambda: by_hand.TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(4)).forward(np.ones((0, 2, 3))), "no step"),
-    (lambda: by_hand.TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(4)).forward(np.ones((5, 3))), "inputs"),
-    (lambda: by_hand.TimeEmbedding(np.eye(3)).forward(np.array([[-1]])), "run from -1 to -1; the vocabulary has 0 to 2"),
-    (lambda: by_hand.TimeEmbedding(np.eye(3)).forward(np.array([[3]])), "run from 3"),
-    (lambda: by_hand.TimeEmbedding(np.eye(3)).forward(np.array([1, 2])), "shape of ids is"),
-    (lambda: by_hand.TimeAffine(np.ones((4, 7)), np.ones(4)), "b_q"),
+    (lambda: step_forward(np.ones((2, 5)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "of X is"),
+    (lambda: step_forward(np.ones((2, 3)), np.ones((1, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "H_before"),
+    (lambda: step_forward(np.ones((2, 3)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones((2, 1))), "b_h"),
+    (lambda: step_backward(*(np.ones((1, 4)), *3 * [np.ones((2, 4))], *2 * [np.eye(4)])), r"dH is.*\(2, 4\)"),
+    (lambda: TimeRNN(np.ones((3, 4)), np.ones((4, 3)), np.ones(4)), "W_hh"),
+    (lambda: TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(4)).forward(np.ones((0, 2, 3))), "no step"),
+    (lambda: TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(4)).forward(np.ones((5, 3))), "inputs"),
+    (lambda: TimeEmbedding(np.eye(3)).forward(np.array([[-1]])), "run from -1 to -1; the vocabulary has 0 to 2"),
+    (lambda: TimeEmbedding(np.eye(3)).forward(np.array([[3]])), "run from 3"),
+    (lambda: TimeEmbedding(np.eye(3)).forward(np.array([1, 2])), "shape of ids is"),
+    (lambda: TimeAffine(np.ones((4, 7)), np.ones(4)), "b_q"),
     (lambda: affine_backward_of_another_batch(), r"dO is \(2, 5, 7\); expected \(5, 2, 7\)"),
-    (lambda: by_hand.TimeSoftmaxWithLoss().forward(np.ones((5, 2, 7)), np.ones((2, 5), dtype=int)), r"Y is.*\(5, 2\)"),
-    (lambda: by_hand.TimeSoftmaxWithLoss().forward(np.ones((1, 1, 7)), np.array([[7]])), "Y run from 7"),
-    (lambda: by_hand.TimeSoftmaxWithLoss().forward(np.ones((0, 1, 7)), np.ones((0, 1), dtype=int)), "no targets"),
-    (lambda: by_hand.ManualRNNLM(0, 3, 4), "vocab_size is 0"),
-    (lambda: by_hand.fit_manual(by_hand.ManualRNNLM(3, 3, 4), [], epochs=0, lr=0.1), "epochs is 0"),
-    (lambda: by_hand.fit_manual(by_hand.ManualRNNLM(3, 3, 4), [], epochs=1, lr=math.nan), "lr is nan"),
-    (lambda: by_hand.fit_manual(by_hand.ManualRNNLM(3, 3, 4), [], epochs=1, lr=0.1), "no windows"),
+    (lambda: TimeSoftmaxWithLoss().forward(np.ones((5, 2, 7)), np.ones((2, 5), dtype=int)), r"Y is.*\(5, 2\)"),
+    (lambda: TimeSoftmaxWithLoss().forward(np.ones((1, 1, 7)), np.array([[7]])), "Y run from 7"),
+    (lambda: TimeSoftmaxWithLoss().forward(np.ones((0, 1, 7)), np.ones((0, 1), dtype=int)), "no targets"),
+    (lambda: ManualRNNLM(0, 3, 4), "vocab_size is 0"),
+    (lambda: fit_manual(ManualRNNLM(3, 3, 4), [], epochs=0, lr=0.1), "epochs is 0"),
+    (lambda: fit_manual(ManualRNNLM(3, 3, 4), [], epochs=1, lr=math.nan), "lr is nan"),
+    (lambda: fit_manual(ManualRNNLM(3, 3, 4), [], epochs=1, lr=0.1), "no windows"),
     (lambda: fit_on([[3]], [[0]]), "ids run from 3 to 3; the vocabulary has 0 to 2"),
     (lambda: fit_on([[0]], [[-1]]), "Y run from -1"),
     (lambda: fit_on([[0, 1]], [[0]]), "shape of"),
     (lambda: fit_on([0], [0]), "shape of"),
-    (lambda: by_hand.fit_manual(by_hand.ManualRNNLM(3, 3, 4), [([[0]], [[0]]), ([[0]] * 2,) * 2], epochs=1, lr=0.1), "reset_state"),
+    (lambda: fit_manual(ManualRNNLM(3, 3, 4), [([[0]], [[0]]), ([[0]] * 2,) * 2], epochs=1, lr=0.1), "reset_state"),
 ]
 
 
@@ -441,17 +450,17 @@ def test_wrong_types_are_told() -> None:
     with pytest.raises(TypeError, match="token indices are integers"):
         fit_on([[0.0]], [[0]])
     with pytest.raises(TypeError, match="token indices are integers"):
-        by_hand.TimeEmbedding(np.eye(3)).forward(np.ones((2, 2)))
+        TimeEmbedding(np.eye(3)).forward(np.ones((2, 2)))
     with pytest.raises(TypeError, match="numpy array of floats"):
-        by_hand.TimeEmbedding(np.eye(3, dtype=int))
+        TimeEmbedding(np.eye(3, dtype=int))
     with pytest.raises(TypeError, match="W_xh float32, W_hh float64"):
-        by_hand.TimeRNN(np.ones((3, 4), dtype=np.float32), np.eye(4), np.ones(4))
+        TimeRNN(np.ones((3, 4), dtype=np.float32), np.eye(4), np.ones(4))
     with pytest.raises(TypeError, match="dtype is int64"):
-        by_hand.ManualRNNLM(3, 3, 4, dtype=np.int64)
+        ManualRNNLM(3, 3, 4, dtype=np.int64)
 
 
 def test_backward_before_forward_and_a_new_batch_size_are_told() -> None:
-    layer = by_hand.TimeRNN(np.ones((3, 4)), np.eye(4), np.zeros(4), stateful=True)
+    layer = TimeRNN(np.ones((3, 4)), np.eye(4), np.zeros(4), stateful=True)
     with pytest.raises(RuntimeError, match=r"TimeRNN\.backward needs a forward pass"):
         layer.backward(np.ones((5, 2, 4)))
     layer.forward(np.ones((5, 2, 3)))
