@@ -8,8 +8,7 @@ from d2lrnn.checks.exercise import Exercise, Mistake
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 
-WORK = 32 * (27 + 64) * 64
-SHAPES = {"wide": (32, 91), "tall": (91, 64), "two products": WORK, "one product": WORK}
+SHAPES = {"wide": (16, 150), "tall": (150, 50), "one product": 16 * 50 * 150, "lookup": 16 * 50 * 50}
 
 
 def step_arrays() -> list[tuple[torch.Tensor, ...]]:
@@ -54,6 +53,17 @@ def shuffled_weights(B: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
     return B[order]
 
 
+def import_kernel(kernel: torch.Tensor, num_hiddens: int) -> Pair:
+    """W_xh and W_hh out of one matrix whose first rows belong to the state."""
+    return kernel[num_hiddens:], kernel[:num_hiddens]
+
+
+def kernels() -> list[tuple[torch.Tensor, int]]:
+    """One input, and as many inputs as hidden units, where no shape tells the two apart."""
+    generator = torch.Generator().manual_seed(0)
+    return [(torch.randn(rows, 4, generator=generator), 4) for rows in (5, 8)]
+
+
 def shuffles() -> list[Pair]:
     """Square weights, so that a shuffle of the wrong axis raises no error; no order is its own inverse."""
     generator = torch.Generator().manual_seed(0)
@@ -67,25 +77,25 @@ EXERCISES: tuple[Exercise, ...] = (
         solution=SHAPES,
         mistakes=(
             Mistake(
-                {**SHAPES, "tall": (64, 91)},
+                {**SHAPES, "tall": (50, 150)},
                 "That is how PyTorch would store it, transposed. The tall matrix stands on the right of the wide one, "
-                "so its rows must be as many as the wide one's columns.",
+                "so it must have as many rows as the wide one has columns.",
             ),
             Mistake(
-                {**SHAPES, "wide": (64, 91)},
-                "Joining along axis 1 makes a matrix wider and leaves its rows alone: X and H have the same rows, one "
+                {**SHAPES, "wide": (32, 150)},
+                "Joining along axis 1 makes a matrix wider and keeps its rows: X and H have the same rows, one "
                 "for each sequence.",
             ),
             Mistake(
-                {**SHAPES, "two products": WORK // 32, "one product": WORK // 32},
-                "The shapes are right. Those are the multiplications for one sequence, and the minibatch has 32.",
+                {**SHAPES, "one product": 50 * 150, "lookup": 50 * 50},
+                "The shapes are right. Those are the multiplications for one sequence, and the minibatch has 16.",
             ),
             Mistake(
-                {**SHAPES, "two products": 32 * 27 * 64 + 32 * 64, "one product": WORK},
-                "Adding the two results takes no multiplications, and the second product takes 64 for every entry.",
+                {**SHAPES, "lookup": 16 * 50 * 100},
+                "That is what the input costs if it is multiplied. A lookup saves just that; what is left?",
             ),
         ),
-        praise="Not one multiplication is saved. Whatever speed there is to be gained, it lies elsewhere.",
+        praise="The lookup saves the larger part here: the vocabulary is larger than the state.",
     ),
     Exercise(
         label="ex-concatenation-2",
@@ -94,7 +104,7 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 lambda *arrays: glue(*arrays, fill=0.0),
-                "A column of zeros switches the bias off: what must b_h be multiplied with, to arrive unchanged?",
+                "A column of zeros switches the bias off. By what must b_h be multiplied, so that it stays unchanged?",
             ),
             Mistake(
                 lambda *arrays: glue(*arrays, tall_order=(2, 0, 1)),
@@ -106,8 +116,8 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 lambda *arrays: glue(*arrays, wide_order=(2, 0, 1), tall_order=(2, 0, 1)),
-                "The product is right, for any order will do that is the same in both. This check wants the input "
-                "first, then the state, then the ones.",
+                "The product is right, because any order will do that is the same in both. This check wants the "
+                "input first, then the state, then the ones.",
             ),
         ),
         praise="Now the whole step is one matrix product and a tanh.",
@@ -132,5 +142,21 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
         ),
         praise="The order of the columns is a convention; that both sides keep the same one is not.",
+    ),
+    Exercise(
+        label="ex-concatenation-4",
+        solution=import_kernel,
+        probes=kernels,
+        mistakes=(
+            Mistake(
+                lambda kernel, num_hiddens: (kernel[:num_hiddens], kernel[num_hiddens:]),
+                "Those are the weights of the state and of the input, in this order. The exercise asks for W_xh first.",
+            ),
+            Mistake(
+                lambda kernel, num_hiddens: (kernel[:-num_hiddens], kernel[-num_hiddens:]),
+                "That is right for a program that puts the input first. This one puts the state first.",
+            ),
+        ),
+        praise="Compare the outputs after every import: where all sizes agree, shapes cannot tell you.",
     ),
 )
