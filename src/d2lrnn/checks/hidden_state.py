@@ -23,12 +23,12 @@ def gradient_probes() -> list[tuple[torch.Tensor]]:
 
 
 def bell(inputs: Sequence[int]) -> list[float]:
-    """The ideal bell: -1 until the first 1, and +1 from there on."""
+    """The ideal bell: -1 until the first 1, and +1 from then on."""
     return [1.0 if any(inputs[: t + 1]) else -1.0 for t in range(len(inputs))]
 
 
 def bell_probes() -> list[tuple[list[int]]]:
-    """Silence, one stroke after a wait, a stroke at once and a long wait, several strokes."""
+    """No stroke, one stroke after a wait, one at once and a long wait, several strokes."""
     return [([0, 0, 0, 0],), ([0, 0, 0, 1, 0, 0, 0],), ([1] + [0] * 50,), ([0, 1, 0, 1, 1, 0],)]
 
 
@@ -77,8 +77,8 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 lambda dA: dA.sum(dim=1),
-                "That is one number for each sequence, the shape of the notes. Which axis must disappear, so that one "
-                "number for each hidden unit is left?",
+                "That is one number for each sequence. Over which axis do you have to sum, so that one number for each "
+                "hidden unit is left?",
             ),
             Mistake(
                 lambda dA: dA.sum(dim=0, keepdim=True),
@@ -106,8 +106,8 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 lambda inputs: [-1.0] * len(inputs),
-                "This bell never rings: the input pushes with w_xh, and must overcome the state, which pulls the other "
-                "way with w_hh, and the bias.",
+                "This bell never rings: the input contributes w_xh, and must outweigh the state, which contributes "
+                "-w_hh, and the bias.",
             ),
             Mistake(
                 lambda inputs: [1.0] * len(inputs),
@@ -121,11 +121,11 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 lambda inputs: [float(any(inputs[: t + 1])) for t in range(len(inputs))],
-                "Once struck it rings on, but before that the state is 0 and not below -0.9. Which of the three "
-                "numbers acts when there is neither input nor state?",
+                "Once struck it rings on, but before that the state is 0, and it should be below -0.9. Which of the "
+                "three numbers counts when the input and the state are 0?",
             ),
         ),
-        praise="Two resting places, and an input that tips the state from the one to the other: a memory that lasts.",
+        praise="The state has two stable values, and one input moves it from the lower to the upper: a lasting memory.",
     ),
     Exercise(
         label="ex-hidden-state-5",
@@ -134,15 +134,15 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 lambda w_ih, w_hh, b_ih, b_hh: (w_ih, w_hh, b_ih + b_hh),
-                "PyTorch keeps the matrices of the column convention; compare the shapes with those of this book.",
+                "PyTorch stores both matrices transposed; compare their shapes with those of this book.",
             ),
             Mistake(
                 lambda w_ih, w_hh, b_ih, b_hh: (w_ih.T, w_hh, b_ih + b_hh),
-                "W_xh is right. The square one fits either way round, and so tells you nothing by its shape.",
+                "W_xh is right. W_hh is square, so its shape does not tell you which way round it is stored.",
             ),
             Mistake(
                 lambda w_ih, w_hh, b_ih, b_hh: (w_ih.T, w_hh.T, b_ih),
-                "The matrices are right. Both biases are added before tanh, and b_h must do the work of the two.",
+                "The matrices are right. PyTorch adds both biases before tanh, so b_h must be their sum.",
             ),
             Mistake(
                 lambda w_ih, w_hh, b_ih, b_hh: (w_ih.T, w_hh.T, (b_ih + b_hh) / 2),
