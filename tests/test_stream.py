@@ -6,11 +6,13 @@ import errno
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -87,7 +89,8 @@ def test_an_index_takes_as_few_bytes_as_needed(path: Path, num_characters: int, 
     streamed = d.ops.stream.stream_text(path, clean=False, heldout_fraction=0)
     assert len(streamed.vocab) == num_characters and streamed.train_ids.dtype == dtype
     assert streamed.vocab.decode(streamed.train_ids) == text
-    assert streamed.ids_path.stat().st_size == num_characters * streamed.train_ids.element_size()
+    assert 0 < streamed.ids_path.stat().st_size - num_characters * streamed.train_ids.element_size() <= 128
+    assert np.load(streamed.ids_path).tolist() == streamed.train_ids.tolist()
 
 
 def test_both_samplers_and_the_score_take_mapped_indices(path: Path) -> None:
@@ -105,11 +108,45 @@ def test_both_samplers_and_the_score_take_mapped_indices(path: Path) -> None:
 
 
 def test_the_fingerprint_is_of_the_indices_and_not_of_their_type(path: Path) -> None:
-    streamed, loaded = d.ops.stream.stream_text(path), d.load_text(path)
+    streamed, loaded = d.ops.stream.stream_text(path, clean=True), d.load_text(path, clean=True)
     whole = torch.cat([loaded.train_ids, loaded.heldout_ids])
     assert ids_fingerprint(whole, len(loaded.vocab)) == streamed.manifest.ids_sha256
     whole[5] += 1
     assert ids_fingerprint(whole, len(loaded.vocab)) != streamed.manifest.ids_sha256
+
+
+def test_two_ways_to_read_a_text_lie_side_by_side(path: Path, encodings: SimpleNamespace) -> None:
+    ways = [{"min_freq": n, "unk_token": "<unk>", "clean": clean} for n in (2, 3) for clean in (True, False)]
+    first = [d.ops.stream.stream_text(path, **way) for way in ways]
+    assert len({text.ids_path for text in first}) == encodings.count == 4
+    for way, text in zip(ways, first):
+        again = d.ops.stream.stream_text(path, **way)
+        assert again.ids_path == text.ids_path
+        assert_same(again, d.load_text(path, **way))
+    assert encodings.count == 4
+
+
+def test_words_are_those_of_the_training_part(path: Path, encodings: SimpleNamespace) -> None:
+    for heldout in (0.5, 0.1, 0):
+        streamed = d.ops.stream.stream_text(path, "word", heldout_fraction=heldout, chunk_chars=9)
+        assert_same(streamed, d.load_text(path, "word", heldout_fraction=heldout))
+        assert ("<unk>" in streamed.vocab) == (heldout > 0)
+    assert encodings.count == 3, "another split is another vocabulary"
+
+
+def test_what_cleaning_left_out_is_in_the_manifest(path: Path) -> None:
+    text = d.load_corpus(path)
+    manifest = d.ops.stream.stream_text(path, clean=True, chunk_chars=5).manifest
+    assert manifest.num_chars == len(text) and manifest.left_out == dict(d.text.count_left_out(text))
+    assert next(iter(manifest.left_out)) == max(manifest.left_out, key=manifest.left_out.get)
+    assert d.ops.stream.stream_text(path).manifest.left_out == {}
+
+
+def test_a_limit_of_the_vocabulary(path: Path) -> None:
+    for level in ("char", "word"):
+        streamed = d.ops.stream.stream_text(path, level, max_vocab=9)
+        assert_same(streamed, d.load_text(path, level, max_vocab=9))
+        assert len(streamed.vocab) == 9 and streamed.vocab.unk_token == "<unk>"
 
 
 @pytest.fixture
@@ -139,7 +176,7 @@ def test_a_second_call_finds_the_indices(path: Path, encodings: SimpleNamespace)
 
 
 @pytest.mark.parametrize(
-    "change", ["text", "same length", "cut ids", "cut manifest", "no manifest", "newer", "min_freq"]
+    "change", ["text", "same length", "cut ids", "other ids", "cut manifest", "no manifest", "newer", "min_freq"]
 )
 def test_whatever_no_longer_fits_is_made_anew(path: Path, encodings: SimpleNamespace, change: str) -> None:
     ids_path = d.ops.stream.stream_text(path).ids_path
@@ -153,12 +190,15 @@ def test_whatever_no_longer_fits_is_made_anew(path: Path, encodings: SimpleNames
             os.utime(path, (2, 2))
         case "cut ids":
             ids_path.write_bytes(ids_path.read_bytes()[:-1])
+        case "other ids":  # as many of the same type
+            ids = np.load(ids_path)
+            np.save(ids_path, ids[::-1])
         case "cut manifest":
             manifest.write_bytes(manifest.read_bytes()[:-9])
         case "no manifest":
             manifest.unlink()
         case "newer":
-            manifest.write_text(json.dumps(json.loads(manifest.read_text("utf-8")) | {"version": 2}), "utf-8")
+            manifest.write_text(json.dumps(json.loads(manifest.read_text("utf-8")) | {"version": 3}), "utf-8")
         case "min_freq":
             settings = {"min_freq": 2, "unk_token": "<unk>"}
     assert_same(d.ops.stream.stream_text(path, **settings), d.load_text(path, **settings))
@@ -169,8 +209,9 @@ def test_whatever_no_longer_fits_is_made_anew(path: Path, encodings: SimpleNames
 
 def test_another_folder_and_an_unwritable_one(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "ids" / "here"
-    assert d.ops.stream.stream_text(path, folder=folder).ids_path == folder / "tide.txt.char.ids"
-    assert sorted(p.name for p in folder.iterdir()) == ["tide.txt.char.ids", "tide.txt.char.ids.json"]
+    ids_path = d.ops.stream.stream_text(path, folder=folder).ids_path
+    assert re.fullmatch(r"tide\.txt\.char\.[0-9a-f]{8}\.npy", ids_path.name)
+    assert sorted(folder.iterdir()) == [ids_path, Path(f"{ids_path}.json")]
     with pytest.raises(d.ops.corpus.CorpusError, match="could not be written"):
         d.ops.stream.stream_text(path, folder=path)  # a file where a folder should be
 
@@ -208,7 +249,7 @@ def test_paths_and_settings_that_cannot_be_used(path: Path, tmp_path: Path) -> N
         d.ops.stream.stream_text(path, min_freq=2)
     path.write_text("潮 の 満ち引き", encoding="utf-8")
     with pytest.raises(ValueError, match="Nothing is left of"):
-        d.ops.stream.stream_text(path)
+        d.ops.stream.stream_text(path, clean=True)
     assert [p.name for p in path.parent.iterdir()] == ["tide.txt"]
 
 

@@ -46,6 +46,11 @@ def test_rare_tokens_need_a_stand_in() -> None:
         d.Vocab("aab", min_freq=2)
 
 
+def test_a_vocabulary_in_words() -> None:
+    assert repr(d.Vocab(["the", "tide"])) == "<Vocab of 2 tokens: 'the', 'tide'>"
+    assert repr(d.Vocab("abc")) == "<Vocab of 3 tokens: 'abc'>"
+
+
 def test_bad_vocabulary_input() -> None:
     with pytest.raises(ValueError, match="no tokens"):
         d.Vocab([])
@@ -70,15 +75,54 @@ def test_load_own_text(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("潮水会回来的。潮水会走。", encoding="utf-8")
     with pytest.raises(ValueError, match="clean=False"):
-        d.load_text(path)
-    data = d.load_text(path, clean=False, heldout_fraction=0)
+        d.load_text(path, clean=True)
+    data = d.load_text(path, heldout_fraction=0)
     assert data.vocab.decode(data.train_ids) == "潮水会回来的。潮水会走。"
+
+
+def test_a_file_of_your_own_keeps_its_characters_and_a_named_corpus_is_cleaned(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("Grüße!\n", encoding="utf-8")
+    assert set(d.load_text(path).vocab.tokens) == set("Grüße!\n")
+    assert set(d.load_text(path, clean=True).vocab.tokens) == set("gr e")
+    assert set(d.load_text().vocab.tokens) == set("abcdefghijklmnopqrstuvwxyz ")
+    assert len(d.load_text(clean=False).vocab) > 50
+
+
+def test_what_cleaning_leaves_out_is_counted() -> None:
+    text = d.load_corpus()
+    left_out = d.text.count_left_out(text)
+    kept = [char for char in text if char not in left_out]
+    assert left_out["."] > 100 and not any(char.isspace() or char.isalpha() for char in left_out)
+    assert d.normalize("".join(kept)).replace(" ", "") == d.normalize(text).replace(" ", "")
 
 
 def test_load_words() -> None:
     data = d.load_text(level="word", max_tokens=1000, min_freq=2, unk_token="<unk>")
     assert len(data.train_ids) + len(data.heldout_ids) == 1000
     assert len(data.vocab) < 300
+
+
+def test_words_are_those_of_the_training_part(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("one two two three " * 5 + "four", encoding="utf-8")
+    data = d.load_text(path, "word")
+    assert data.vocab.tokens == ("<unk>", "two", "one", "three")
+    assert data.vocab.decode(data.heldout_ids) == "three <unk>"
+    assert "four" in d.load_text(path, "word", heldout_fraction=0).vocab.tokens
+
+
+def test_a_vocabulary_has_a_limit_that_counts_the_unknown_one() -> None:
+    assert d.Vocab("aaabbc", unk_token="<unk>", max_size=3).tokens == ("<unk>", "a", "b")
+    assert d.Vocab("aaabbc", max_size=3).tokens == ("a", "b", "c")
+    words = ["a", "a", "b", "b", "<unk>"]  # as in Penn Treebank, where it is a word of the text
+    assert d.Vocab(words, unk_token="<unk>", max_size=2).tokens == ("<unk>", "a")
+    with pytest.raises(ValueError, match="max_size=2 drops rare tokens"):
+        d.Vocab("aaabbc", max_size=2)
+    with pytest.raises(ValueError, match="at least 2"):
+        d.Vocab("aaabbc", unk_token="<unk>", max_size=1)
+    data = d.text.encode_text("aaabbc", max_vocab=2, heldout_fraction=0)
+    assert data.vocab.tokens == ("<unk>", "a") and data.train_ids.tolist() == [1, 1, 1, 0, 0, 0]
 
 
 @pytest.mark.parametrize("bad", [{"heldout_fraction": 1}, {"heldout_fraction": -0.1}, {"max_tokens": 0}])

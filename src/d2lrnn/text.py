@@ -11,9 +11,9 @@ from typing import Literal
 
 import torch
 
-from d2lrnn.ops.corpus import DEFAULT_CORPUS, load_corpus
+from d2lrnn.ops.corpus import CORPORA, DEFAULT_CORPUS, load_corpus
 
-__all__ = ["EncodedText", "Vocab", "load_text", "normalize", "tokenize"]
+__all__ = ["EncodedText", "Vocab", "count_left_out", "encode_text", "load_text", "normalize", "tokenize"]
 
 Level = Literal["char", "word"]
 
@@ -30,6 +30,18 @@ def normalize(text: str) -> str:
     'mr keld said kindly do not tap '
     """
     return re.sub(r"[^a-z]+", " ", text.lower())
+
+
+def count_left_out(text: str) -> Counter[str]:
+    """The characters that :func:`normalize` drops or turns into a space, with their counts; white space is not counted.
+
+    Examples
+    --------
+    >>> count_left_out("At 6 a.m. -- LOW tide.").most_common()
+    [('.', 3), ('-', 2), ('6', 1)]
+    """
+    counts = Counter(text)
+    return Counter({char: n for char, n in counts.items() if not char.isspace() and not normalize(char).strip()})
 
 
 def tokenize(text: str, level: Level = "char") -> list[str]:
@@ -72,6 +84,9 @@ class Vocab:
     unk_token : str, optional
         The token that stands for every unknown one, at index 0. Without it an unknown token is an error, which is
         the right thing for characters: a symbol that never occurs in training cannot be learned.
+    max_size : int, optional
+        Keep only the most frequent tokens, so many that the table has no more entries than this, `unk_token` among
+        them.
 
     Attributes
     ----------
@@ -93,16 +108,24 @@ class Vocab:
     """
 
     def __init__(
-        self, tokens: Iterable[str] | Mapping[str, int], min_freq: int = 1, unk_token: str | None = None
+        self,
+        tokens: Iterable[str] | Mapping[str, int],
+        min_freq: int = 1,
+        unk_token: str | None = None,
+        max_size: int | None = None,
     ) -> None:
-        if min_freq > 1 and unk_token is None:
-            raise ValueError(
-                f"min_freq={min_freq} drops rare tokens, so something must stand for them: pass unk_token='<unk>'."
-            )
         counts = Counter(tokens)
         if not counts:
             raise ValueError("There are no tokens to build a vocabulary from; is the text empty?")
-        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        if unk_token is None and (min_freq > 1 or (max_size is not None and len(counts) > max_size)):
+            limit = f"min_freq={min_freq}" if min_freq > 1 else f"max_size={max_size}"
+            raise ValueError(f"{limit} drops rare tokens, so something must stand for them: pass unk_token='<unk>'.")
+        if max_size is not None and max_size < 2:
+            raise ValueError(f"max_size is {max_size}; a vocabulary needs at least 2 tokens.")
+        ranked = sorted(counts.items(), key=lambda item: (item[0] != unk_token, -item[1], item[0]))
+        if max_size is not None:
+            ranked = ranked[: max_size - (unk_token is not None and unk_token not in counts)]
+        ranked.sort(key=lambda item: (-item[1], item[0]))
         self.token_freqs = [(token, count) for token, count in ranked if count >= min_freq]
         self.unk_token = unk_token
         kept = [token for token, _ in self.token_freqs if token != unk_token]
@@ -149,9 +172,11 @@ class Vocab:
         return token in self._index
 
     def __repr__(self) -> str:
-        shown = "".join(self._tokens) if all(len(t) == 1 for t in self._tokens) else ", ".join(self._tokens[:8])
-        shown = shown if len(shown) <= 40 else shown[:40] + "..."
-        return f"<Vocab of {len(self)} tokens: {shown!r}>"
+        if all(len(token) == 1 for token in self._tokens):
+            shown = repr("".join(self._tokens[:40]) + "..." * (len(self) > 40))
+        else:
+            shown = ", ".join(map(repr, self._tokens[:6])) + ", ..." * (len(self) > 6)
+        return f"<Vocab of {len(self)} tokens: {shown}>"
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -238,9 +263,56 @@ def check_heldout_fraction(heldout_fraction: float) -> None:
 
 def nothing_left(name: str | os.PathLike[str]) -> ValueError:
     return ValueError(
-        f"Nothing is left of {str(name)!r} after cleaning, which keeps the letters a to z only. "
-        "Pass clean=False to keep every character."
+        f"Nothing is left of {str(name)!r} after cleaning, which keeps the letters a to z only. Read it without "
+        "cleaning (clean=False), which keeps every character."
     )
+
+
+def is_cleaned(name: str | os.PathLike[str], clean: bool | None) -> bool:
+    """Whether a text is cleaned: if nothing is said, the named corpora are, and nobody's own files."""
+    return (isinstance(name, str) and name in CORPORA) if clean is None else clean
+
+
+def build_vocab(
+    counts: Mapping[str, int],
+    level: Level,
+    heldout_fraction: float,
+    min_freq: int,
+    max_vocab: int | None,
+    unk_token: str | None,
+) -> Vocab:
+    """The vocabulary of a text that was counted; ``<unk>`` joins it where the text has tokens that it lacks."""
+    if unk_token is None and ((level == "word" and heldout_fraction) or len(counts) > (max_vocab or len(counts))):
+        unk_token = "<unk>"
+    return Vocab(counts, min_freq, unk_token, max_vocab)
+
+
+def encode_text(
+    text: str,
+    level: Level = "char",
+    *,
+    heldout_fraction: float = 0.1,
+    max_tokens: int | None = None,
+    min_freq: int = 1,
+    max_vocab: int | None = None,
+    unk_token: str | None = None,
+) -> EncodedText:
+    """Tokenize, encode and split a text as it stands: :func:`load_text` without the reading and the cleaning.
+
+    Examples
+    --------
+    >>> encode_text("潮水会回来的。潮水会走。", heldout_fraction=0.25)
+    <EncodedText: 9 training and 3 held-out tokens, vocabulary of 8>
+    """
+    check_heldout_fraction(heldout_fraction)
+    if max_tokens is not None and max_tokens < 1:
+        raise ValueError(f"max_tokens is {max_tokens}; it must be at least 1, or None for the whole text.")
+    tokens = tokenize(text, level)[:max_tokens]
+    num_train = len(tokens) - round(len(tokens) * heldout_fraction)
+    counts = Counter(tokens[:num_train] if level == "word" else tokens)
+    vocab = build_vocab(counts, level, heldout_fraction, min_freq, max_vocab, unk_token)
+    ids = torch.tensor(vocab.encode(tokens), dtype=torch.long)  # (num_tokens,)
+    return EncodedText(vocab, ids[:num_train], ids[num_train:])
 
 
 def load_text(
@@ -248,15 +320,16 @@ def load_text(
     level: Level = "char",
     *,
     heldout_fraction: float = 0.1,
-    clean: bool = True,
+    clean: bool | None = None,
     max_tokens: int | None = None,
     min_freq: int = 1,
+    max_vocab: int | None = None,
     unk_token: str | None = None,
 ) -> EncodedText:
-    """Read, normalise, tokenize, encode and split a corpus in one go.
+    """Read, clean, tokenize, encode and split a corpus in one go.
 
-    The vocabulary is built from the whole text, so that held-out text has no unknown symbols; with characters this
-    gives nothing away but the alphabet.
+    The alphabet is that of the whole text, so that held-out text has no unknown characters, which gives nothing away
+    but the alphabet. Words are those of the training part: a list of all words would tell which new ones are coming.
 
     Parameters
     ----------
@@ -265,12 +338,15 @@ def load_text(
     level : "char" or "word"
     heldout_fraction : float in [0, 1), default 0.1
         Share of the tokens, at the end of the text, that training never sees.
-    clean : bool, default True
-        Apply :func:`normalize`. Switch it off for texts in other alphabets, or to keep case and punctuation.
+    clean : bool, optional
+        Apply :func:`normalize`. By default the named corpora are cleaned, and a file of your own keeps every character.
     max_tokens : int, optional
         Use only the first so many tokens.
     min_freq, unk_token
-        As in :class:`Vocab`.
+        As in :class:`Vocab`. Where there are words that only the held-out part has, or more tokens than `max_vocab`,
+        ``"<unk>"`` stands for them if you name nothing else.
+    max_vocab : int, optional
+        The vocabulary's greatest size.
 
     Returns
     -------
@@ -289,15 +365,17 @@ def load_text(
     <EncodedText: 94,999 training and 10,555 held-out tokens, vocabulary of 27>
     """
     check_heldout_fraction(heldout_fraction)
-    if max_tokens is not None and max_tokens < 1:
-        raise ValueError(f"max_tokens is {max_tokens}; it must be at least 1, or None for the whole text.")
     text = load_corpus(name)
-    if clean:
+    if is_cleaned(name, clean):
         text = normalize(text)
         if not text.strip():
             raise nothing_left(name)
-    tokens = tokenize(text, level)[:max_tokens]
-    vocab = Vocab(tokens, min_freq=min_freq, unk_token=unk_token)
-    ids = torch.tensor(vocab.encode(tokens), dtype=torch.long)  # (num_tokens,)
-    num_train = len(ids) - round(len(ids) * heldout_fraction)
-    return EncodedText(vocab, ids[:num_train], ids[num_train:])
+    return encode_text(
+        text,
+        level,
+        heldout_fraction=heldout_fraction,
+        max_tokens=max_tokens,
+        min_freq=min_freq,
+        max_vocab=max_vocab,
+        unk_token=unk_token,
+    )

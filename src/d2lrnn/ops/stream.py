@@ -2,11 +2,13 @@
 
 Two files come beside the text (or into a folder of your choice), and are used again as long as they fit it:
 
-    novel.txt.char.ids         the indices, 1, 2 or 4 bytes each, whatever the vocabulary needs
-    novel.txt.char.ids.json    the manifest: vocabulary and counts, settings, size, time and SHA-256 of both files
+    novel.txt.char.3f9a01c2.npy         the indices, 1, 2 or 4 bytes each: `numpy.load` reads it
+    novel.txt.char.3f9a01c2.npy.json    the manifest: vocabulary and counts, settings, size, time and SHA-256
 
-The text is read twice, first to count its tokens and then to encode them. What is in memory is one piece of it, the
-vocabulary and, for characters, a table over all of Unicode (some 10 MB).
+The letters and digits in the name stand for the settings, so that texts read in two ways do not get in each other's
+way. The text is read twice, first to count its tokens and then to encode them (words three times: first to learn where
+the training part ends). What is in memory is one piece of it, the vocabulary and, for characters, a table over all of
+Unicode (some 10 MB).
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,12 +31,24 @@ from tqdm import tqdm
 
 from d2lrnn.ops.corpus import CorpusError, read_chunks
 from d2lrnn.ops.files import replacing
-from d2lrnn.text import EncodedText, Level, Vocab, check_heldout_fraction, normalize, nothing_left, tokenize
+from d2lrnn.text import (
+    EncodedText,
+    Level,
+    Vocab,
+    build_vocab,
+    check_heldout_fraction,
+    count_left_out,
+    is_cleaned,
+    normalize,
+    nothing_left,
+    tokenize,
+)
 
 __all__ = ["ChunkNormalizer", "Manifest", "StreamedText", "ids_fingerprint", "stream_text"]
 
 _FORMAT = "d2lrnn token indices"
-_VERSION = 1
+_VERSION = 2
+_SAMPLES, _SAMPLE_TOKENS = 64, 1 << 16  # of a file of indices, hashed whenever it is opened
 _UNICODE = 0x110000  # code points that there are
 #: every byte of ASCII as `normalize` has it: small letters, and spaces for the rest
 _ASCII_LETTERS = bytes(ord(chr(code).lower()) if chr(code).isalpha() else ord(" ") for code in range(128)).ljust(256)
@@ -48,28 +64,30 @@ class Manifest:
         Of the manifest itself.
     source_bytes, source_mtime_ns, source_sha256 : int, int, str
         The text file when it was encoded.
-    level, clean, min_freq, unk_token
-        The settings, as in :func:`stream_text`.
-    num_tokens : int
-    dtype : str
-        Of one index, in NumPy's letters with the order of the bytes: ``"|u1"``, ``"<u2"`` or ``"<i4"``.
-    ids_sha256 : str
-        Of the file of indices.
+    settings : dict
+        Those of :func:`stream_text` that decide which indices there are.
+    num_tokens, num_chars : int
+        Of the whole text.
+    left_out : dict of str to int
+        The characters that cleaning left out, most frequent first.
+    ids_sha256, sample_sha256 : str
+        Of all indices, and of pieces spread over them.
     token_freqs : list of [str, int]
         The vocabulary with its counts, most frequent first.
+    unk_token : str or None
     """
 
     source_bytes: int
     source_mtime_ns: int
     source_sha256: str
-    level: Level
-    clean: bool
-    min_freq: int
-    unk_token: str | None
+    settings: dict[str, Any]
     num_tokens: int
-    dtype: str
+    num_chars: int
+    left_out: dict[str, int]
     ids_sha256: str
+    sample_sha256: str
     token_freqs: list[list[str | int]]
+    unk_token: str | None
     format: str = _FORMAT
     version: int = _VERSION
 
@@ -131,8 +149,9 @@ def stream_text(
     level: Level = "char",
     *,
     heldout_fraction: float = 0.1,
-    clean: bool = True,
+    clean: bool | None = None,
     min_freq: int = 1,
+    max_vocab: int | None = None,
     unk_token: str | None = None,
     folder: str | os.PathLike[str] | None = None,
     chunk_chars: int = 1 << 20,
@@ -149,7 +168,7 @@ def stream_text(
         A UTF-8 text file.
     level : "char" or "word"
         With words the vocabulary is what takes memory, and it grows with the text: see `min_freq`.
-    heldout_fraction, clean, min_freq, unk_token
+    heldout_fraction, clean, min_freq, max_vocab, unk_token
         As in :func:`d2lrnn.load_text`.
     folder : str or path, optional
         Where the indices and their manifest go; the folder of the text if left out. They take 1, 2 or 4 bytes a token.
@@ -185,9 +204,9 @@ def stream_text(
     >>> _ = path.write_text("Low tide. High tide!")
     >>> text = stream_text(path, heldout_fraction=0.25)
     >>> text
-    <StreamedText: 14 training and 5 held-out tokens, vocabulary of 10>
+    <StreamedText: 15 training and 5 held-out tokens, vocabulary of 13>
     >>> text.vocab.decode(text.train_ids), text.train_ids.dtype
-    ('low tide high ', torch.uint8)
+    ('Low tide. High ', torch.uint8)
     """
     check_heldout_fraction(heldout_fraction)
     if chunk_chars < 1:
@@ -195,21 +214,32 @@ def stream_text(
     tokenize("", level)  # raises for an unknown level
     path = Path(path).expanduser()
     folder = path.parent if folder is None else Path(folder).expanduser()
-    ids_path = folder / f"{path.name}.{level}{'' if clean else '.raw'}.ids"
-    settings = {"level": level, "clean": clean, "min_freq": min_freq, "unk_token": unk_token}
+    settings = {
+        "level": level,
+        "clean": is_cleaned(path, clean),
+        # The alphabet is the whole text's, so with characters the split does not change the indices.
+        "heldout_fraction": heldout_fraction if level == "word" else None,
+        "min_freq": min_freq,
+        "max_vocab": max_vocab,
+        "unk_token": unk_token,
+    }
+    digest = hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+    ids_path = folder / f"{path.name}.{level}.{digest[:8]}.npy"
     manifest = _find(path, ids_path, settings)
     if manifest is None:
-        reader = _Reader(path, level, clean, chunk_chars)
+        reader = _Reader(path, level, settings["clean"], chunk_chars)
         with tqdm(unit="B", unit_scale=True, desc="encoding", disable=not progress, leave=False) as bar:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                manifest = _encode(reader, ids_path, settings, bar)
+                manifest = _encode(reader, ids_path, settings, heldout_fraction, bar)
             except OSError as error:
                 raise CorpusError(
                     f"The token indices could not be written to {str(ids_path)!r} ({error.strerror or error}). "
                     "Name a folder with room for one to four bytes a token."
                 ) from error
-    ids = _map(ids_path, manifest)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        ids = torch.from_numpy(_map(ids_path))
     num_train = len(ids) - round(len(ids) * heldout_fraction)
     return StreamedText(manifest.vocab, ids[:num_train], ids[num_train:], manifest, ids_path)
 
@@ -252,7 +282,7 @@ class _Reader:
         self.path, self.level, self.clean, self.chunk_chars = path, level, clean, chunk_chars
 
     def text(self, bar: tqdm) -> Iterator[str]:
-        sha256 = hashlib.sha256()
+        sha256, left_out, num_chars = hashlib.sha256(), Counter(), 0
 
         def watch(block: memoryview) -> None:
             sha256.update(block)
@@ -262,19 +292,26 @@ class _Reader:
         blank = True
         for chunk in read_chunks(self.path, self.chunk_chars, watch):
             blank = blank and chunk.isspace()
+            num_chars += len(chunk)
+            if self.clean:
+                left_out += count_left_out(chunk)
             yield normalizer(chunk)
         if blank:
             raise CorpusError(f"{str(self.path)!r} is empty; a corpus needs at least a few words.")
-        self.sha256 = sha256.hexdigest()
+        self.sha256, self.left_out, self.num_chars = sha256.hexdigest(), left_out, num_chars
 
-    def count(self, bar: tqdm) -> Counter[str]:
+    def count(self, heldout_fraction: float, bar: tqdm) -> tuple[Counter[str], int]:
+        """How often each token of the vocabulary occurs, and how many tokens the text has."""
         if self.level == "word":
-            return Counter(word for words in _words(self.text(bar)) for word in words)
+            num_tokens = sum(map(len, _words(self.text(bar))))
+            num_train = num_tokens - round(num_tokens * heldout_fraction)
+            words = chain.from_iterable(_words(self.text(bar)))
+            return Counter(islice(words, num_train)), num_tokens
         counts = np.zeros(_UNICODE, dtype=np.int64)
         for text in self.text(bar):
             chunk_counts = np.bincount(_code_points(text))
             counts[: len(chunk_counts)] += chunk_counts
-        return Counter({chr(code): int(counts[code]) for code in counts.nonzero()[0]})
+        return Counter({chr(code): int(counts[code]) for code in counts.nonzero()[0]}), int(counts.sum())
 
     def ids(self, vocab: Vocab, dtype: np.dtype, bar: tqdm) -> Iterator[np.ndarray]:
         if self.level == "word":
@@ -303,34 +340,41 @@ def _words(chunks: Iterable[str]) -> Iterator[list[str]]:
     yield [rest] if rest else []
 
 
-def _encode(reader: _Reader, ids_path: Path, settings: dict, bar: tqdm) -> Manifest:
+def _encode(reader: _Reader, ids_path: Path, settings: dict, heldout_fraction: float, bar: tqdm) -> Manifest:
     # Taken first: should the text change from here on, the next call sees it.
     source = reader.path.stat() if reader.path.is_file() else None
-    bar.reset(total=2 * source.st_size if source else None)
-    counts = reader.count(bar)
+    bar.reset(total=(3 if reader.level == "word" else 2) * source.st_size if source else None)
+    counts, num_tokens = reader.count(heldout_fraction, bar)
     if not any(token.strip() for token in counts):
         raise nothing_left(reader.path)
-    vocab = Vocab(counts, settings["min_freq"], settings["unk_token"])
+    names = ("min_freq", "max_vocab", "unk_token")
+    vocab = build_vocab(counts, reader.level, heldout_fraction, **{name: settings[name] for name in names})
     dtype = _smallest_dtype(len(vocab))
-    source_sha256, ids_sha256, num_tokens = reader.sha256, hashlib.sha256(), 0
+    source_sha256, ids_sha256, num_encoded = reader.sha256, hashlib.sha256(), 0
+    changed = CorpusError(f"{str(reader.path)!r} was changed while it was read. Try again when it is complete.")
     # Without its manifest a file of indices counts for nothing: it goes first and comes last.
     _manifest_path(ids_path).unlink(missing_ok=True)
     with replacing(ids_path) as file:
+        header = {"descr": dtype.str, "fortran_order": False, "shape": (num_tokens,)}
+        np.lib.format.write_array_header_2_0(file, header)
         for ids in reader.ids(vocab, dtype, bar):
             file.write(ids.data)
             ids_sha256.update(ids.data)
-            num_tokens += len(ids)
-        if reader.sha256 != source_sha256:
-            raise CorpusError(f"{str(reader.path)!r} was changed while it was read. Try again when it is complete.")
+            num_encoded += len(ids)
+        if (reader.sha256, num_encoded) != (source_sha256, num_tokens):
+            raise changed
     manifest = Manifest(
         source_bytes=source.st_size,
         source_mtime_ns=source.st_mtime_ns,
         source_sha256=source_sha256,
-        **settings,
+        settings=settings,
         num_tokens=num_tokens,
-        dtype=dtype.str,
+        num_chars=reader.num_chars,
+        left_out=dict(reader.left_out.most_common()),
         ids_sha256=ids_sha256.hexdigest(),
+        sample_sha256=_sample_sha256(_map(ids_path)),
         token_freqs=[list(pair) for pair in vocab.token_freqs],
+        unk_token=vocab.unk_token,
     )
     _write(manifest, ids_path)
     return manifest
@@ -345,18 +389,17 @@ def _find(path: Path, ids_path: Path, settings: dict) -> Manifest | None:
     """The manifest of an earlier call, if all that it says still holds."""
     try:
         manifest = Manifest(**json.loads(_manifest_path(ids_path).read_text(encoding="utf-8")))
-        source = path.stat()
-        size = ids_path.stat().st_size
-        dtype = _smallest_dtype(len(manifest.vocab)).str
+        source, ids = path.stat(), _map(ids_path)
+        fits = (
+            (manifest.format, manifest.version) == (_FORMAT, _VERSION)
+            and manifest.settings == settings
+            and source.st_size == manifest.source_bytes
+            and (ids.dtype, ids.shape) == (_smallest_dtype(len(manifest.vocab)), (manifest.num_tokens,))
+            and _sample_sha256(ids) == manifest.sample_sha256
+        )
     except (OSError, ValueError, TypeError):  # not there, cut off, or of another version: made anew
         return None
-    if (
-        (manifest.format, manifest.version) != (_FORMAT, _VERSION)
-        or any(getattr(manifest, name) != value for name, value in settings.items())
-        or manifest.dtype != dtype
-        or size != manifest.num_tokens * np.dtype(dtype).itemsize
-        or source.st_size != manifest.source_bytes
-    ):
+    if not fits:
         return None
     if source.st_mtime_ns == manifest.source_mtime_ns:
         return manifest
@@ -369,9 +412,14 @@ def _find(path: Path, ids_path: Path, settings: dict) -> Manifest | None:
     return manifest
 
 
-def _map(ids_path: Path, manifest: Manifest) -> torch.Tensor:
+def _map(ids_path: Path) -> np.ndarray:
     # Read-only and shared: a private, writable map of a file larger than memory is refused by a careful kernel.
-    ids = np.memmap(ids_path, dtype=manifest.dtype, mode="r", shape=(manifest.num_tokens,))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(ids)
+    return np.load(ids_path, mmap_mode="r")
+
+
+def _sample_sha256(ids: np.ndarray) -> str:
+    """SHA-256 of pieces spread from the first index to the last: a tenth of a second for a file of any size."""
+    sha256 = hashlib.sha256()
+    for start in np.unique(np.linspace(0, max(len(ids) - _SAMPLE_TOKENS, 0), _SAMPLES).astype(int)):
+        sha256.update(np.ascontiguousarray(ids[start : start + _SAMPLE_TOKENS]).data)
+    return sha256.hexdigest()
