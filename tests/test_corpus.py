@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import http.server
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -141,6 +144,16 @@ def test_unusable_file(content: bytes, message: str, tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(d.ops.corpus.CorpusError, match=message):
         d.load_corpus(path)
+
+
+def test_the_standard_input() -> None:
+    """Through a pipe, which can be read only once and does not know its position."""
+    code = "from d2lrnn.ops.corpus import load_corpus; print(ascii(load_corpus('-')))"
+    read = partial(subprocess.run, [sys.executable, "-c", code], capture_output=True)
+    assert read(input=b"\xef\xbb\xbfl\xc3\xb6w\r\ntide\n").stdout.split() == [b"'l\\xf6w\\ntide\\n'"]
+    assert b"The standard input is empty" in read(input=b" \n").stderr
+    wrong = b"a" * 200_000 + b"\xff" + b"b" * 100_000
+    assert b"The standard input is not UTF-8 text (byte 200000 is 0xff)" in read(input=wrong).stderr
 
 
 def test_neither_a_name_nor_a_file(tmp_path: Path) -> None:

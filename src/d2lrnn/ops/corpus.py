@@ -8,7 +8,7 @@ time-machine   H. G. Wells, *The Time Machine* (1898)          downloaded, 179 k
 ptb            Penn Treebank, Mikolov's 10,000-word edition    downloaded, 2 MB; not redistributed
 ============== =============================================== =================================
 
-A download goes to the user's cache with `pooch`, which checks its SHA-256. Set the environment variable
+``-`` in place of a name is the standard input. A download goes to the user's cache with `pooch`, which checks its SHA-256. Set the environment variable
 ``D2LRNN_DATA`` to a folder that already holds the files, and nothing is downloaded.
 """
 
@@ -32,7 +32,7 @@ DEFAULT_CORPUS = "the-tide-clock"
 
 
 class CorpusError(RuntimeError):
-    """A text could not be had, or is not what it should be. The message says what to do."""
+    """A text is not available, or is not what it should be. The message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def load_corpus(name: str | os.PathLike[str] = DEFAULT_CORPUS, split: str | None
     Parameters
     ----------
     name : str or path
-        One of :data:`CORPORA`, or the path of a UTF-8 text file. A name wins over a file of the same name; write
-        ``./ptb`` to mean the file.
+        One of :data:`CORPORA`; or the path of a UTF-8 text file; or ``"-"``, the standard input. A name wins over a
+        file of the same name; write ``./ptb`` to mean the file.
     split : str, optional
         For ``"ptb"`` only: ``"train"`` (the default), ``"valid"`` or ``"test"``.
 
@@ -164,6 +164,7 @@ def read_chunks(
     Parameters
     ----------
     path : str or path
+        ``"-"`` is the standard input.
     chunk_chars : int, default 2**20
         Characters in a piece; the last one may have fewer.
     watch : callable, optional
@@ -181,7 +182,7 @@ def read_chunks(
     """
     path = Path(path)
     try:
-        with _Watched(path, watch) as raw, TextIOWrapper(BufferedReader(raw, 1 << 16), encoding="utf-8-sig") as file:
+        with _Watched(path, watch) as raw, TextIOWrapper(_Counted(raw, 1 << 16), encoding="utf-8-sig") as file:
             while chunk := _read_decoded(file, chunk_chars, path):
                 yield chunk
     except FileNotFoundError:
@@ -198,9 +199,9 @@ def _read_decoded(file: TextIOWrapper, chunk_chars: int, path: Path) -> str:
         return file.read(chunk_chars)
     except UnicodeDecodeError as error:
         # The decoder counts from the start of its own block, which ends where the file has been read to.
-        place = file.buffer.tell() - len(error.object) + error.start
+        place = file.buffer.num_bytes - len(error.object) + error.start
         raise CorpusError(
-            f"{str(path)!r} is not UTF-8 text (byte {place} is {error.object[error.start]:#04x}). "
+            f"{_name_of(path)} is not UTF-8 text (byte {place} is {error.object[error.start]:#04x}). "
             "Save it as UTF-8 and try again."
         ) from error
 
@@ -209,7 +210,8 @@ class _Watched(FileIO):
     """A file that shows what is read from it."""
 
     def __init__(self, path: Path, watch: Callable[[memoryview], None] | None) -> None:
-        super().__init__(path)
+        stdin = path == Path("-")
+        super().__init__(0 if stdin else path, closefd=not stdin)
         self._watch = watch
 
     def readinto(self, buffer: Buffer) -> int | None:
@@ -219,8 +221,27 @@ class _Watched(FileIO):
         return size
 
 
+class _Counted(BufferedReader):
+    """A buffer that counts the bytes handed on: a pipe does not know its position."""
+
+    num_bytes = 0
+
+    def read1(self, size: int = -1) -> bytes:
+        block = super().read1(size)
+        self.num_bytes += len(block)
+        return block
+
+
+def _name_of(path: Path) -> str:
+    return "The standard input" if path == Path("-") else repr(str(path))
+
+
+def empty(path: str | os.PathLike[str]) -> CorpusError:
+    return CorpusError(f"{_name_of(Path(path))} is empty; a corpus needs at least a few words.")
+
+
 def _read_text(path: Path) -> str:
     text = "".join(read_chunks(path))
     if not text.strip():
-        raise CorpusError(f"{str(path)!r} is empty; a corpus needs at least a few words.")
+        raise empty(path)
     return text

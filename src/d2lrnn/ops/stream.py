@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from d2lrnn.ops.corpus import CorpusError, read_chunks
+from d2lrnn.ops.corpus import CorpusError, empty, read_chunks
 from d2lrnn.ops.files import replacing
 from d2lrnn.text import (
     EncodedText,
@@ -297,7 +297,7 @@ class _Reader:
                 left_out += count_left_out(chunk)
             yield normalizer(chunk)
         if blank:
-            raise CorpusError(f"{str(self.path)!r} is empty; a corpus needs at least a few words.")
+            raise empty(self.path)
         self.sha256, self.left_out, self.num_chars = sha256.hexdigest(), left_out, num_chars
 
     def count(self, heldout_fraction: float, bar: tqdm) -> tuple[Counter[str], int]:
