@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -35,7 +36,73 @@ def test_the_sum_is_that_of_evaluate(
     assert found.score.total_nats == pytest.approx(expected.total_nats, rel=1e-5)
     assert sum(line.score.num_tokens for line in found.lines) == expected.num_tokens
     assert sum(line.score.total_nats for line in found.lines) == pytest.approx(expected.total_nats, rel=1e-5)
-    assert not found.unknown
+    assert found.unknown == {"-": 2, ".": 1, "!": 1, ";": 1}, "what cleaning leaves out is not known to the model"
+
+
+LONG = d.normalize(d.load_corpus())[:12_000]
+
+
+@pytest.mark.parametrize("layer", [d.RNNScratch, d.LSTM])
+def test_rows_side_by_side_are_the_text_from_beginning_to_end(layer: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks, rows and pieces are made small, so that there are some of each; every nat is the same."""
+    torch.manual_seed(0)
+    vocab = d.Vocab(LONG)
+    model = d.RNNLM(layer(27, 16), 27)
+    ids = np.array(vocab.encode(LONG))
+    expected = scoring._Reader(model).read(ids)
+    for name, value in {"_ROWS": 5, "_STEPS": 50}.items():
+        monkeypatch.setattr(scoring, name, value)
+    reader = scoring._Reader(model)
+    nats = np.concatenate([reader.read(block) for block in np.split(ids, [1, 3000, 3100, 7000])])
+    assert reader.forgets and len(nats) == len(expected) == len(ids) - 1
+    np.testing.assert_allclose(nats, expected, rtol=2e-5)
+    assert nats.sum() == pytest.approx(expected.sum(), rel=1e-6)
+    monkeypatch.setattr(scoring, "_TOKENS_AT_A_TIME", 3000)
+    found = d.ops.scoring.score_text(model, vocab, pieces(LONG, 100))
+    assert found.score.total_nats == pytest.approx(expected.sum(), rel=1e-6)
+
+
+def test_a_network_that_does_not_forget_reads_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its state turns round and round: what a row begins with is there at its end."""
+    for name, value in {"_ROWS": 4, "_STEPS": 20}.items():
+        monkeypatch.setattr(scoring, name, value)
+    torch.manual_seed(0)
+    model = d.RNNLM(Turning(27, 2), 27)
+    ids = torch.randint(27, (500,))
+    reader = scoring._Reader(model)
+    nats = np.concatenate([reader.read(block) for block in np.split(ids.numpy(), [300])])
+    assert not reader.forgets
+    assert nats.sum() == pytest.approx(d.evaluate(model, ids).total_nats, rel=1e-6)
+
+
+class Turning(torch.nn.Module):
+    def __init__(self, num_inputs: int, num_hiddens: int) -> None:
+        super().__init__()
+        self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
+        self.turn = torch.tensor([[0.8, 0.6], [-0.6, 0.8]])
+        self.start = torch.randn(num_inputs, num_hiddens)
+
+    def forward(self, inputs: torch.Tensor, H: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        outputs = []
+        for X in inputs:
+            H = X @ self.start if H is None else H @ self.turn + 0.01 * X @ self.start
+            outputs.append(H)
+        return torch.stack(outputs), H
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 8])
+def test_the_table_of_counts_is_the_ngram_model(order: int) -> None:
+    text = d.load_text(max_tokens=9000)
+    scores = scoring.score_table(text.train_ids, text.heldout_ids, len(text.vocab), order)
+    expected = d.NGramLM(text.train_ids, order, len(text.vocab)).evaluate(text.heldout_ids)
+    assert len(scores) == order and scores[-1].num_tokens == expected.num_tokens
+    assert scores[-1].total_nats == pytest.approx(expected.total_nats, rel=1e-12)
+
+
+def test_the_table_of_counts_with_letters_that_training_lacks() -> None:
+    train, heldout = torch.tensor([0, 1, 0, 1, 1]), torch.tensor([3, 0, 1, 2, 1])
+    for order, score in enumerate(scoring.score_table(train, heldout, 4, 4), start=1):
+        assert score.total_nats == pytest.approx(d.NGramLM(train, order, 4).evaluate(heldout).total_nats, rel=1e-12)
 
 
 def test_every_nat_stands_on_its_line(trained: d.pretrained.Pretrained) -> None:

@@ -1,4 +1,5 @@
-"""How a model takes a text: its perplexity, the tokens that it does not know, and the lines that surprise it most."""
+"""How well a model knows a text: its perplexity, the tokens that it does not know, and the lines that surprise it most;
+and the table of counts that it has to beat."""
 
 from __future__ import annotations
 
@@ -7,16 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from d2lrnn.metrics import Score
-from d2lrnn.model import RNNLM, evaluating
+from d2lrnn.model import RNNLM, State, evaluating
 from d2lrnn.ops.stream import ChunkNormalizer
-from d2lrnn.text import Level, Vocab, tokenize
+from d2lrnn.text import Level, Vocab, count_left_out, tokenize
 
-__all__ = ["LineScore", "TextScore", "score_text"]
+__all__ = ["LineScore", "TextScore", "score_table", "score_text"]
 
-_TOKENS_AT_A_TIME = 4096
+_TOKENS_AT_A_TIME = 1 << 18
+_ROWS = 64  # of so many tokens, read side by side
+_STEPS = 256  # read at a time
+_SAME_STATE = 1e-6
+_LINE_CHARS = 4096  # a file may be one single line
 _SHOWN_CHARS = 200
 
 
@@ -48,8 +54,8 @@ class TextScore:
     score : Score
         Of every known token but the first.
     unknown : Counter of str
-        Tokens that are not in the vocabulary, with counts. They were left out, or read as the token that stands for
-        unknown ones if the vocabulary has one.
+        What the model does not know, with counts: tokens that are not in the vocabulary, which were left out, or read as
+        the token that stands for unknown ones if the vocabulary has one; and characters that cleaning left out.
     lines : tuple of LineScore
         The most surprising ones, by bits per token, worst first.
     """
@@ -106,23 +112,26 @@ def score_text(
     """
     ledger = _Ledger(num_lines, min_tokens)
     reader = _Reader(model)
+    encode = _Encoder(vocab, level)
     unknown: Counter[str] = Counter()
-    ids: list[int] = []
-    numbers: list[int] = []  # of the line on which each token stands
+    ids: list[np.ndarray] = []
+    numbers: list[int] = []  # of the line on which the tokens of each piece stand
+    waiting = 0
+
+    def enter() -> None:
+        lines = np.repeat(numbers, list(map(len, ids)))
+        ledger.enter(lines, reader.read(np.concatenate(ids)))
+
     with evaluating(model):
-        for number, tokens in _tokens_of_lines(chunks, level, clean, ledger):
-            for token in tokens:
-                if token not in vocab:
-                    unknown[token] += 1
-                    if vocab.unk_token is None:
-                        continue
-                ids.append(vocab.index(token))
-                numbers.append(number)
-            if len(ids) >= _TOKENS_AT_A_TIME:
-                ledger.enter(numbers, reader.read(ids))
-                ids, numbers = [], []
-        if ids:
-            ledger.enter(numbers, reader.read(ids))
+        for number, tokens in _tokens_of_lines(chunks, level, clean, ledger, unknown):
+            ids.append(encode(tokens, unknown))
+            numbers.append(number)
+            waiting += len(ids[-1])
+            if waiting >= _TOKENS_AT_A_TIME:
+                enter()
+                ids, numbers, waiting = [], [], 0
+        if waiting:
+            enter()
     lines = ledger.worst()
     if ledger.total.num_tokens == 0:
         raise ValueError(
@@ -133,15 +142,20 @@ def score_text(
 
 
 def _tokens_of_lines(
-    chunks: Iterable[str], level: Level, clean: bool, ledger: _Ledger
-) -> Iterator[tuple[int, list[str]]]:
+    chunks: Iterable[str], level: Level, clean: bool, ledger: _Ledger, left_out: Counter[str]
+) -> Iterator[tuple[int, str | list[str]]]:
     normalizer: Callable[[str], str] = ChunkNormalizer() if clean else str
     number, rest = 1, ""  # a word that may go on in the next piece
     for number, piece in _pieces_of_lines(chunks):
         ledger.see(number, piece)
+        if clean:
+            left_out += count_left_out(piece)
         text = rest + normalizer(piece)
+        if level == "char":
+            yield number, text
+            continue
         tokens = tokenize(text, level)
-        rest = tokens.pop() if level == "word" and tokens and not text[-1].isspace() else ""
+        rest = tokens.pop() if tokens and not text[-1].isspace() else ""
         yield number, tokens
     yield number, [rest] if rest else []
 
@@ -154,26 +168,99 @@ def _pieces_of_lines(chunks: Iterable[str]) -> Iterator[tuple[int, str]]:
         for piece in ended:
             yield number, f"{piece}\n"
             number += 1
-        # In moderate pieces: a file may be one single line.
-        for start in range(0, len(rest), _TOKENS_AT_A_TIME):
-            yield number, rest[start : start + _TOKENS_AT_A_TIME]
+        for start in range(0, len(rest), _LINE_CHARS):
+            yield number, rest[start : start + _LINE_CHARS]
+
+
+class _Encoder:
+    """Indices of tokens, characters all at once by a table over Unicode; the unknown ones are counted."""
+
+    def __init__(self, vocab: Vocab, level: Level) -> None:
+        self.vocab, self.of_unknown = vocab, -1 if vocab.unk_token is None else 0
+        self.index = {token: index for index, token in enumerate(vocab.tokens)}
+        if level == "char":
+            self.table = np.full(0x110000, -1, dtype=np.int32)
+            for token, index in self.index.items():
+                if len(token) == 1:
+                    self.table[ord(token)] = index
+
+    def __call__(self, tokens: str | list[str], unknown: Counter[str]) -> np.ndarray:
+        if isinstance(tokens, str):
+            ids = self.table[np.frombuffer(tokens.encode("utf-32-le"), dtype="<u4")]
+        else:
+            ids = np.array([self.index.get(token, -1) for token in tokens], dtype=np.int32)
+        new = ids < 0
+        if new.any():
+            unknown.update(tokens[place] for place in new.nonzero()[0])
+            ids = np.where(new, self.of_unknown, ids)
+            ids = ids[ids >= 0]
+        return ids
 
 
 class _Reader:
-    """A model that reads on: surprise of each token but the very first."""
+    """A model that reads on from block to block: surprisal of each token but the very first.
+
+    A long block is cut into rows that are read side by side, many times faster than one after the other. Each row must
+    begin with the state in which the row before ends, which is not known yet: so all rows but the first begin with
+    zeros, and are then read again from the right states until these are what they were the first time. A network
+    forgets; from there on both readings are the same. One that does not forget reads from beginning to end.
+    """
 
     def __init__(self, model: RNNLM) -> None:
-        self.model, self.state, self.last = model, None, None
+        self.model, self.last = model, np.empty(0, dtype=np.int64)
+        self.state: State | None = None
+        self.forgets = True
 
-    def read(self, ids: list[int]) -> list[float]:
+    def read(self, ids: np.ndarray) -> np.ndarray:
         """Nats of each token; none for the first of the text, which nothing comes before."""
-        row = torch.tensor(ids if self.last is None else [self.last, *ids], device=self.model.device)
-        self.last = ids[-1]
-        if len(row) < 2:
-            return []
-        logits, self.state = self.model(row[:-1].unsqueeze(0), self.state)
-        log_probs = torch.log_softmax(logits.squeeze(0), dim=-1)
-        return (-log_probs.gather(1, row[1:].unsqueeze(1)).squeeze(1)).tolist()
+        block = np.concatenate([self.last, ids])
+        self.last = block[-1:]
+        row = torch.from_numpy(block.astype(np.int64)).to(self.model.device)
+        X, Y = row[:-1], row[1:]
+        length, nats = len(X) // _ROWS, None
+        if self.forgets and length >= 2 * _STEPS:
+            nats = self._read_rows(*(part[: length * _ROWS].view(_ROWS, length) for part in (X, Y)))
+        pieces = [] if nats is None else [nats.flatten()]
+        done = sum(map(len, pieces))
+        for x, y in zip(X[done:].split(_STEPS), Y[done:].split(_STEPS)):
+            nats, self.state = self._nats(x[None], y[None], self.state)
+            pieces.append(nats[0])
+        return torch.cat([torch.empty(0), *(piece.cpu() for piece in pieces)]).double().numpy()
+
+    def _read_rows(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor | None:
+        """Nats of rows of which each goes on where the one before ends; None where a row is too short to forget."""
+        columns = [slice(start, start + _STEPS) for start in range(0, X.shape[1], _STEPS)]
+        nats, states = [], []
+        state = None if self.state is None else _each(self.state, lambda part: _and_zeros(part, len(X)))
+        for piece in columns:
+            surprisal, state = self._nats(X[:, piece], Y[:, piece], state)
+            nats.append(surprisal)
+            states.append(state)
+        state = _each(state, lambda part: part[:-1])
+        for number, piece in enumerate(columns):
+            nats[number][1:], state = self._nats(X[1:, piece], Y[1:, piece], state)
+            if _is_same(state, _each(states[number], lambda part: part[1:])):
+                self.state = _each(states[-1], lambda part: part[-1:])
+                return torch.cat(nats, dim=1)
+        self.forgets = False
+        return None
+
+    def _nats(self, X: torch.Tensor, Y: torch.Tensor, state: State | None) -> tuple[torch.Tensor, State]:
+        logits, state = self.model(X, state)
+        return torch.nn.functional.cross_entropy(logits.transpose(1, 2), Y, reduction="none"), state
+
+
+def _each(state: State, change: Callable[[torch.Tensor], torch.Tensor]) -> State:
+    return tuple(map(change, state)) if isinstance(state, tuple) else change(state)
+
+
+def _and_zeros(part: torch.Tensor, num_rows: int) -> torch.Tensor:
+    return torch.cat([part, part.new_zeros(num_rows - 1, *part.shape[1:])])
+
+
+def _is_same(one: State, other: State) -> bool:
+    pairs = zip(one, other) if isinstance(one, tuple) else [(one, other)]
+    return all(torch.allclose(a, b, rtol=_SAME_STATE, atol=_SAME_STATE) for a, b in pairs)
 
 
 class _Ledger:
@@ -183,7 +270,7 @@ class _Ledger:
         self.total = Score(0.0, 0)
         self._num_lines, self._min_tokens = num_lines, min_tokens
         self._open: dict[int, str] = {}  # the beginnings of lines whose tokens have not all been scored
-        self._sums: dict[int, list[float]] = {}  # nats and tokens of each of those
+        self._sums: dict[int, Score] = {}  # of each of those
         self._worst: list[tuple[float, int, LineScore]] = []  # a heap, the least surprising first
 
     def see(self, number: int, piece: str) -> None:
@@ -191,13 +278,17 @@ class _Ledger:
         if len(text) < _SHOWN_CHARS:
             self._open[number] = (text + piece.rstrip("\n"))[:_SHOWN_CHARS]
 
-    def enter(self, numbers: list[int], nats: list[float]) -> None:
+    def enter(self, numbers: np.ndarray, nats: np.ndarray) -> None:
         numbers = numbers[len(numbers) - len(nats) :]
-        for number, surprise in zip(numbers, nats):
-            sums = self._sums.setdefault(number, [0.0, 0])
-            sums[0] += surprise
-            sums[1] += 1
-        self._close(before=numbers[-1] if numbers else 0)
+        if not len(numbers):
+            return
+        first = numbers[0]
+        tokens = np.bincount(numbers - first)
+        sums = np.bincount(numbers - first, weights=nats)
+        for place in tokens.nonzero()[0]:
+            score = self._sums.get(first + place, Score(0.0, 0))
+            self._sums[int(first + place)] = score + Score(float(sums[place]), int(tokens[place]))
+        self._close(before=int(numbers[-1]))
 
     def worst(self) -> tuple[LineScore, ...]:
         self._close(before=None)
@@ -205,7 +296,7 @@ class _Ledger:
 
     def _close(self, before: int | None) -> None:
         for number in [n for n in self._sums if before is None or n < before]:
-            score = Score(*self._sums.pop(number))
+            score = self._sums.pop(number)
             self.total += score
             if self._num_lines and score.num_tokens >= self._min_tokens:
                 # of equal lines the first wins
@@ -214,3 +305,48 @@ class _Ledger:
                 push(self._worst, entry)
         for number in [n for n in self._open if before is None or n < before]:
             del self._open[number]
+
+
+def score_table(train_ids: torch.Tensor, heldout_ids: torch.Tensor, vocab_size: int, max_order: int = 8) -> list[Score]:
+    """What :class:`d2lrnn.NGramLM` scores for each order from 1 to `max_order`, without its tables: a second for a million
+    tokens.
+
+    All runs of n tokens, of both parts, are numbered in their order; the counts are then those of numbers.
+
+    Parameters
+    ----------
+    train_ids, heldout_ids : integer Tensors, shapes (num_train_tokens,) and (num_heldout_tokens,)
+    vocab_size : int
+    max_order : int, default 8
+
+    Returns
+    -------
+    list of Score
+        Of the held-out text, for orders 1, 2, ...
+
+    Examples
+    --------
+    >>> ids = torch.tensor([0, 1, 0, 1, 0, 2, 0, 1])
+    >>> from d2lrnn import NGramLM
+    >>> score_table(ids, ids[:5], 3)[1].perplexity, NGramLM(ids, 2, 3).evaluate(ids[:5]).perplexity
+    (1.807..., 1.807...)
+    """
+    ids = torch.cat([train_ids, heldout_ids]).numpy().astype(np.int64)
+    num_train = len(train_ids)
+    probs = np.full(len(heldout_ids), 1 / vocab_size)
+    context = np.zeros(len(ids), dtype=np.int64)  # the number of the run that stands before each token
+    scores = []
+    for length in range(max_order):  # of the context
+        run = np.unique(context * vocab_size + ids, return_inverse=True)[1]  # the context and the token
+        counted = slice(length, num_train)
+        context_counts = np.bincount(context[counted], minlength=context.max() + 1)  # N(c)
+        run_counts = np.bincount(run[counted], minlength=run.max() + 1)  # N(c, x)
+        new = np.unique(run[counted], return_index=True)[1]
+        num_types = np.bincount(context[counted][new], minlength=len(context_counts))  # T(c)
+        here, after = context[num_train:], run[num_train:]
+        total = context_counts[here] + num_types[here]
+        known = (total > 0) & (np.arange(len(here)) >= length)
+        probs = np.where(known, (run_counts[after] + num_types[here] * probs) / np.maximum(total, 1), probs)
+        scores.append(Score(float(-np.log(probs[1:]).sum()), len(probs) - 1))
+        context = np.roll(run, 1)
+    return scores
