@@ -8,8 +8,8 @@ time-machine   H. G. Wells, *The Time Machine* (1898)          downloaded, 179 k
 ptb            Penn Treebank, Mikolov's 10,000-word edition    downloaded, 2 MB; not redistributed
 ============== =============================================== =================================
 
-``-`` in place of a name is the standard input. A download goes to the user's cache with `pooch`, which checks its SHA-256. Set the environment variable
-``D2LRNN_DATA`` to a folder that already holds the files, and nothing is downloaded.
+``-`` in place of a name is the standard input. A download goes to the user's cache with `pooch`, which checks its
+SHA-256. Set the environment variable ``D2LRNN_DATA`` to a folder that already holds the files, and nothing is downloaded.
 """
 
 from __future__ import annotations

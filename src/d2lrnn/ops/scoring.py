@@ -54,8 +54,8 @@ class TextScore:
     score : Score
         Of every known token but the first.
     unknown : Counter of str
-        What the model does not know, with counts: tokens that are not in the vocabulary, which were left out, or read as
-        the token that stands for unknown ones if the vocabulary has one; and characters that cleaning left out.
+        What the model does not know, with counts: tokens that are not in the vocabulary, which were left out, or read
+        as the token that stands for unknown ones if the vocabulary has one; and characters that cleaning left out.
     lines : tuple of LineScore
         The most surprising ones, by bits per token, worst first.
     """
@@ -309,8 +309,9 @@ class _Ledger:
 
 
 def score_table(train_ids: torch.Tensor, heldout_ids: torch.Tensor, vocab_size: int, max_order: int = 8) -> list[Score]:
-    """What :class:`d2lrnn.NGramLM` scores for each order from 1 to `max_order`, without its tables: a second for a million
-    tokens.
+    """What :class:`d2lrnn.NGramLM` scores for each order from 1 to `max_order`, without its tables.
+
+    It takes a second for a million tokens.
 
     All runs of n tokens, of both parts, are numbered in their order; the counts are then those of numbers.
 
