@@ -27,7 +27,7 @@ help: ## list these targets
 env:
 	@PYTHON="$(PYTHON)" tools/make_env.sh
 
-book: env ## make the environment, execute every chapter, leave the book at _build/html/index.html
+book: env node ## make the environment, execute every chapter, leave the book at _build/html/index.html
 	@$(PY) tools/build_book.py --jobs $(JOBS)
 
 test: env ## everything that proves the book (a Chromium is installed if there is none)

@@ -12,7 +12,9 @@ import nbformat
 import pytest
 
 from book_extension import share_blocks
+from book_math import display_tex, typeset
 from fingerprint import package_fingerprint, write_chapter_fingerprints
+from lighten import purge
 from store_outputs import CHECKED
 
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
@@ -168,3 +170,40 @@ def test_shared_blocks_move_to_one_file_each() -> None:
     assert page.count('data-name="weights" data-kind="base64"></script>') == 2
     assert state in page, "what belongs to one widget stays with it"
     assert share_blocks(page, "../_static/", files) == page
+
+
+@pytest.mark.parametrize("display", [False, True])
+def test_a_formula_is_typeset_and_carries_mathml_and_its_tex(display: bool) -> None:
+    html = typeset(r"\mathbf{H} = \tanh(\mathbf{X}\, W)", display)
+    assert '<math xmlns="http://www.w3.org/1998/Math/MathML"' in html
+    assert r'<annotation encoding="application/x-tex">\mathbf{H} = \tanh(\mathbf{X}\, W)</annotation>' in html
+    assert '<span class="katex-html" aria-hidden="true">' in html
+    assert ("katex-display" in html) == display
+
+
+def test_a_formula_may_use_the_books_macros_and_no_unknown_command() -> None:
+    with pytest.raises(ValueError, match=r"Undefined control sequence: .state at position 1"):
+        typeset(r"\state_t")
+    assert r"\mathbf" not in typeset(r"\state_t", macros={r"\state": r"\mathbf{H}"}).split("katex-html")[1]
+
+
+def test_lines_of_a_block_are_aligned_as_sphinx_does_it() -> None:
+    assert display_tex("a = b") == "a = b"
+    assert display_tex(r"a &= b \\ &= c") == r"\begin{split}a &= b \\ &= c\end{split}"
+    assert display_tex("a\n\nb") == r"\begin{aligned}a \\ b\end{aligned}"
+
+
+def test_rules_of_names_that_no_page_has_are_dropped_and_others_kept() -> None:
+    css = """/*! licence */ /* note */ p, .used > a:hover, .unused a { color: red }
+    .used:not(.unused) { margin: 0 } #gone { margin: 0 } .sd-1\\/2 { width: 50% }
+    @media print { .unused { color: red } } @media (max-width: 9px) { .used { --a: "\uf062" } }
+    @font-face { font-family: x; src: url(x.woff2) }"""
+    lines = purge(css, {"used", "sd-1/2"}).splitlines()
+    assert lines == [
+        "/*! licence */",
+        "p,.used > a:hover{color: red}",
+        ".used:not(.unused){margin: 0}",
+        ".sd-1\\/2{width: 50%}",
+        '@media (max-width: 9px) {.used{--a: "\uf062"}}',
+        "@font-face { font-family: x; src: url(x.woff2) }",
+    ]

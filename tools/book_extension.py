@@ -1,13 +1,11 @@
-"""The book's own Sphinx extension: where executions are cached, local MathJax, search from disk, explorables."""
+"""The book's own Sphinx extension: where executions are cached, search from disk, explorables."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 from dataclasses import dataclass, field
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 
 import yaml
@@ -28,9 +26,6 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 # From disk the browser refuses `fetch`, with which the search page shows an excerpt of each hit.
 SEARCH_FROM_DISK = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
-
-# Other entry points of MathJax, which no page loads.
-UNUSED_MATHJAX = ["*-full*.js", "*-chtml.js", "mml-svg.js", "tex-mml-svg.js", "node-main.js", "latest.js", "adaptors"]
 
 # What an explorable carries and others may carry too: sources, weights, texts. See d2lrnn.widgets.base.
 SHARED_BLOCK = re.compile(
@@ -58,17 +53,6 @@ def execution_cache(root: Path) -> Path:
 
 def _set_execution_cache(app: Sphinx, config: Config) -> None:
     config.nb_execution_cache_path = str(execution_cache(Path(app.srcdir)))
-
-
-def _copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
-    # The package's own extension would set `mathjax_path` to an entry point that needs web fonts; only its files serve.
-    spec = find_spec("sphinx-mathjax-offline")
-    if exception is None and app.builder.format == "html":
-        if spec is None or spec.origin is None:
-            raise ModuleNotFoundError("sphinx-mathjax-offline is missing: install requirements.txt")
-        source = Path(spec.origin).parent / "static" / "mathjax"
-        ignore = shutil.ignore_patterns(*UNUSED_MATHJAX)
-        shutil.copytree(source, Path(app.outdir) / "_static" / "mathjax", ignore=ignore, dirs_exist_ok=True)
 
 
 def _write_front_door(app: Sphinx, exception: Exception | None) -> None:
@@ -156,7 +140,6 @@ def _share_blocks(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _set_execution_cache)
-    app.connect("build-finished", _copy_mathjax)
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_brackets", RoundBrackets)
     app.add_directive("explorable", ExplorableDirective)
     app.connect("build-finished", _share_blocks)

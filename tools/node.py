@@ -1,4 +1,4 @@
-"""See that Node runs: the one of the widgets' tests and the one inside Playwright.
+"""See that Node runs: the one that typesets formulas and tests the widgets, and the one inside Playwright.
 
 Both come with the environment, but are linked to libatomic, which a bare Debian or Ubuntu lacks.
 """
@@ -30,7 +30,7 @@ def main() -> int:
         apt_install("libatomic1")
         problem = _problem()
     if problem:
-        print(f"The tests need Node, which does not run: {problem}", file=sys.stderr)
+        print(f"Book and tests need Node, which does not run: {problem}", file=sys.stderr)
         print("Where libatomic is missing, as root run: apt-get install libatomic1", file=sys.stderr)
     return int(problem is not None)
 

@@ -1,4 +1,8 @@
-"""What a page's explorables weigh: scripts, weights, texts and styles, before compression; and nothing of it twice."""
+"""What a page weighs, before compression, and how long it keeps the processor until it can be used.
+
+Of explorables: scripts, weights, texts and styles, and nothing of it twice. Of the book: what the theme and the
+formulas load.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,8 @@ pytestmark = pytest.mark.browser
 
 PAGES = list(parse_toc_yaml(Path(__file__).resolve().parent.parent.parent / "_toc.yml"))
 MOST_BYTES = 700_000
+MOST_FURNITURE_BYTES = 450_000
+MOST_THREAD_MS = 700  # from an empty tab to the last explorable alive
 
 FOLDER = "_static/d2lrnn/"
 # What stands in the page itself, by its hash: styles, and blocks that the build has not moved to a file.
@@ -51,3 +57,26 @@ def test_a_page_is_light_and_loads_nothing_twice(
     total = sum(sizes.values()) + sum(size for _, size in inline)
     assert bool(asked) == ('class="d2lrnn-widget"' in source)
     assert total < MOST_BYTES, f"{total} bytes: {sizes}"
+
+
+# Everything but the page itself, its pictures and what its explorables carry: the name and size of each.
+FURNITURE = f"""() => performance.getEntriesByType("resource")
+  .filter((entry) => entry.initiatorType !== "img" && !entry.name.includes("{FOLDER}") && entry.decodedBodySize)
+  .map((entry) => [new URL(entry.name).pathname, entry.decodedBodySize])"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_at_once(browser: Browser, addresses: dict[str, str], name: str) -> None:
+    with watched_page(browser, width=390, height=844) as (page, _):
+        # The thread's own time: waiting for a core on a busy machine is not counted.
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        page.goto(f"{addresses['http']}/{name}.html")
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.d2lrnn-widget')].every((widget) => widget.dataset.ready === '1')"
+        )
+        metrics = {entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]}
+        furniture = dict(page.evaluate(FURNITURE))
+    assert sum(furniture.values()) < MOST_FURNITURE_BYTES, sorted(furniture.items(), key=lambda item: -item[1])
+    assert not any("mathjax" in path or "fontawesome.js" in path for path in furniture)
+    assert metrics["TaskDuration"] * 1000 < MOST_THREAD_MS
