@@ -5,7 +5,7 @@ The search that chose the best of them looked at the validation part alone: the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -25,7 +25,7 @@ class Recipe:
     make_model : callable
         From the size of the vocabulary to a model.
     make_windows : callable
-        From ids to an epoch's minibatches, which :meth:`minibatches` walks through again and again.
+        From ids to an epoch's minibatches.
     num_steps : int
         Updates.
     lr : float
@@ -40,16 +40,6 @@ class Recipe:
     lr: float
     optimizer: str = "adamw"
     schedule: str = "one-cycle"
-
-    def minibatches(self, ids: torch.Tensor) -> Iterator[tuple[bool, torch.Tensor, torch.Tensor]]:
-        """`num_steps` minibatches, and with each whether the state starts from zeros."""
-        windows, made = self.make_windows(ids), 0
-        while True:
-            for place, (X, Y) in enumerate(windows):
-                if made == self.num_steps:
-                    return
-                made += 1
-                yield place == 0 or not windows.carries_state, X, Y
 
 
 def _d2l_model(vocab_size: int) -> d.RNNLM:

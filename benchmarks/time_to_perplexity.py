@@ -29,8 +29,7 @@ import torch
 import d2lrnn as d
 from benchmarks import machine
 from benchmarks.recipes import RECIPES, Recipe
-from d2lrnn.engines.stepper import make_stepper
-from d2lrnn.optim import cycled_momentum, learning_rate
+from d2lrnn.training import Run
 
 RESULTS = Path(__file__).parent / "results" / "time_to_perplexity.json"
 FIGURE = Path(__file__).parents[1] / "book" / "figures" / "time-to-perplexity.svg"
@@ -51,42 +50,50 @@ def scored_steps(num_steps: int) -> set[int]:
     return {round(num_steps * 0.01 ** (1 - i / (NUM_POINTS - 1))) for i in range(NUM_POINTS)} | {num_steps}
 
 
+class Curve(d.Callback):
+    """Looks at the scored part after some of the updates; the clock stands still meanwhile."""
+
+    def __init__(self, looks: set[int], scored_ids: torch.Tensor) -> None:
+        self.looks, self.scored_ids, self.points = looks, scored_ids, []
+        self.wall = self.cpu = 0.0
+        self.scored = 0
+
+    def on_train_begin(self, run: Run) -> None:
+        self.start, self.start_cpu = time.perf_counter(), time.process_time()
+
+    def on_step_end(self, run: Run) -> None:
+        if run.step not in self.looks:
+            return
+        self.wall += time.perf_counter() - self.start
+        self.cpu += time.process_time() - self.start_cpu
+        recent = run.history.step_losses[self.scored :]
+        self.scored = len(run.history.step_losses)
+        train = math.exp(sum(recent) / len(recent))
+        heldout = d.evaluate(run.model, self.scored_ids, forward=run.stepper.forward).perplexity
+        self.points.append(
+            {
+                "step": run.step,
+                "tokens": run.step * run.windows.batch_size * run.windows.num_steps,
+                "seconds": round(self.wall, 2),
+                "cpu_seconds": round(self.cpu, 2),
+                "train_perplexity": round(train, 3),
+                "heldout_perplexity": round(heldout, 3),
+            }
+        )
+        print(f"{self.wall:7.1f} s  training {train:6.2f}  held out {heldout:6.3f}")
+        self.on_train_begin(run)
+
+
 def run(recipe: Recipe, corpus: str, *, seed: int, validation: bool) -> dict[str, Any]:
     """Train once, and look at the scored part along the way."""
     train_ids, scored_ids, vocab_size = parts(corpus, validation)
     facts = machine.machine_facts() | machine.process_facts("cpu")  # before: how busy the machine was
     d.seed_everything(seed)
     model = recipe.make_model(vocab_size)
-    looks, curve = scored_steps(recipe.num_steps), []
-    wall = cpu = nats = 0.0
-    tokens = recent = 0
-    with make_stepper(model.train(), optimizer=recipe.optimizer, clip=1.0) as stepper:
-        start, start_cpu = time.perf_counter(), time.process_time()
-        for done, (fresh, X, Y) in enumerate(recipe.minibatches(train_ids)):
-            if fresh:
-                stepper.reset_state()
-            lr = learning_rate(done, recipe.num_steps, recipe.lr, recipe.schedule)
-            loss_nats, _ = stepper.step(X, Y, lr, cycled_momentum(done, recipe.num_steps, recipe.schedule))
-            tokens += Y.numel()
-            recent += Y.numel()
-            nats += loss_nats * Y.numel()
-            if done + 1 in looks:
-                wall += time.perf_counter() - start
-                cpu += time.process_time() - start_cpu
-                heldout, train = d.evaluate(model, scored_ids).perplexity, math.exp(nats / recent)
-                curve.append(
-                    {
-                        "step": done + 1,
-                        "tokens": tokens,
-                        "seconds": round(wall, 2),
-                        "cpu_seconds": round(cpu, 2),
-                        "train_perplexity": round(train, 3),
-                        "heldout_perplexity": round(heldout, 3),
-                    }
-                )
-                print(f"{recipe.name:18} {wall:7.1f} s  training {train:6.2f}  held out {heldout:6.3f}")
-                nats, recent = 0.0, 0
-                start, start_cpu = time.perf_counter(), time.process_time()
+    windows = recipe.make_windows(train_ids)
+    curve = Curve(scored_steps(recipe.num_steps), scored_ids)
+    how = {"lr": recipe.lr, "optimizer": recipe.optimizer, "schedule": recipe.schedule, "clip": 1.0}
+    d.fit(model, windows, updates=recipe.num_steps, **how, device="cpu", progress=False, callbacks=[curve])
     return {
         "recipe": recipe.name,
         "corpus": corpus,
@@ -94,7 +101,7 @@ def run(recipe: Recipe, corpus: str, *, seed: int, validation: bool) -> dict[str
         "seed": seed,
         "num_weights": sum(parameter.numel() for parameter in model.parameters()),
         "machine": facts,
-        "curve": curve,
+        "curve": curve.points,
     }
 
 

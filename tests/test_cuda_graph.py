@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import d2lrnn as d
-from d2lrnn.engines.cuda_graph import record_cuda_graph
-from d2lrnn.engines.stepper import AutogradStepper, GraphedStepper, Stepper, make_stepper
+from d2lrnn.engines import Stepper, make_stepper
+from d2lrnn.engines.cuda_graph import CudaGraph
 
 MODELS = {
     "scratch": lambda: d.RNNLM(d.RNNScratch(5, 6), 5),
@@ -28,17 +28,26 @@ def _again(task: Callable[[], None]) -> Callable[[], None]:
     return task
 
 
+class _Graphed(Stepper):
+    """A stepper whose engine repeats what was recorded, on any device."""
+
+    def __enter__(self) -> Stepper:
+        super().__enter__()
+        self.engine = CudaGraph(self.model, self.flat.grad, record=_again)
+        return self
+
+
 def _train(stepper: Stepper, carry: bool, device: str = "cpu") -> list[float]:
     generator = torch.Generator().manual_seed(1)
     losses = []
     with stepper:
         for shape in [(3, 7)] * 4 + [(2, 5)] * 3 + [(3, 7)] * 2:  # a change of shape is recorded anew
             if not carry or shape != (3, 7):
-                stepper.reset_state()
+                stepper.state = None
             X, Y = torch.randint(5, (2, *shape), generator=generator).to(device)
-            losses += stepper.step(X, Y, lr=0.05)
+            losses += stepper(X, Y, lr=0.05)
             if shape != (3, 7):
-                stepper.reset_state()
+                stepper.state = None
     return losses
 
 
@@ -49,8 +58,8 @@ def test_repeated_step_equals_autograd(name: str, optimizer: str, carry: bool) -
     torch.manual_seed(0)
     model = MODELS[name]().double()
     twin = copy.deepcopy(model)
-    ours = _train(GraphedStepper(model, optimizer=optimizer, clip=0.5, record=_again), carry)
-    theirs = _train(AutogradStepper(twin, optimizer=optimizer, clip=0.5), carry)
+    ours = _train(_Graphed(model, optimizer=optimizer, clip=0.5), carry)
+    theirs = _train(make_stepper(twin, optimizer=optimizer, clip=0.5, engine="autograd"), carry)
     assert ours == pytest.approx(theirs, rel=1e-12)
     for weight, other in zip(model.parameters(), twin.parameters()):
         torch.testing.assert_close(weight, other, rtol=1e-12, atol=1e-12)
@@ -59,21 +68,21 @@ def test_repeated_step_equals_autograd(name: str, optimizer: str, carry: bool) -
 def test_inputs_are_copied_and_nothing_of_the_caller_is_kept() -> None:
     torch.manual_seed(0)
     X, Y = torch.randint(5, (2, 2, 4))
-    with GraphedStepper(MODELS["scratch"](), optimizer="sgd", record=_again) as stepper:
-        first, _ = stepper.step(X, Y, lr=0.0)
+    with _Graphed(MODELS["scratch"](), optimizer="sgd") as stepper:
+        first, _ = stepper(X, Y, lr=0.0)
         state = stepper.state.clone()
         X.zero_()
-        stepper.reset_state()
-        changed, _ = stepper.step(X, Y, lr=0.0)
+        stepper.state = None
+        changed, _ = stepper(X, Y, lr=0.0)
     assert changed != first
     assert not torch.equal(stepper.state, state)
 
 
 def test_a_state_of_another_batch_is_refused() -> None:
-    with GraphedStepper(MODELS["lstm"](), record=_again) as stepper:
-        stepper.step(*torch.randint(5, (2, 2, 4)), lr=0.1)
+    with _Graphed(MODELS["lstm"]()) as stepper:
+        stepper(*torch.randint(5, (2, 2, 4)), lr=0.1)
         with pytest.raises(ValueError, match=r"the state has shape \(2, 6\); expected \(3, 6\)"):
-            stepper.step(*torch.randint(5, (2, 3, 4)), lr=0.1)
+            stepper(*torch.randint(5, (2, 3, 4)), lr=0.1)
 
 
 def test_it_is_asked_for_by_name_and_needs_a_gpu() -> None:
@@ -92,5 +101,5 @@ if torch.cuda.is_available():  # no test at all elsewhere, rather than one that 
         torch.manual_seed(0)
         model = MODELS[name]().cuda()
         twin = copy.deepcopy(model)
-        ours = _train(GraphedStepper(model, clip=0.5, record=record_cuda_graph), True, "cuda")
-        assert ours == pytest.approx(_train(AutogradStepper(twin, clip=0.5), True, "cuda"), rel=1e-4)
+        ours = _train(make_stepper(model, clip=0.5, engine="cuda-graph"), True, "cuda")
+        assert ours == pytest.approx(_train(make_stepper(twin, clip=0.5, engine="autograd"), True, "cuda"), rel=1e-4)

@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 import d2lrnn as d
-from d2lrnn.engines.closed_form import Buffers, Weights, loss_and_gradients
-from d2lrnn.engines.stepper import AutogradStepper, ClosedFormStepper, FlatParameters, make_stepper
-from d2lrnn.model import closed_form_weights, no_closed_form
+from d2lrnn.engines.closed_form import Weights, Workspace, loss_and_gradients, weights_of, why_not
+from d2lrnn.engines.flat import FlatParameters
+from d2lrnn.engines.stepper import make_stepper
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
 
@@ -56,15 +56,15 @@ def test_loss_and_every_gradient_are_autograds(
     loss = model.loss(logits, Y)
     loss.backward()
 
-    weights = closed_form_weights(model)
+    weights = weights_of(model)
     ours = Weights(*(None if w is None else w.detach() for w in weights))
     grads = Weights(*(None if w is None else torch.full_like(w, math.nan) for w in ours))
-    room = Buffers(ours, batch_size, num_steps)
+    workspace = Workspace(ours, batch_size, num_steps)
     for _ in range(2):  # the second time on what the first left lying about
-        room.first_state[:] = 0 if H is None else H
-        loss_nats = loss_and_gradients(ours, grads, X, Y, room)
+        workspace.start_from(H)
+        loss_nats = loss_and_gradients(ours, grads, X, Y, workspace)
         assert loss_nats == pytest.approx(loss.item(), rel=TOLERANCE[dtype], abs=TOLERANCE[dtype])
-        _close(room.last_state, state.detach())
+        _close(workspace.last_state, state.detach())
         for weight, grad in zip(weights, grads):
             if weight is not None:
                 _close(grad, weight.grad)
@@ -85,13 +85,13 @@ def test_weights_after_steps_are_the_same_with_both_engines(
     for engine, model in zip(("autograd", "closed-form"), models):
         rows = []
         with make_stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
-            assert type(stepper) is (AutogradStepper if engine == "autograd" else ClosedFormStepper)
             for number, (X, Y) in enumerate(data):
                 if number == 6 or not carry:
-                    stepper.reset_state()
+                    stepper.state = None
                 if number > 6:
                     X, Y = X[:, :5], Y[:, :5]  # another shape on the way
-                rows.append(stepper.step(X, Y, lr=0.1, momentum=0.9 if number % 2 else None))
+                rows.append(stepper(X, Y, lr=0.1, momentum=0.9 if number % 2 else None))
+        assert stepper.engine_name == engine
         results.append(torch.tensor(rows, dtype=torch.float64))
     torch.testing.assert_close(*results, rtol=1e-10, atol=0)
     for ours, theirs in zip(*(model.parameters() for model in models)):
@@ -105,17 +105,17 @@ def test_carried_state_matters_and_is_cut_off() -> None:
     X, Y = torch.randint(5, (2, 3, 4))
     for engine in ("autograd", "closed-form"):
         with make_stepper(copy.deepcopy(model), engine=engine, optimizer="sgd") as stepper:
-            stepper.step(X, Y, lr=1e-300)
+            stepper(X, Y, lr=1e-300)
             state = stepper.state
             assert state.shape == (3, 6) and not state.requires_grad and state.any()
-            carried = stepper.step(X, Y, lr=1e-300)
+            carried = stepper(X, Y, lr=1e-300)
             stepper.state = state
-            assert stepper.step(X, Y, lr=1e-300) == carried
-            stepper.reset_state()
+            assert stepper(X, Y, lr=1e-300) == carried
+            stepper.state = None
             assert stepper.state is None
-            assert stepper.step(X, Y, lr=1e-300) != carried
+            assert stepper(X, Y, lr=1e-300) != carried
             with pytest.raises(ValueError, match=r"state has shape \(3, 6\); expected \(2, 6\)"):
-                stepper.step(X[:2], Y[:2], lr=0.1)
+                stepper(X[:2], Y[:2], lr=0.1)
 
 
 @pytest.mark.parametrize("engine", ["autograd", "closed-form"])
@@ -125,12 +125,12 @@ def test_a_step_that_is_not_finite_changes_nothing(engine: str, dtype: torch.dty
     model = _model(dtype=dtype)
     X, Y = torch.randint(5, (2, 3, 4))
     with make_stepper(model, engine=engine) as stepper:
-        stepper.step(X, Y, lr=0.1)
+        stepper(X, Y, lr=0.1)
         state, stored = stepper.state.clone(), copy.deepcopy(stepper.optimizer.state_dict())
         with torch.no_grad():
             model.W_hq.mul_(torch.finfo(dtype).max)
         kept = [p.detach().clone() for p in model.parameters()]
-        loss_nats, grad_norm = stepper.step(X, Y, lr=0.1)
+        loss_nats, grad_norm = stepper(X, Y, lr=0.1)
         assert not math.isfinite(loss_nats) or not math.isfinite(grad_norm)
         for a, b in zip(model.parameters(), kept):
             assert torch.equal(a, b)
@@ -142,7 +142,7 @@ def test_a_step_that_is_not_finite_changes_nothing(engine: str, dtype: torch.dty
 @pytest.mark.parametrize(("X", "Y"), [([[5]], [[0]]), ([[-1]], [[0]]), ([[0]], [[5]]), ([[0]], [[-1]])])
 def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
     with make_stepper(_model()) as stepper, pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
-        stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
+        stepper(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
 )
 def test_minibatches_of_no_good_shape_or_type_are_refused(X: list, Y: list) -> None:
     with make_stepper(_model()) as stepper, pytest.raises(ValueError, match=r"expected integers, both of shape"):
-        stepper.step(torch.tensor(X), torch.tensor(Y), lr=0.1)
+        stepper(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
 class _Own(d.RNNLM):
@@ -207,11 +207,13 @@ OTHERS = {
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_what_the_closed_form_does_not_do_is_left_to_autograd(name: str) -> None:
     model = OTHERS[name]()
-    assert no_closed_form(model)
+    assert why_not(model)
     with pytest.raises(ValueError, match="no closed form for this model"):
         make_stepper(model, engine="closed-form")
-    assert type(make_stepper(model)) is AutogradStepper
-    assert type(make_stepper(_model())) is ClosedFormStepper
+    with make_stepper(model) as stepper:
+        assert stepper.engine_name == f"autograd ({why_not(model)})"
+    with make_stepper(_model()) as stepper:
+        assert stepper.engine_name == "closed-form"
 
 
 def test_bad_settings() -> None:
@@ -226,14 +228,15 @@ def test_number_of_threads_comes_back() -> None:
     try:
         torch.set_num_threads(2)
         for num_hiddens, inside in ((255, 1), (256, 2)):
-            with pytest.raises(KeyboardInterrupt), make_stepper(_model(num_hiddens=num_hiddens)):
+            with pytest.raises(KeyboardInterrupt), make_stepper(_model(num_hiddens=num_hiddens)) as stepper:
+                stepper(*torch.randint(5, (2, 3, 2)), lr=0.1)
                 assert torch.get_num_threads() == inside
                 raise KeyboardInterrupt
             assert torch.get_num_threads() == 2
         with make_stepper(_model(num_hiddens=16)) as stepper:
             for batch_size, inside in ((1023, 1), (1024, 2), (3, 1)):
-                stepper.reset_state()
-                stepper.step(*torch.randint(5, (2, batch_size, 2)), lr=0.1)
+                stepper.state = None
+                stepper(*torch.randint(5, (2, batch_size, 2)), lr=0.1)
                 assert torch.get_num_threads() == inside
         assert torch.get_num_threads() == 2
         with make_stepper(_model(), engine="autograd"):

@@ -16,7 +16,6 @@ import torch
 from safetensors.torch import load_file
 
 import d2lrnn as d
-from d2lrnn.ops.resuming import Checkpoints
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="torch on Windows comes without gloo's launcher")
 
@@ -36,12 +35,14 @@ def gradient(engine, ranks):
     """Of one minibatch, with carried state."""
     model = make_model()
     X, Y = next(iter(d.SequentialWindows(IDS, 4, 10)))
-    with d.engines.stepper.make_stepper(model, optimizer="sgd", clip=None, engine=engine) as stepper:
-        stepper.average = ranks.average if ranks.world_size > 1 else None
-        stepper.state = ranks.part(torch.linspace(-1, 1, 32).reshape(4, 8))
-        loss_nats, norm = stepper.step(ranks.rows(X), ranks.rows(Y), 0.0)
+    with d.engines.make_stepper(model, optimizer="sgd", clip=None, engine=engine) as stepper:
+        if ranks.world_size > 1:
+            ranks._wishes = ()
+            stepper.reduce = ranks._average
+        stepper.state = ranks.own_rows(torch.linspace(-1, 1, 32).reshape(4, 8))
+        loss_nats, norm = stepper(ranks.rows(X), ranks.rows(Y), 0.0)
         return {"grad": stepper.flat.grad.clone(), "loss": torch.tensor(loss_nats), "norm": torch.tensor(norm),
-                "state": ranks.whole(stepper.state)}
+                "state": ranks.all_rows(stepper.state)}
 
 
 FITS = {
@@ -75,10 +76,10 @@ SCRIPT = (
 import os, signal, sys
 from pathlib import Path
 from safetensors.torch import save_file
-from d2lrnn.ops import resuming
+from d2lrnn.ops import callbacks
 
 folder, found, errors = Path(sys.argv[1]), {}, []
-original_save = resuming.save_checkpoint
+original_save = callbacks.save_checkpoint
 saves = []
 
 
@@ -87,19 +88,20 @@ def save(path, *arguments, **settings):
     original_save(path, *arguments, **settings)
 
 
-resuming.save_checkpoint = save
+callbacks.save_checkpoint = save
 with d.ops.ranks.join_ranks("cpu") as ranks:
     assert ranks.world_size == 2
     for engine in ("closed-form", "autograd"):
         found |= {f"{engine}.{key}": value for key, value in gradient(engine, ranks).items()}
     for name in FITS:
-        found |= {f"{name}.{key}": value for key, value in numbers(*fit(name, ranks=ranks)).items()}
+        found |= {f"{name}.{key}": value for key, value in numbers(*fit(name, callbacks=[ranks])).items()}
 
     for error in (
-        lambda: d.fit(make_model(), d.SequentialWindows(IDS, 3, 7), epochs=1, lr=0.1, ranks=ranks),
+        lambda: d.fit(make_model(), d.SequentialWindows(IDS, 3, 7), epochs=1, lr=0.1, callbacks=[ranks]),
         lambda: d.fit(make_model(), d.RandomWindows(IDS, 4, 7, generator=torch.Generator().manual_seed(ranks.rank)),
-                      epochs=1, lr=0.1, ranks=ranks),
-        lambda: d.fit(make_model(), d.SequentialWindows(IDS, 4, 7), epochs=1, lr=0.1 + 0.1 * ranks.rank, ranks=ranks),
+                      epochs=1, lr=0.1, callbacks=[ranks]),
+        lambda: d.fit(make_model(), d.SequentialWindows(IDS, 4, 7), epochs=1, lr=0.1 + 0.1 * ranks.rank,
+                      callbacks=[ranks]),
     ):
         try:
             error()
@@ -117,17 +119,17 @@ with d.ops.ranks.join_ranks("cpu") as ranks:
         update(self, *arguments)
 
     d.optim.AdamW.update = told_to_stop
-    checkpoint = d.ops.resuming.Checkpoints(folder / "tide.safetensors", every_seconds=None)
+    path = folder / "tide.safetensors"
     try:
-        fit("autograd", ranks=ranks, checkpoint=checkpoint)
+        fit("autograd", callbacks=[ranks, d.Checkpointing(path, every_seconds=None)])
         errors.append("none")
-    except d.ops.resuming.TrainingInterruptedError as error:
+    except callbacks.TrainingInterruptedError as error:
         errors.append(str(error))
     d.optim.AdamW.update = update
     ranks.gather(torch.zeros(1))  # nobody reads before rank 0 has written
     found["stopped.saves"] = torch.tensor(len(saves))
     (folder / "tide.safetensors").exists()
-    resumed = fit("autograd", ranks=ranks, checkpoint=checkpoint, resume=True)
+    resumed = fit("autograd", callbacks=[ranks, d.Checkpointing(path, every_seconds=None, resume=True)])
     found |= {f"resumed.{key}": value for key, value in numbers(*resumed).items()}
     found["resumed.saves"] = torch.tensor(len(saves))
     (folder / f"errors{ranks.rank}.txt").write_text("\\n".join(errors))
@@ -174,7 +176,7 @@ def test_both_ranks_hold_the_same_to_the_bit(ranks: list[dict[str, torch.Tensor]
 
 @pytest.mark.parametrize("engine", ["closed-form", "autograd"])
 def test_two_half_gradients_are_the_whole_one(ranks: list, alone: dict, engine: str) -> None:
-    expected = alone["gradient"](engine, d.ops.ranks.Ranks("cpu"))
+    expected = alone["gradient"](engine, d.ops.ranks.ProcessGroup("cpu"))
     assert expected["norm"] > 0.01
     assert_close(ranks[0], engine, expected, 1e-6)
 
@@ -215,8 +217,8 @@ def test_what_two_ranks_stored_one_process_takes_up(folder: Path, alone: dict) -
     """The stored state is that of the whole minibatch."""
     loaded = d.load_checkpoint(folder / "tide.safetensors")
     assert loaded.progress["state"].shape == (4, 8) and len(loaded.progress["random"]["torch"]) == 2
-    checkpoint = Checkpoints(folder / "tide.safetensors", every_seconds=None)
-    model, history = alone["fit"]("autograd", device="cpu", checkpoint=checkpoint, resume=True)
+    checkpoint = d.Checkpointing(folder / "tide.safetensors", every_seconds=None, resume=True)
+    model, history = alone["fit"]("autograd", device="cpu", callbacks=[checkpoint])
     assert torch.equal(model.W_hq, loaded.model.W_hq) and len(history.epochs) == 3
 
 
@@ -226,10 +228,9 @@ def test_alone_one_needs_no_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     X = torch.arange(6).reshape(3, 2)
     with d.ops.ranks.join_ranks("cpu") as ranks:
         assert (ranks.rank, ranks.world_size) == (0, 1)
-        assert torch.equal(ranks.rows(X), X) and ranks.whole(None) is None
-        ranks.request(stop=True, store=False)
-        assert ranks.agreed() == (True, False)
-        ranks.insist_on_the_same("anything", 1)
+        assert torch.equal(ranks.rows(X), X) and ranks.all_rows(None) is None
+        assert ranks.consensus(True, False) == (True, False)
+        ranks.check_same("anything", 1)
     assert not torch.distributed.is_initialized()
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 import d2lrnn as d
+from d2lrnn.ops.callbacks import KeepBest
 
 IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 40)
 
@@ -105,7 +106,7 @@ def test_training_learns_and_records() -> None:
     assert last.epoch == 15
     assert last.train.num_tokens == len(windows) * 2 * 12
     assert last.tokens_per_second > 0
-    assert last.heldout.total_nats == d.evaluate(model, IDS[:60]).total_nats
+    assert last.heldout.total_nats == pytest.approx(d.evaluate(model, IDS[:60]).total_nats, rel=1e-6)
     assert "15 epochs" in repr(history) and "held-out" in repr(history)
 
 
@@ -116,34 +117,38 @@ class _Scored:
         self.left = list(perplexities)
         self.weights: list[list[torch.Tensor]] = []
 
-    def __call__(self, model: d.RNNLM, ids: torch.Tensor) -> d.Score:
+    def __call__(self, model: d.RNNLM, ids: torch.Tensor, forward: object = None) -> d.Score:
         self.weights.append([p.detach().clone() for p in model.parameters()])
         return d.Score(10 * math.log(self.left.pop(0)), 10)
 
 
 @pytest.mark.parametrize("engine", ["autograd", "closed-form"])
 @pytest.mark.parametrize(
-    ("perplexities", "settings", "num_epochs", "kept"),
+    ("perplexities", "callbacks", "num_epochs", "kept"),
     [
-        ([4, 3, 2, 2.5, 2.4, 9], {"patience": 2}, 5, 3),
-        ([4, 3, 2, 2.5, 2.4, 9], {"patience": 2, "keep_best": False}, 5, 5),
-        ([4, 3, 2, 2.5, 2.4, 9], {"keep_best": True}, 6, 3),
-        ([4, 3, 2, 2.5, 2.4, 9], {}, 6, 6),
-        ([4, 5, 3, 6, 2, 7], {"patience": 2}, 6, 5),
-        ([4, 4, 4, 4, 4, 4], {"patience": 1}, 2, 1),
-        ([9, 8, 7, 6, 5, 4], {"patience": 1}, 6, 6),
-        ([math.inf, 8, math.inf, 6, 5, 4], {"patience": 2}, 6, 6),
+        ([4, 3, 2, 2.5, 2.4, 9], [d.EarlyStopping(2)], 5, 3),
+        ([4, 3, 2, 2.5, 2.4, 9], [d.EarlyStopping(2, keep_best=False)], 5, 5),
+        ([4, 3, 2, 2.5, 2.4, 9], [KeepBest()], 6, 3),
+        ([4, 3, 2, 2.5, 2.4, 9], [], 6, 6),
+        ([4, 5, 3, 6, 2, 7], [d.EarlyStopping(2)], 6, 5),
+        ([4, 4, 4, 4, 4, 4], [d.EarlyStopping(1)], 2, 1),
+        ([9, 8, 7, 6, 5, 4], [d.EarlyStopping(1)], 6, 6),
+        ([math.inf, 8, math.inf, 6, 5, 4], [d.EarlyStopping(2)], 6, 6),
     ],
 )
 def test_early_stopping_and_the_best_weights(
-    perplexities: list[float], settings: dict, num_epochs: int, kept: int, engine: str, monkeypatch: pytest.MonkeyPatch
+    perplexities: list[float],
+    callbacks: list[d.Callback],
+    num_epochs: int,
+    kept: int,
+    engine: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scored = _Scored(perplexities)
     monkeypatch.setattr("d2lrnn.training.evaluate", scored)
     model, windows = _model(), d.SequentialWindows(IDS, 2, 10)
-    history = d.fit(
-        model, windows, epochs=6, lr=0.1, heldout_ids=IDS, engine=engine, device="cpu", progress=False, **settings
-    )
+    settings = {"engine": engine, "device": "cpu", "progress": False, "callbacks": callbacks}
+    history = d.fit(model, windows, epochs=6, lr=0.1, heldout_ids=IDS, **settings)
     assert history.heldout_perplexities == pytest.approx(perplexities[:num_epochs])
     assert len(history.epochs) == num_epochs == len(scored.weights)
     assert len(history.step_losses) == num_epochs * len(windows)
@@ -159,9 +164,10 @@ def test_the_kept_weights_have_the_score_of_the_best_epoch() -> None:
     train, heldout = torch.randint(4, (2, 60), generator=generator)
     model = _model(num_hiddens=32)
     windows = d.SequentialWindows(train, 2, 10)
-    history = d.fit(model, windows, epochs=60, lr=0.03, heldout_ids=heldout, patience=5, device="cpu", progress=False)
+    stopping = d.EarlyStopping(patience=5)
+    history = d.fit(model, windows, epochs=60, lr=0.03, heldout_ids=heldout, device="cpu", callbacks=[stopping])
     assert len(history.epochs) == history.best.epoch + 5 < 60
-    assert d.evaluate(model, heldout).total_nats == history.best.heldout.total_nats
+    assert d.evaluate(model, heldout).total_nats == pytest.approx(history.best.heldout.total_nats, rel=1e-6)
     assert history.heldout_perplexities[-1] > history.best.heldout.perplexity
     assert d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu").best is None
 
@@ -266,9 +272,10 @@ def test_nan_weights_are_noticed_in_the_first_step() -> None:
         ({"engine": "fast"}, "'auto', 'autograd', 'closed-form' or 'cuda-graph'"),
         ({"device": "cuda:99"}, "cannot be used on this machine"),
         ({"heldout_ids": torch.tensor([1])}, "at least 2"),
-        ({"heldout_ids": IDS, "patience": 0}, "patience is 0"),
-        ({"patience": 3}, "pass heldout_ids"),
-        ({"keep_best": True}, "pass heldout_ids"),
+        ({"callbacks": [d.EarlyStopping(3)]}, "pass heldout_ids"),
+        ({"callbacks": [KeepBest()]}, "pass heldout_ids"),
+        ({"callbacks": [d.Checkpointing("a"), d.Checkpointing("b")]}, "two Checkpointing callbacks"),
+        ({"heldout_ids": IDS + 1}, "has a token 4, and the model is made for the tokens 0 to 3"),
     ],
 )
 def test_bad_settings_train_nothing(setting: dict, message: str) -> None:

@@ -180,18 +180,37 @@ def test_an_epoch_of_another_length() -> None:
         d.RandomWindows(ids, 3, 4, num_batches=0, replacement=True)
 
 
+def resumed_and_done(windows: d.RandomWindows, state: dict) -> d.RandomWindows:
+    windows.load_state_dict(state)
+    list(windows)
+    return windows
+
+
 @pytest.mark.parametrize("settings", [{}, {"overlap": False}, {"replacement": True}])
 def test_an_epoch_is_taken_up_in_the_middle(settings: dict) -> None:
-    windows = d.RandomWindows(torch.arange(101), 3, 4, generator=torch.Generator().manual_seed(3), **settings)
-    state = windows.generator.get_state()
-    whole = list(windows)
-    after = windows.generator.get_state()
-    windows.generator.set_state(state)
-    rest = list(windows.batches(5))
-    if not settings.get("replacement"):  # there the generator itself is where the epoch stands
-        assert all(torch.equal(a, b) for one, other in zip(whole[5:], rest, strict=True) for a, b in zip(one, other))
-        assert torch.equal(windows.generator.get_state(), after)
+    def make(seed: int) -> d.RandomWindows:
+        return d.RandomWindows(torch.arange(101), 3, 4, generator=torch.Generator().manual_seed(seed), **settings)
+
+    whole, windows = list(make(3)), make(3)
+    for number, _ in enumerate(windows, start=1):
+        if number == 5:
+            state = windows.state_dict()
+            break
+    fresh = make(99)
+    fresh.load_state_dict(state)
+    rest = list(fresh)
     assert len(rest) == len(whole) - 5
+    assert all(torch.equal(a, b) for one, other in zip(whole[5:], rest) for a, b in zip(one, other))
+    assert len(list(fresh)) == len(whole), "the epoch after it is a whole one"
+    both = make(3)
+    list(both)
+    assert torch.equal(next(iter(both))[0], next(iter(resumed_and_done(make(99), state)))[0]), "so is what it draws"
+
+
+@pytest.mark.parametrize("position", [0, 5])
+def test_a_stream_is_taken_up_in_the_middle(position: int) -> None:
     sequential = d.SequentialWindows(torch.arange(101), 3, 4)
-    for one, other in zip(list(sequential)[5:], sequential.batches(5), strict=True):
+    whole = list(sequential)
+    sequential.load_state_dict({"position": position})
+    for one, other in zip(whole[position:], sequential, strict=True):
         assert torch.equal(one[0], other[0]) and torch.equal(one[1], other[1])

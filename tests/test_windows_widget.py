@@ -56,7 +56,7 @@ def test_random_minibatches_are_windows_as_the_package_cuts_them(sampling: str) 
     assert len(set(starts)) == len(starts) and min(starts) >= 0 and max(starts) <= 100 - 4 - 1
     if sampling == "adjoining":
         assert len({start % 4 for start in starts}) == 1
-    X, Y = widget.cut._windows_at(torch.tensor(widget.starts[0]))
+    X, Y = next(widget.cut._minibatches([torch.tensor(widget.starts[0])]))
     assert torch.equal(widget.X, X) and torch.equal(widget.Y, Y) and torch.equal(Y, X + 1)
     before = widget.starts
     widget.seed = 1

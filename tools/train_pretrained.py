@@ -7,41 +7,18 @@ each file and are printed; on another machine sums are added up in another order
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 
 import d2lrnn as d
+from d2lrnn.ops.callbacks import Snapshots
 from d2lrnn.study.pretrained import STAGES, save_pretrained
+from d2lrnn.training import Run
 
 FOLDER = Path(d.__file__).parent / "data" / "models"
 SEED, NUM_HIDDENS, EPOCHS, LR = 0, 128, 20, 1e-2
 STOPS = {0: "untrained", 40: "first-steps", 300: "half-way"}  # updates made before the model is stored
-
-
-class Snapshots:
-    """The windows of a text; before the minibatch with a given number the model is stored."""
-
-    carries_state = False
-
-    def __init__(self, windows: d.RandomWindows, store: dict[int, str], model: d.RNNLM) -> None:
-        self.windows, self.store, self.model = windows, store, model
-        self.count = 0
-        self.states: dict[str, tuple[int, dict[str, torch.Tensor]]] = {}
-
-    def __len__(self) -> int:
-        return len(self.windows)
-
-    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        for minibatch in self.windows:
-            if self.count in self.store:
-                self.keep(self.store[self.count])
-            self.count += 1
-            yield minibatch
-
-    def keep(self, stage: str) -> None:
-        self.states[stage] = (self.count, {k: v.detach().clone() for k, v in self.model.state_dict().items()})
 
 
 def main() -> int:
@@ -51,12 +28,18 @@ def main() -> int:
     scratch = d.RNNScratch(len(text.vocab), NUM_HIDDENS)
     torch.nn.init.orthogonal_(scratch.W_hh)
     model = d.RNNLM(scratch, len(text.vocab))
-    windows = Snapshots(d.RandomWindows(text.train_ids, 32, 32), STOPS, model)
-    d.fit(model, windows, epochs=EPOCHS, lr=LR, schedule="one-cycle", device="cpu")
-    windows.keep("trained")
+    windows = d.RandomWindows(text.train_ids, 32, 32)
+    stops = STOPS | {EPOCHS * len(windows): "trained"}
+    states: dict[str, tuple[int, dict[str, torch.Tensor]]] = {}
+
+    def keep(run: Run) -> None:
+        states[stops[run.step]] = run.step, {name: tensor.clone() for name, tensor in run.model.state_dict().items()}
+
+    settings = {"epochs": EPOCHS, "lr": LR, "schedule": "one-cycle", "device": "cpu"}
+    d.fit(model, windows, **settings, callbacks=[Snapshots(stops, keep)])
     FOLDER.mkdir(parents=True, exist_ok=True)
     for stage in STAGES:
-        num_steps, state = windows.states[stage]
+        num_steps, state = states[stage]
         # What is scored is what is stored: weights rounded to float16.
         model.load_state_dict({name: tensor.half().float() for name, tensor in state.items()})
         perplexity = d.evaluate(model, text.heldout_ids).perplexity

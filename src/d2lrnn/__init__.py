@@ -12,7 +12,8 @@ Train a character language model, score it on text that it has not seen, and let
 
 Beside the names of ``d2lrnn.__all__``: ``d.bptt``, ``d.by_hand``, ``d.scan``, ``d.coding`` and ``d.pretrained`` belong
 to one chapter each, ``d.optim`` has the optimisers, ``d.plotting`` the figures (needs matplotlib), ``d.widgets`` the
-explorables (needs anywidget), ``d.checks`` the exercises, ``d.ops`` what long trainings need. ``help(d.fit)`` explains a name.
+explorables (needs anywidget), ``d.checks`` the exercises, ``d.ops`` what long trainings need.
+``help(d.fit)`` explains a name.
 """
 
 # Names are imported when they are asked for, so that `d2lrnn --help` need not wait for torch. The list of them, which

@@ -23,12 +23,15 @@ from .metrics import surprisal_bits as surprisal_bits
 from .model import RNNLM as RNNLM
 from .model import evaluate as evaluate
 from .ngram import NGramLM as NGramLM
+from .ops.callbacks import Checkpointing as Checkpointing
+from .ops.callbacks import EarlyStopping as EarlyStopping
 from .ops.checkpoint import load_checkpoint as load_checkpoint
 from .ops.checkpoint import save_checkpoint as save_checkpoint
 from .ops.corpus import load_corpus as load_corpus
 from .ops.device import describe_device as describe_device
 from .ops.device import pick_device as pick_device
 from .ops.device import seed_everything as seed_everything
+from .optim import clip_gradients as clip_gradients
 from .study import bptt as bptt
 from .study import by_hand as by_hand
 from .study import coding as coding
@@ -40,9 +43,9 @@ from .text import Vocab as Vocab
 from .text import load_text as load_text
 from .text import normalize as normalize
 from .text import tokenize as tokenize
+from .training import Callback as Callback
 from .training import History as History
 from .training import TrainingDivergedError as TrainingDivergedError
-from .training import clip_gradients as clip_gradients
 from .training import fit as fit
 from .windows import RandomWindows as RandomWindows
 from .windows import SequentialWindows as SequentialWindows

@@ -1,24 +1,55 @@
-r"""The recurrence: one step, a whole sequence from the equations, and its twin on top of ``nn.RNN``.
+r"""Recurrent layers: one step, a whole sequence from the equation, and torch's own RNN, GRU and LSTM.
 
 .. math::
     \mathbf H_t = \phi(\mathbf X_t \mathbf W_{xh} + \mathbf H_{t-1} \mathbf W_{hh} + \mathbf b_h)
 
-Rows are examples and weights multiply from the right. `RNNScratch` and `RNNConcise` have the same interface, so a
-language model takes either.
+Rows are examples and weights multiply from the right; time is the first axis. All layers have the interface of
+:class:`RecurrentLayer`, so a language model takes any of them, or one of your own. "Concise" is *Dive into Deep
+Learning*'s word for a layer out of the framework, beside the one from "scratch".
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
 
-__all__ = ["GRU", "LSTM", "RNNConcise", "RNNScratch", "rnn_step"]
+__all__ = ["GRU", "LSTM", "RNNConcise", "RNNScratch", "RecurrentLayer", "State", "rnn_step"]
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
+#: what a layer hands on from step to step: H (batch_size, num_hiddens), or (H, C) of an LSTM
+State = torch.Tensor | tuple[torch.Tensor, ...]
+
+
+class RecurrentLayer(Protocol):
+    """What a layer needs to work in :class:`d2lrnn.RNNLM`; any ``nn.Module`` with these will do.
+
+    Called with inputs (num_steps, batch_size, num_inputs) and a state or None, it returns the outputs of all steps,
+    (num_steps, batch_size, num_hiddens), and the last state. To be saved and loaded it keeps the arguments that it was
+    made with as attributes of the same names.
+
+    Examples
+    --------
+    >>> class Leaky(RNNScratch):
+    ...     def forward(self, inputs, H=None):
+    ...         H = inputs.new_zeros(inputs.shape[1], self.num_hiddens) if H is None else H
+    ...         outputs = []
+    ...         for X in inputs:
+    ...             H = 0.9 * H + 0.1 * rnn_step(X, H, self.W_xh, self.W_hh, self.b_h)
+    ...             outputs.append(H)
+    ...         return torch.stack(outputs), H
+    >>> from d2lrnn import RNNLM
+    >>> RNNLM(Leaky(27, 8), vocab_size=27)(torch.zeros(2, 5, dtype=torch.long))[0].shape
+    torch.Size([2, 5, 27])
+    """
+
+    num_inputs: int
+    num_hiddens: int
+
+    def __call__(self, inputs: torch.Tensor, state: Any = None, /) -> tuple[torch.Tensor, Any]: ...
 
 
 def rnn_step(
@@ -204,11 +235,16 @@ class RNNConcise(nn.Module):
         outputs, H = self.rnn(inputs, None if H is None else H.unsqueeze(0))
         return outputs, H.squeeze(0)
 
-# ---------------------------------------------------------------------------------------------------- gates: GRU, LSTM
-
 
 class _Gated(nn.Module):
-    """What GRU and LSTM share: sizes, the start of the weights, weight dropout."""
+    r"""What GRU and LSTM share: sizes, the start of the weights, weight dropout.
+
+    With `weight_drop` every training step sees a recurrent matrix in which some weights, drawn anew, are zero, the same
+    ones at all steps of the window (DropConnect; Merity, Keskar and Socher, arXiv:1708.02182):
+
+    .. math:: \tilde{\mathbf W}_{hh} = \frac{\mathbf M \odot \mathbf W_{hh}}{1 - p}, \qquad
+        M_{ij} \sim \text{Bernoulli}(1 - p).
+    """
 
     _kernel: type[nn.RNNBase]
 

@@ -10,31 +10,30 @@ The input layer is a one-hot vector or a row of an embedding table; the recurren
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from d2lrnn.engines.closed_form import Buffers, Weights, read, threads_for
-from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
+from d2lrnn.layers import RecurrentLayer, State
 from d2lrnn.metrics import Score, score_logits
 
-__all__ = ["RNNLM", "RecurrentLayer", "State", "detach_state", "evaluate", "evaluating"]
-
-RecurrentLayer = RNNScratch | RNNConcise | GRU | LSTM
-#: what a layer hands on from step to step: H, or (H, C) of an LSTM
-State = torch.Tensor | tuple[torch.Tensor, ...]
+__all__ = ["RNNLM", "evaluate", "evaluating", "map_state"]
 
 
-def detach_state(state: State) -> State:
-    """The same values without the way back: a gradient that arrives here stops."""
-    return tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
+def map_state(function: Callable[[torch.Tensor], torch.Tensor], state: State) -> State:
+    """Apply a function to H, or to both H and C of an LSTM.
+
+    >>> map_state(len, (torch.zeros(2, 4), torch.zeros(2, 4)))
+    (2, 2)
+    """
+    return tuple(map(function, state)) if isinstance(state, tuple) else function(state)
 
 
-@contextlib.contextmanager
+@contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Evaluation mode while a ``with`` lasts: nothing is dropped. Then every module is in the mode it was in before."""
     modes = [(module, module.training) for module in model.modules()]
@@ -51,8 +50,9 @@ class RNNLM(nn.Module):
 
     Parameters
     ----------
-    rnn : RNNScratch, RNNConcise, GRU or LSTM
-        The recurrence. Its `num_inputs` must be `vocab_size` (one-hot input), or the width of the embedding.
+    rnn : RNNScratch, RNNConcise, GRU, LSTM, or a layer of your own
+        The recurrence, see :class:`d2lrnn.layers.RecurrentLayer`. Its `num_inputs` must be `vocab_size` (one-hot
+        input), or the width of the embedding.
     vocab_size : int
     embedding : nn.Embedding, optional
         Table of shape (vocab_size, num_inputs). Without it tokens enter as one-hot vectors, which is the same as an
@@ -72,6 +72,8 @@ class RNNLM(nn.Module):
     ------
     ValueError
         If the sizes do not fit together, or the dropout is out of range.
+    TypeError
+        If `rnn` is not a layer of this kind.
 
     Notes
     -----
@@ -80,6 +82,7 @@ class RNNLM(nn.Module):
 
     Examples
     --------
+    >>> from d2lrnn import RNNScratch
     >>> model = RNNLM(RNNScratch(27, 16), vocab_size=27)
     >>> logits, state = model(torch.zeros(2, 5, dtype=torch.long))
     >>> logits.shape, state.shape
@@ -95,6 +98,13 @@ class RNNLM(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        if not all(isinstance(getattr(rnn, name, None), int) for name in ("num_inputs", "num_hiddens")):
+            raise TypeError(
+                f"The recurrent layer is a {type(rnn).__name__}, which lacks num_inputs or num_hiddens. A layer has "
+                "both, and a forward(inputs, state) that takes (num_steps, batch_size, num_inputs) and returns outputs "
+                "(num_steps, batch_size, num_hiddens) and the last state. For torch's nn.RNN, nn.GRU and nn.LSTM take "
+                "d2lrnn's RNNConcise, GRU and LSTM."
+            )
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout is {dropout}; the share of outputs left out is from 0 to below 1.")
         if vocab_size < 1:
@@ -154,6 +164,8 @@ class RNNLM(nn.Module):
         state : Tensor, shape (batch_size, num_hiddens)
             State after the last token; for an LSTM a pair.
         """
+        if X.dim() != 2:
+            raise ValueError(f"X has shape {tuple(X.shape)}; expected (batch_size, num_steps). One text: X[None].")
         H, state = self.rnn(self.encode_inputs(X), state)  # H: (num_steps, batch_size, num_hiddens)
         H = F.dropout(H, self.dropout, self.training)
         logits = H @ self.W_hq + self.b_q  # (num_steps, batch_size, vocab_size)
@@ -174,69 +186,14 @@ class RNNLM(nn.Module):
         return F.cross_entropy(logits.flatten(0, 1), Y.flatten().long())
 
 
-def closed_form_weights(model: RNNLM) -> Weights:
-    """The weights of a model by name, for :func:`d2lrnn.engines.closed_form.loss_and_gradients`."""
-    rnn = model.rnn
-    return Weights(
-        E=None if model.embedding is None else model.embedding.weight,
-        W_xh=rnn.W_xh,
-        W_hh=rnn.W_hh,
-        b_h=rnn.b_h,
-        W_hq=model.W_hq,
-        b_q=model.b_q,
-    )
-
-
-def no_closed_form(model: nn.Module, *, training: bool = True) -> str | None:
-    """Why a model cannot be trained by :func:`d2lrnn.engines.closed_form.loss_and_gradients`; None if it can.
-
-    What the closed form would not do must be what the model does not do: anything that a subclass, a hook, a shared or
-    a frozen weight may change is left to autograd. For reading alone (``training=False``) the last two do not matter.
-    """
-    if type(model) is not RNNLM or type(model.rnn) is not RNNScratch:
-        return "it is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
-    if training and model.dropout:
-        return "it drops outputs at random"
-    table = model.embedding
-    if table is not None and (type(table) is not nn.Embedding or table.padding_idx is not None or table.max_norm):
-        return "the embedding does more than to look up rows"
-    if table is not None and (table.sparse or table.scale_grad_by_freq):
-        return "the embedding's gradient is a special one"
-    for module in model.modules():
-        hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-        if any(getattr(module, name) for name in hooks) or {"forward", "loss"} & set(vars(module)):
-            return "it has hooks, or a method of its own"
-    weights = [weight for weight in closed_form_weights(model) if weight is not None]
-    if {(w.device.type, w.dtype) for w in weights} not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
-        return "the weights are not all float32 or all float64 on the CPU"
-    if not training:
-        return None
-    if any(not w.requires_grad or w._backward_hooks for w in weights):
-        return "a weight is frozen or has a hook"
-    if {id(w) for w in weights} != {id(p) for p in model.parameters()} or len({id(w) for w in weights}) < len(weights):
-        return "a weight is shared, or there are more than the usual ones"
-    return None
-
-
-def _logits_piece_by_piece(model: RNNLM, pieces: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
-    """Logits (num_steps, vocab_size) of each of the consecutive pieces of one text, with the state carried along."""
-    if no_closed_form(model, training=False):
-        state = None
-        for piece in pieces:
-            logits, state = model(piece.unsqueeze(0), state)
-            yield logits.squeeze(0)
-        return
-    weights = Weights(*(None if weight is None else weight.detach() for weight in closed_form_weights(model)))
-    H = torch.zeros(1, len(weights.W_hh), dtype=weights.W_hh.dtype)
-    for piece in pieces:
-        room = Buffers(weights, 1, len(piece))
-        room.first_state[:] = H
-        yield torch.addmm(weights.b_q, read(weights, piece.unsqueeze(0), room), weights.W_hq)
-        H = room.last_state
-
-
 @torch.no_grad()
-def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
+def evaluate(
+    model: RNNLM,
+    ids: torch.Tensor,
+    num_steps: int = 512,
+    *,
+    forward: Callable[[torch.Tensor, State | None], tuple[torch.Tensor, State]] | None = None,
+) -> Score:
     """Score a model on a text, read once from beginning to end with the state carried all the way.
 
     Every token but the first is predicted exactly once, whatever `num_steps` is.
@@ -248,6 +205,8 @@ def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
         At least two tokens.
     num_steps : int, default 512
         Tokens read at a time; it changes memory and speed, not the score.
+    forward : callable, optional
+        Computes what the model computes, faster; see :mod:`d2lrnn.engines`. By default the model itself.
 
     Returns
     -------
@@ -257,10 +216,11 @@ def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
     Raises
     ------
     ValueError
-        If there are fewer than two tokens.
+        If there are fewer than two tokens, or one is not in the model's vocabulary.
 
     Examples
     --------
+    >>> from d2lrnn import RNNScratch
     >>> model = RNNLM(RNNScratch(27, 8), vocab_size=27)
     >>> evaluate(model, torch.zeros(100, dtype=torch.long)).num_tokens
     99
@@ -269,11 +229,23 @@ def evaluate(model: RNNLM, ids: torch.Tensor, num_steps: int = 512) -> Score:
         raise ValueError(f"The text has {len(ids)} tokens; scoring needs at least 2: one to read, one to predict.")
     if num_steps < 1:
         raise ValueError(f"num_steps is {num_steps}; it must be at least 1.")
-    ids = ids.to(model.device)
-    score = Score(0.0, 0)
-    with evaluating(model), threads_for(model.rnn.num_hiddens):
-        # converted piece by piece: the text may be a memory map of bytes
-        X, Y = ((piece.long() for piece in part.split(num_steps)) for part in (ids[:-1], ids[1:]))
-        for logits, targets in zip(_logits_piece_by_piece(model, X), Y):
-            score += score_logits(logits, targets)
+    forward = model if forward is None else forward
+    score, state = Score(0.0, 0), None
+    with evaluating(model):
+        for start in range(0, len(ids) - 1, num_steps):
+            piece = ids[start : start + num_steps + 1].long()  # the text may be a memory map of bytes
+            check_ids(piece, model.vocab_size)
+            piece = piece.to(model.device)
+            logits, state = forward(piece[None, :-1], state)
+            score += score_logits(logits[0], piece[1:])
     return score
+
+
+def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
+    """Raise ValueError for a token that a model over `vocab_size` tokens does not know."""
+    low, high = (int(end) for end in torch.aminmax(ids))
+    if low < 0 or high >= vocab_size:
+        raise ValueError(
+            f"The text has a token {low if low < 0 else high}, and the model is made for the tokens 0 to "
+            f"{vocab_size - 1}. Are text and model of one vocabulary?"
+        )

@@ -1,26 +1,40 @@
-r"""Gradient descent and AdamW on one long vector of weights, and the learning rate along a run.
+r"""Gradient descent and AdamW on one long vector of weights, clipping, and the learning rate along a run.
 
-All weights of a model lie in one flat tensor (:class:`d2lrnn.engines.stepper.FlatParameters`), so an update is a handful of
-operations whatever the number of matrices, on the CPU and on a GPU. Results are those of ``torch.optim`` to float32
+While it trains, all weights of a model lie in one flat tensor, so an update is a handful of operations whatever the
+number of matrices, on the CPU and on a GPU. Results are those of ``torch.optim`` to float32
 rounding; that package takes a second to import, in every kernel, which is more than many a training step in this book.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol
 
 import torch
 
-__all__ = ["SGD", "AdamW", "cycled_momentum", "learning_rate"]
+__all__ = ["SGD", "AdamW", "Optimizer", "clip_gradients", "cycled_momentum", "learning_rate"]
 
-Number = float | torch.Tensor
 Schedule = Literal["constant", "one-cycle"]
 
 # Of the one-cycle schedule: torch's defaults, which are those of the article.
 _RISE = 0.3  # share of the steps
 _START_DIVISOR, _END_DIVISOR = 25.0, 1e4
 _MOMENTUM_LOW, _MOMENTUM_HIGH = 0.85, 0.95
+
+
+class Optimizer(Protocol):
+    """What `fit` asks of an optimiser: made with the flat vector of weights, which it updates in place."""
+
+    def update(self, grad: torch.Tensor, lr: float, momentum: float | None = None) -> None: ...
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
+
+
+class HasGrad(Protocol):
+    grad: torch.Tensor | None
 
 
 class SGD:
@@ -142,25 +156,14 @@ class AdamW:
         momentum : float, optional
             :math:`\beta_1` of this step; that of the constructor if left out.
         """
-        self.apply(grad, *self.advance(lr, momentum))
-
-    def advance(self, lr: float, momentum: float | None = None) -> tuple[float, float, float, float]:
-        """Count one update, and return the four numbers in which it differs from the others: see :meth:`apply`."""
-        beta_1 = self.betas[0] if momentum is None else momentum
+        beta_1, beta_2 = (self.betas[0] if momentum is None else momentum), self.betas[1]
         self.num_updates += 1
-        step_length = lr / (1 - beta_1**self.num_updates)
-        correction = math.sqrt(1 - self.betas[1] ** self.num_updates)
-        return 1 - lr * self.weight_decay, 1 - beta_1, 1 / (correction * step_length), self.eps / step_length
-
-    def apply(self, grad: torch.Tensor, keep: Number, fresh: Number, scale: Number, floor: Number) -> None:
-        """The arithmetic of one step. Its numbers may be 0-dimensional tensors on the device: so a recorded CUDA graph
-        can be replayed with new ones."""
-        self.weights.mul_(keep)
-        self.mean.lerp_(grad, fresh)
-        self.mean_square.mul_(self.betas[1]).addcmul_(grad, grad, value=1 - self.betas[1])
-        # the learning rate and both corrections of the young means are in `scale` and `floor`
-        torch.sqrt(self.mean_square, out=self._root).mul_(scale).add_(floor)
-        self.weights.addcdiv_(self.mean, self._root, value=-1)
+        self.weights.mul_(1 - lr * self.weight_decay)
+        self.mean.lerp_(grad, 1 - beta_1)
+        self.mean_square.mul_(beta_2).addcmul_(grad, grad, value=1 - beta_2)
+        # The means are young, and too small at first: both corrections go into the step.
+        torch.sqrt(self.mean_square, out=self._root).div_(math.sqrt(1 - beta_2**self.num_updates)).add_(self.eps)
+        self.weights.addcdiv_(self.mean, self._root, value=-lr / (1 - beta_1**self.num_updates))
 
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint needs: tensors and numbers (the tensors are the live ones, not copies)."""
@@ -171,6 +174,57 @@ class AdamW:
         self.num_updates = int(state["num_updates"])
         self.mean.copy_(state["mean"])
         self.mean_square.copy_(state["mean_square"])
+
+
+def clip_gradients(parameters: Iterable[HasGrad], max_norm: float) -> float:
+    r"""Shrink the gradient to a given length if it is longer, and leave its direction alone.
+
+    .. math:: \mathbf g \leftarrow \min\left(1, \frac{\theta}{\|\mathbf g\|}\right) \mathbf g,
+
+    where :math:`\mathbf g` is *all* parameters' gradients as one long vector and :math:`\theta` is `max_norm`.
+
+    Parameters
+    ----------
+    parameters : iterable of Parameter, or of anything with a ``grad``
+        Those without a gradient are passed over. Gradients are changed in place.
+    max_norm : float
+        Greatest length allowed; more than 0, and ``inf`` to measure only.
+
+    Returns
+    -------
+    float
+        The norm before clipping. A norm that is not finite is returned as it is, and nothing is changed.
+
+    Raises
+    ------
+    ValueError
+        If `max_norm` is not more than 0.
+
+    Notes
+    -----
+    Taught in the chapter *Backpropagation through time*; Pascanu, Mikolov and Bengio, "On the difficulty of training
+    recurrent neural networks", ICML 2013.
+
+    Examples
+    --------
+    >>> w = torch.nn.Parameter(torch.zeros(2)); w.grad = torch.tensor([3.0, 4.0])
+    >>> norm = clip_gradients([w], max_norm=1.0)
+    >>> round(norm, 4), [round(g, 4) for g in w.grad.tolist()]
+    (5.0, [0.6, 0.8])
+    """
+    if not max_norm > 0:  # also catches NaN
+        raise ValueError(
+            f"The greatest gradient norm is {max_norm}; it must be more than 0 (zero would stop all learning). "
+            "To train without clipping use clip=None."
+        )
+    grads = [p.grad for p in parameters if p.grad is not None]
+    if not grads:
+        return 0.0
+    norm = math.sqrt(sum(torch.dot(g.flatten(), g.flatten()) for g in grads))
+    if math.isfinite(norm) and norm > max_norm:
+        for grad in grads:
+            grad.mul_(max_norm / norm)
+    return norm
 
 
 def _cosine(start: float, end: float, share: float) -> float:

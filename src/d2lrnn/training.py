@@ -1,39 +1,25 @@
-"""Training: walk over minibatches, carry the state where that makes sense, clip, step, and keep a history."""
+"""Training: windows give a minibatch, a step gives loss and gradient norm, a record is kept, callbacks hear of it."""
 
 from __future__ import annotations
 
 import math
-import os
-import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from itertools import islice
-from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from torch import nn
-from tqdm import tqdm
 
-from d2lrnn.engines.stepper import Engine, make_stepper
 from d2lrnn.metrics import Score
-from d2lrnn.model import RNNLM, State, evaluate
-from d2lrnn.ops.checkpoint import load_checkpoint
-from d2lrnn.ops.ranks import Ranks
-from d2lrnn.ops.resuming import (
-    Checkpoints,
-    Interrupts,
-    Place,
-    RandomStates,
-    TrainingInterruptedError,
-    check_same_run,
-    describe_windows,
-)
-from d2lrnn.optim import cycled_momentum, learning_rate
-from d2lrnn.windows import RandomWindows, SequentialWindows
+from d2lrnn.model import RNNLM, check_ids, evaluate
+from d2lrnn.optim import Optimizer, cycled_momentum, learning_rate
+from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
 
-__all__ = ["EpochRecord", "History", "TrainingDivergedError", "clip_gradients", "fit"]
+if TYPE_CHECKING:
+    from d2lrnn.engines import EngineName, Step, Stepper
+    from d2lrnn.ops.ranks import ProcessGroup
+
+__all__ = ["Callback", "EpochRecord", "History", "Run", "TrainingDivergedError", "fit"]
 
 
 @dataclass(frozen=True)
@@ -74,17 +60,41 @@ class History:
         Mean loss of each minibatch, in nats per token, before its update.
     step_grad_norms : list of float
         Global gradient norm of each minibatch, before clipping.
+    steps_per_entry : int
+        1, until there are 131,072 entries. Then neighbours are merged, into their mean loss and their larger norm: a
+        training of days keeps a history of megabytes.
+    engine : str
+        Who computed the gradients, see :mod:`d2lrnn.engines`.
     """
 
     epochs: list[EpochRecord] = field(default_factory=list)
     step_losses: list[float] = field(default_factory=list)
     step_grad_norms: list[float] = field(default_factory=list)
+    steps_per_entry: int = 1
+    engine: str = ""
+    _open: list[list[float]] = field(default_factory=list, repr=False)  # steps that do not fill an entry yet
+
+    MAX_ENTRIES = 2**17
+
+    def add_step(self, loss_nats: float, grad_norm: float) -> None:
+        """Record one training step."""
+        self._open.append([loss_nats, grad_norm])
+        if len(self._open) < self.steps_per_entry:
+            return
+        self.step_losses.append(sum(loss for loss, _ in self._open) / len(self._open))
+        self.step_grad_norms.append(max(norm for _, norm in self._open))
+        self._open.clear()
+        if len(self.step_losses) >= self.MAX_ENTRIES:
+            losses, norms = self.step_losses, self.step_grad_norms
+            self.step_losses = [(a + b) / 2 for a, b in zip(losses[::2], losses[1::2])]
+            self.step_grad_norms = [max(pair) for pair in zip(norms[::2], norms[1::2])]
+            self.steps_per_entry *= 2
 
     @property
     def best(self) -> EpochRecord | None:
         """The epoch with the lowest held-out perplexity, the first of equals; None where nothing was held out."""
-        scored = [record for record in self.epochs if record.heldout is not None]
-        return min(scored, key=lambda record: record.heldout.nats_per_token, default=None)
+        scored = [(record.heldout.nats_per_token, record.epoch, record) for record in self.epochs if record.heldout]
+        return min(scored)[-1] if scored else None
 
     @property
     def train_perplexities(self) -> list[float]:
@@ -101,7 +111,10 @@ class History:
         return {
             "step_losses": torch.tensor(self.step_losses, dtype=torch.float64),
             "step_grad_norms": torch.tensor(self.step_grad_norms, dtype=torch.float64),
+            "steps_per_entry": self.steps_per_entry,
+            "open": [list(step) for step in self._open],
             "epochs": [asdict(record) for record in self.epochs],
+            "engine": self.engine,
         }
 
     @classmethod
@@ -116,7 +129,8 @@ class History:
             )
             for record in state["epochs"]
         ]
-        return cls(epochs, state["step_losses"].tolist(), state["step_grad_norms"].tolist())
+        losses, norms = state["step_losses"].tolist(), state["step_grad_norms"].tolist()
+        return cls(epochs, losses, norms, state["steps_per_entry"], state["engine"], state["open"])
 
     def __repr__(self) -> str:
         if not self.epochs:
@@ -137,84 +151,187 @@ class TrainingDivergedError(ArithmeticError):
         self.history = history
 
 
-def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float:
-    r"""Shrink the gradient to a given length if it is longer, and leave its direction alone.
+class Callback:
+    """Listens to a training: subclass it, override what you want to hear, and pass an instance to :func:`fit`.
 
-    .. math:: \mathbf g \leftarrow \min\left(1, \frac{\theta}{\|\mathbf g\|}\right) \mathbf g,
-
-    where :math:`\mathbf g` is *all* parameters' gradients as one long vector and :math:`\theta` is `max_norm`.
-
-    Parameters
-    ----------
-    parameters : iterable of Parameter
-        Those without a gradient are passed over. Gradients are changed in place.
-    max_norm : float
-        Greatest length allowed; more than 0, and ``inf`` to measure only.
-
-    Returns
-    -------
-    float
-        The norm before clipping. A norm that is not finite is returned as it is, and nothing is changed.
-
-    Raises
-    ------
-    ValueError
-        If `max_norm` is not more than 0.
-
-    Notes
-    -----
-    Taught in the chapter *Backpropagation through time*; Pascanu, Mikolov and Bengio, "On the difficulty of training
-    recurrent neural networks", ICML 2013.
+    Each method is given the :class:`Run`. The package's own are in ``d2lrnn.ops.callbacks``: `Checkpointing`,
+    `EarlyStopping`, `KeepBest`, `ProgressBar`, `Snapshots`.
 
     Examples
     --------
-    >>> w = nn.Parameter(torch.zeros(2)); w.grad = torch.tensor([3.0, 4.0])
-    >>> norm = clip_gradients([w], max_norm=1.0)
-    >>> round(norm, 4), [round(g, 4) for g in w.grad.tolist()]
-    (5.0, [0.6, 0.8])
+    >>> class StopAt(Callback):
+    ...     def on_step_end(self, run):
+    ...         if run.history.step_losses[-1] < 1.0:
+    ...             run.stop("the loss is below one nat")
     """
-    if not max_norm > 0:  # also catches NaN
-        raise ValueError(
-            f"The greatest gradient norm is {max_norm}; it must be more than 0 (zero would stop all learning). "
-            "To train without clipping use clip=None."
-        )
-    grads = [p.grad for p in parameters if p.grad is not None]
-    if not grads:
-        return 0.0
-    norm = float(torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(g) for g in grads])))
-    if math.isfinite(norm) and norm > max_norm:
-        for grad in grads:
-            grad.mul_(max_norm / norm)
-    return norm
+
+    def on_train_begin(self, run: Run) -> None:
+        """Model, windows and optimiser are ready."""
+
+    def on_step_end(self, run: Run) -> None:
+        """After every update: ``run.step`` of them have been made."""
+
+    def on_epoch_end(self, run: Run) -> None:
+        """``run.history.epochs[-1]`` is the epoch's record."""
+
+    def on_train_end(self, run: Run) -> None:
+        """Always called, after an error as well: ``run.is_finished`` says whether all went to the end."""
 
 
-def _check_settings(
-    epochs: int | None,
-    updates: int | None,
-    lr: float,
-    clip: float | None,
-    heldout_ids: torch.Tensor | None,
-    patience: int | None,
-    keep_best: bool | None,
-) -> None:
-    if (epochs is None) == (updates is None):
-        raise ValueError("Say how long to train by epochs or by updates, and not by both.")
-    for name, number in (("epochs", epochs), ("updates", updates)):
-        if number is not None and number < 1:
-            raise ValueError(f"{name} is {number}; it must be at least 1.")
-    if not 0 < lr < math.inf:
-        raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
-    if clip is not None and not clip > 0:
-        raise ValueError(f"clip is {clip}; the greatest gradient norm must be more than 0, or None for no clipping.")
-    if heldout_ids is not None and len(heldout_ids) < 2:
-        raise ValueError(
-            f"The held-out text has {len(heldout_ids)} tokens; scoring needs at least 2. "
-            "Hold out more, or pass heldout_ids=None."
-        )
-    if patience is not None and patience < 1:
-        raise ValueError(f"patience is {patience}; it counts epochs and must be at least 1, or None for no early end.")
-    if heldout_ids is None and (patience is not None or keep_best):
-        raise ValueError("patience and keep_best go by the held-out perplexity; pass heldout_ids, or leave them out.")
+class Run:
+    """A training in progress: what the callbacks see.
+
+    Attributes
+    ----------
+    model, windows, stepper
+        What is trained, on what, and by what (:class:`d2lrnn.engines.Stepper`).
+    settings : dict
+        What decides the outcome, but for the weights and the text: a checkpoint compares it.
+    step, epoch : int
+        Updates that have been made; the epoch in hand, counted from 1.
+    total_steps : int
+        Planned.
+    history : History
+    heldout_ids : Tensor or None
+    best_weights : dict or None
+        If a callback puts a state dict here, the model gets it at the end.
+    stopped : str or None
+        Why the training ends early.
+    interrupted : int or None
+        The signal that asked for it.
+    group : ProcessGroup
+        The processes that train together; mostly this one alone.
+    """
+
+    def __init__(
+        self,
+        model: RNNLM,
+        windows: RandomWindows | SequentialWindows,
+        stepper: Stepper,
+        settings: dict[str, Any],
+        heldout_ids: torch.Tensor | None,
+        group: ProcessGroup,
+        callbacks: Iterable[Callback],
+    ) -> None:
+        self.model, self.windows, self.stepper, self.group = model, windows, stepper, group
+        self.settings, self.heldout_ids, self.callbacks = settings, heldout_ids, list(callbacks)
+        self.total_steps: int = settings["updates"]
+        self.history = History()
+        self.step, self.epoch = 0, 1
+        self.best_weights: dict[str, torch.Tensor] | None = None
+        self.stopped: str | None = None
+        self.interrupted: int | None = None
+        self._in_epoch, self._train, self._seconds = False, Score(0.0, 0), 0.0
+
+    def __enter__(self) -> Run:
+        begun: list[Callback] = []
+        try:
+            for callback in self.callbacks:
+                begun.append(callback)
+                callback.on_train_begin(self)
+        except BaseException:
+            for callback in begun[:-1]:
+                callback.on_train_end(self)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.tell("on_train_end")
+        if self.is_finished and self.best_weights is not None:
+            self.model.load_state_dict(self.best_weights)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the planned steps are made, or a callback has stopped the training, and the last epoch is closed."""
+        return not self._in_epoch and (self.stopped is not None or self.step >= self.total_steps)
+
+    def stop(self, reason: str) -> None:
+        """End the training after this step; the epoch in hand still gets its record."""
+        self.stopped = reason
+
+    def tell(self, event: str) -> None:
+        """Call a method of every callback."""
+        for callback in self.callbacks:
+            getattr(callback, event)(self)
+
+    def minibatches(self) -> Iterator[Batch]:
+        """The rest of the epoch: all of it, unless the run was resumed in its middle."""
+        if not self._in_epoch:
+            self._in_epoch, self._train, self._seconds = True, Score(0.0, 0), 0.0
+            self.stepper.state = None
+        iterator = iter(self.windows)
+        while self.step < self.total_steps and self.stopped is None:
+            self._clock = time.perf_counter()
+            if (minibatch := next(iterator, None)) is None:
+                return
+            if not self.windows.carries_state:
+                self.stepper.state = None
+            self._num_tokens = minibatch[1].numel()
+            X, Y = (self.group.rows(part).to(self.group.device) for part in minibatch)
+            yield X, Y
+
+    def rates(self) -> tuple[float, float | None]:
+        """Learning rate and momentum of the next step."""
+        schedule = self.settings["schedule"]
+        rate = learning_rate(self.step, self.total_steps, self.settings["lr"], schedule)
+        return rate, cycled_momentum(self.step, self.total_steps, schedule)
+
+    def record(self, step: Step) -> None:
+        """Keep what a step came to; raise :class:`TrainingDivergedError` where it is not finite."""
+        if not step.is_finite:
+            advice = "Turn on clipping (clip=1.0) or lower" if self.settings["clip"] is None else "Lower"
+            raise TrainingDivergedError(
+                f"Training diverged in epoch {self.epoch}, at step {self.step + 1}: the loss is {step.loss_nats} and "
+                f"the gradient norm {step.grad_norm}. The weights are those of the step before. {advice} the learning "
+                "rate.",
+                self.history,
+            )
+        self.history.add_step(*step)
+        self._train += Score(step.loss_nats * self._num_tokens, self._num_tokens)
+        self._seconds += time.perf_counter() - self._clock
+        self.step += 1
+
+    def close_epoch(self) -> None:
+        """Score the held-out text and keep the epoch's record."""
+        heldout = None
+        if self.heldout_ids is not None:
+            heldout = self.group.score_once(self._score)
+        self.history.epochs.append(EpochRecord(self.epoch, self._train, heldout, self._seconds))
+        self.history.engine = self.stepper.engine_name
+        self._in_epoch = False
+        self.epoch += 1
+
+    def _score(self) -> Score:
+        assert self.heldout_ids is not None
+        return evaluate(self.model, self.heldout_ids, forward=self.stepper.forward)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that is needed to go on. All processes of the group call it together."""
+        return {
+            "settings": self.settings,
+            "step": self.step,
+            "epoch": self.epoch,
+            "in_epoch": self._in_epoch,
+            "train": asdict(self._train),
+            "seconds": self._seconds,
+            "stopped": self.stopped,
+            "history": self.history.state_dict(),
+            "windows": self.windows.state_dict() | ({} if self._in_epoch else {"position": 0}),
+            "optimizer": self.stepper.optimizer.state_dict(),
+            "state": self.group.all_rows(self.stepper.state),
+            "best": None if self.best_weights is None else {"weights": self.best_weights},
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where :meth:`state_dict` was taken."""
+        self.step, self.epoch, self._in_epoch = state["step"], state["epoch"], state["in_epoch"]
+        self._train, self._seconds = Score(**state["train"]), state["seconds"]
+        self.stopped = state["stopped"] if self.total_steps <= state["settings"]["updates"] else None
+        self.history = History.from_state_dict(state["history"])
+        self.windows.load_state_dict(state["windows"])
+        self.stepper.optimizer.load_state_dict(state["optimizer"])
+        self.stepper.state = self.group.own_rows(state["state"])
+        self.best_weights = state["best"] and state["best"]["weights"]
 
 
 def fit(
@@ -224,19 +341,14 @@ def fit(
     epochs: int | None = None,
     updates: int | None = None,
     lr: float,
-    optimizer: Literal["sgd", "adamw"] = "adamw",
+    optimizer: Literal["adamw", "sgd"] | Callable[[torch.Tensor], Optimizer] = "adamw",
     schedule: Literal["constant", "one-cycle"] = "constant",
     clip: float | None = 1.0,
-    engine: Engine = "auto",
     heldout_ids: torch.Tensor | None = None,
-    patience: int | None = None,
-    keep_best: bool | None = None,
+    engine: EngineName = "auto",
     device: str | torch.device | None = None,
     progress: bool = True,
-    checkpoint: Checkpoints | str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    ranks: Ranks | None = None,
-    on_epoch: Callable[[EpochRecord], None] | None = None,
+    callbacks: Iterable[Callback] = (),
 ) -> History:
     """Train a language model.
 
@@ -247,65 +359,47 @@ def fit(
     Parameters
     ----------
     model : RNNLM
-        Trained in place and moved to the device.
+        Trained in place, moved to the device, and left in training mode.
     windows : RandomWindows or SequentialWindows
     epochs : int
-        How long to train, at most (see `patience`); or
+        How long to train; or
     updates : int
         so many steps, where the last epoch may end in the middle.
     lr : float
         Learning rate; with ``"one-cycle"`` the highest one.
-    optimizer : "adamw" or "sgd"
+    optimizer : "adamw", "sgd", or a callable
+        A callable makes one from the flat vector of weights, for example
+        ``lambda weights: d2lrnn.optim.AdamW(weights, weight_decay=0)``.
     schedule : "constant" or "one-cycle"
         One cycle rises to `lr` over the first 30% of the steps and falls to almost nothing at the last, while momentum
-        goes down and comes back; see :func:`learning_rate` and :func:`cycled_momentum` in ``d2lrnn.optim``.
+        goes down and comes back; see :func:`d2lrnn.optim.learning_rate`.
     clip : float or None, default 1.0
         Greatest global gradient norm; None switches clipping off.
-    engine : "auto", "autograd", "closed-form" or "cuda-graph"
-        Who computes the gradients, see :func:`d2lrnn.engines.stepper.make_stepper`; it changes the speed and nothing else.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
-    patience : int, optional
-        Early stopping: end after so many epochs in a row without a lower held-out perplexity. Without it all epochs are
-        trained. (With ``"one-cycle"`` the cycle is still planned for all of them, and an early end never gets to the
-        low rates.)
-    keep_best : bool, optional
-        At the end put back the weights of the epoch with the lowest held-out perplexity, ``history.best``. By default
-        that is done where `patience` is given. Training that diverges or is interrupted leaves the weights it had.
+    engine : "auto", "autograd", "closed-form" or "cuda-graph"
+        How the gradients are computed, see :func:`d2lrnn.engines.make_stepper`. A fast engine checks itself against
+        autograd on the first minibatch, and leaves the work to it where your model computes something else.
     device : str or torch.device, optional
         By default :func:`pick_device` decides.
     progress : bool, default True
         Show a bar with the perplexities. ``D2LRNN_STATIC=1`` in the environment silences it.
-    checkpoint : Checkpoints or path, optional
-        Store the training in this file every now and then, at the end, and when it is interrupted.
-    resume : bool, default False
-        Go on where the training in that file stopped, at any step; begin if there is no file yet. Model, windows and
-        settings must be made as they were then (with a constant learning rate, more epochs may follow whole ones). The
-        weights come out as those of a training that never stopped, bit for bit.
-    ranks : Ranks, optional
-        Train together with other processes, see :func:`d2lrnn.ops.ranks.join_ranks`. All of them call `fit` with the
-        same arguments; rank 0 alone shows progress, scores the held-out text and writes. `device` is not asked then.
-    on_epoch : callable, optional
-        Is given the record of each epoch as it ends.
+    callbacks : iterable of Callback
+        Who else wants to hear of steps and epochs: ``EarlyStopping(patience=3)``, ``Checkpointing("tide.safetensors")``
+        and others in ``d2lrnn.ops.callbacks``, or your own.
 
     Returns
     -------
     History
-        Of all epochs, those before an interruption too.
 
     Raises
     ------
-    ValueError
-        If a setting is out of range; nothing has been trained then.
-    CheckpointError
-        If a checkpoint cannot be written, or is of another training.
-    TrainingInterruptedError
-        At Ctrl-C or SIGTERM, where there is a checkpoint to go on from. (Without one, Ctrl-C ends it as it does
-        everywhere.)
-    DistributedError
-        If the ranks do not fit together, or one is lost.
+    ValueError, TypeError
+        If a setting is out of range or of another kind; nothing has been trained then.
     TrainingDivergedError
         If the loss or the gradient norm is not finite. No update is made with such a gradient.
+    TrainingInterruptedError
+        At Ctrl-C, after the step in hand; a KeyboardInterrupt with the history.
 
     Examples
     --------
@@ -317,169 +411,68 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    _check_settings(epochs, updates, lr, clip, heldout_ids, patience, keep_best)
-    keep_best = patience is not None if keep_best is None else keep_best
-    total_steps = epochs * len(windows) if updates is None else updates
-    epochs = -(-total_steps // len(windows))  # rounded up
+    # At run time: the loop does not know how a step is computed, or who listens.
+    from d2lrnn.engines import make_stepper
+    from d2lrnn.ops.callbacks import with_the_usual
+    from d2lrnn.ops.ranks import group_of
+
+    settings = _checked_settings(windows, epochs, updates, lr, optimizer, schedule, clip)
+    _check_texts(model, windows, heldout_ids)
+    group = group_of(callbacks, device)
+    model.to(group.device).train()
+    with make_stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
+        run = Run(model, windows, stepper, settings, heldout_ids, group, with_the_usual(callbacks, progress))
+        with run:
+            while not run.is_finished:
+                for X, Y in run.minibatches():
+                    run.record(stepper(X, Y, *run.rates()))
+                    run.tell("on_step_end")
+                run.close_epoch()
+                run.tell("on_epoch_end")
+    return run.history
+
+
+def _checked_settings(
+    windows: RandomWindows | SequentialWindows,
+    epochs: int | None,
+    updates: int | None,
+    lr: float,
+    optimizer: object,
+    schedule: str,
+    clip: float | None,
+) -> dict[str, Any]:
+    """What decides the outcome, as plain values."""
+    if not hasattr(windows, "carries_state"):
+        raise TypeError(
+            f"windows is a {type(windows).__name__}; expected RandomWindows or SequentialWindows, for example "
+            "d2lrnn.RandomWindows(text.train_ids, batch_size=32, num_steps=32)."
+        )
+    if (epochs is None) == (updates is None):
+        raise ValueError("Say how long to train by epochs or by updates, and not by both.")
+    for name, number in (("epochs", epochs), ("updates", updates)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is {number}; it must be at least 1.")
+    if not 0 < lr < math.inf:
+        raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
+    if clip is not None and not clip > 0:
+        raise ValueError(f"clip is {clip}; the greatest gradient norm must be more than 0, or None for no clipping.")
+    total_steps = updates if epochs is None else epochs * len(windows)
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
-    if checkpoint is not None and not isinstance(checkpoint, Checkpoints):
-        checkpoint = Checkpoints(checkpoint)
-    ranks = Ranks(device) if ranks is None else ranks
-    device = ranks.device
-    model.to(device).train()
-
-    history, place, best_weights = History(), Place(), None
-    stepper = make_stepper(model, optimizer=optimizer, clip=clip, engine=engine)
-    randomness = RandomStates(windows, ranks)
-    run = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
-    run |= {"patience": patience, "keep_best": keep_best}
-    if checkpoint is not None or ranks.world_size > 1:
-        run |= describe_windows(windows)
-
-    def store() -> None:
-        """All ranks together; rank 0 writes."""
-        state, random = ranks.whole(stepper.state), randomness.state_dict()
-        if ranks.rank == 0:
-            everything = {
-                "run": run,
-                "step": len(history.step_losses),
-                "place": asdict(place),
-                "optimizer": stepper.optimizer.state_dict(),
-                "state": state,
-                "random": random,
-                "history": history.state_dict(),
-                "best": None if best_weights is None else {"weights": best_weights},
-            }
-            checkpoint.save(model, everything, len(history.step_losses))
-
-    interrupts = Interrupts(active=checkpoint is not None, ranks=ranks)
-    bar = _progress_bar(total_steps, progress and ranks.rank == 0)
-    with stepper, interrupts, bar:
-        stored = _stored_progress(checkpoint, model, run, ranks) if checkpoint is not None and resume else None
-        if stored is not None:
-            history, place = History.from_state_dict(stored["history"]), Place(**stored["place"])
-            stepper.optimizer.load_state_dict(stored["optimizer"])
-            stepper.state = _to(ranks.part(stored["state"]), device)
-            randomness.load_state_dict(stored["random"])
-            best_weights = stored["best"] and stored["best"]["weights"]
-            bar.initial = bar.n = len(history.step_losses)
-        if checkpoint is not None:
-            checkpoint.start(len(history.step_losses))
-        if ranks.world_size > 1:
-            stepper.average = ranks.average
-            ranks.insist_on_the_same("Settings, windows and seed", (run, asdict(place), randomness.of_windows()))
-            ranks.of_rank_0(stepper.flat.data)
-        for epoch in range(place.epoch, epochs + 1):
-            if place.batch and place.epoch == epoch:  # in the middle of it
-                minibatches = randomness.take_up(stored["random"], windows, place.batch)
-            else:
-                place = Place(epoch)
-                stepper.reset_state()
-                randomness.start_epoch()
-                minibatches = iter(windows)
-            start = time.perf_counter() - place.seconds
-            for X, Y in islice(minibatches, total_steps - len(history.step_losses)):
-                if not windows.carries_state:
-                    stepper.reset_state()
-                step = len(history.step_losses)
-                if checkpoint is not None:
-                    ranks.request(stop=interrupts.signal is not None, store=checkpoint.is_due(step + 1))
-                loss_nats, grad_norm = stepper.step(
-                    ranks.rows(X).to(device),
-                    ranks.rows(Y).to(device),
-                    learning_rate(step, total_steps, lr, schedule),
-                    cycled_momentum(step, total_steps, schedule),
-                )
-                _check_finite(loss_nats, grad_norm, history, epoch, clip)
-                history.step_losses.append(loss_nats)
-                history.step_grad_norms.append(grad_norm)
-                place.total_nats += loss_nats * Y.numel()
-                place.num_tokens += Y.numel()
-                place.batch += 1
-                bar.update()
-                if any(wanted := ranks.agreed()):
-                    place.seconds = time.perf_counter() - start
-                    store()
-                    start = time.perf_counter() - place.seconds  # writing is not training
-                    if wanted[0]:
-                        raise _interrupted(checkpoint.path, interrupts.signal, step + 1, total_steps)
-            place.seconds = time.perf_counter() - start
-            heldout = None if heldout_ids is None else _evaluate_once(model, heldout_ids, ranks)
-            record = EpochRecord(epoch, Score(place.total_nats, place.num_tokens), heldout, place.seconds)
-            history.epochs.append(record)
-            bar.set_postfix_str(_in_words(record))
-            if on_epoch is not None and ranks.rank == 0:
-                on_epoch(record)
-            if keep_best and history.best is record:
-                best_weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-            if patience is not None and epoch - history.best.epoch >= patience:
-                bar.set_postfix_str(f"{_in_words(history.best)}, no better one for {patience} epochs: stopped")
-                break
-        if checkpoint is not None and place.epoch <= epochs:
-            place = Place(epochs + 1)
-            store()
-        if keep_best:
-            model.load_state_dict(best_weights)
-    return history
+    optimizer = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", type(optimizer).__name__)
+    settings = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
+    # Of windows of your own only these are needed: carries_state, a length, and minibatches (X, Y).
+    return settings | {"minibatches": len(windows), **getattr(windows, "describe", dict)()}
 
 
-def _stored_progress(
-    checkpoint: Checkpoints, model: RNNLM, run: dict[str, Any], ranks: Ranks
-) -> dict[str, Any] | None:
-    """What an earlier training left, its last weights put into the model; None if there is no file yet."""
-    there = ranks.of_rank_0(torch.tensor(float(checkpoint.path.exists())))
-    if not there:
-        return None
-    loaded = load_checkpoint(checkpoint.path, weights="last", layers={type(model.rnn).__name__: type(model.rnn)})
-    if loaded.progress is not None and run["schedule"] == "constant":
-        before, place, step = (loaded.progress[name] for name in ("run", "place", "step"))
-        # With a constant rate, more epochs change nothing in those that were made, if they were made to their end.
-        if (place["epoch"] - 1) * before["minibatches"] + place["batch"] == step:
-            before["updates"] = max(run["updates"], step)
-    check_same_run(loaded, checkpoint.path, model, run)
-    model.load_state_dict(loaded.model.state_dict())
-    return loaded.progress
-
-
-def _to(state: State | None, device: torch.device) -> State | None:
-    if isinstance(state, tuple):
-        return tuple(part.to(device) for part in state)
-    return None if state is None else state.to(device)
-
-
-def _evaluate_once(model: RNNLM, heldout_ids: torch.Tensor, ranks: Ranks) -> Score:
-    """Score of the held-out text as rank 0 finds it: all ranks must come to the same decisions."""
-    score = evaluate(model, heldout_ids) if ranks.rank == 0 else Score(0.0, 0)
-    numbers = ranks.of_rank_0(torch.tensor([score.total_nats, score.num_tokens], dtype=torch.float64))
-    return Score(float(numbers[0]), int(numbers[1]))
-
-
-def _interrupted(path: Path, number: int | None, step: int, total_steps: int) -> TrainingInterruptedError:
-    return TrainingInterruptedError(
-        f"Training was stopped after step {step:,} of {total_steps:,}, and is stored in {str(path)!r}: it goes on from "
-        "there with resume=True.",
-        path,
-        number or signal.SIGINT,  # of another rank, where this one got none
-    )
-
-
-def _progress_bar(total: int, progress: bool) -> tqdm:
-    # The plain text bar on purpose: tqdm.auto's widget makes a static page fetch scripts from the network.
-    silent = not progress or os.environ.get("D2LRNN_STATIC") == "1"
-    return tqdm(total=total, unit="step", disable=silent, leave=True)
-
-
-def _in_words(record: EpochRecord) -> str:
-    heldout = f", held-out {record.heldout.perplexity:.2f}" if record.heldout else ""
-    return f"epoch {record.epoch}: training perplexity {record.train.perplexity:.2f}{heldout}"
-
-
-def _check_finite(loss_nats: float, grad_norm: float, history: History, epoch: int, clip: float | None) -> None:
-    if math.isfinite(loss_nats) and math.isfinite(grad_norm):
-        return
-    advice = "Turn on clipping (clip=1.0) or lower the learning rate." if clip is None else "Lower the learning rate."
-    raise TrainingDivergedError(
-        f"Training diverged in epoch {epoch}, at step {len(history.step_losses) + 1}: the loss is {loss_nats} and the "
-        f"gradient norm {grad_norm}. The weights are those of the step before. {advice}",
-        history,
-    )
+def _check_texts(
+    model: RNNLM, windows: RandomWindows | SequentialWindows, heldout_ids: torch.Tensor | None
+) -> None:
+    if isinstance(ids := getattr(windows, "ids", None), torch.Tensor):
+        check_ids(ids[:1_000_000], model.vocab_size)  # the beginning: a memory map may hold gigabytes
+    if heldout_ids is not None and len(heldout_ids) < 2:
+        raise ValueError(
+            f"The held-out text has {len(heldout_ids)} tokens; scoring needs at least 2. "
+            "Hold out more, or pass heldout_ids=None."
+        )
+    if heldout_ids is not None:
+        check_ids(heldout_ids[:1_000_000], model.vocab_size)

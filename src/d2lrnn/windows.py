@@ -20,6 +20,7 @@ A window is `num_steps` tokens of input and the same tokens shifted by one as ta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
 
@@ -29,10 +30,16 @@ Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 class _Windows:
-    """What both ways of cutting share: the ids, the sizes, and the check that they fit together."""
+    """What both ways of cutting share: the ids, the sizes, the check that they fit together, and the position.
+
+    The position is the number of the next minibatch of the epoch that was begun last. `state_dict` and
+    `load_state_dict` store it and set it, so that the next epoch begins in its middle (as torchdata's
+    ``StatefulDataLoader`` does).
+    """
 
     #: whether row i of each minibatch continues row i of the one before
     carries_state: bool
+    _num_batches: int
 
     def __init__(self, ids: torch.Tensor, batch_size: int, num_steps: int) -> None:
         ids = torch.as_tensor(ids)
@@ -46,6 +53,36 @@ class _Windows:
         self.ids = ids  # of any integer type, as a memory map may be: a minibatch is converted when it is cut
         self.batch_size = batch_size
         self.num_steps = num_steps
+        self.position = 0
+        self._resumed = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The minibatches of an epoch, or of the rest of one whose state was loaded."""
+        if not self._resumed:
+            self.position = 0
+        self._resumed = False
+        return self._from_position()
+
+    def _from_position(self) -> Iterator[Batch]:
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, Any]:
+        """What decides which minibatches come, but for the text itself: plain values by name."""
+        sizes = {"num_tokens": len(self.ids), "batch_size": self.batch_size, "num_steps": self.num_steps}
+        return {"windows": type(self).__name__, "minibatches": len(self), **sizes}
+
+    def __len__(self) -> int:
+        """Minibatches in an epoch."""
+        return self._num_batches
+
+    def state_dict(self) -> dict[str, Any]:
+        """The position, and what else decides which minibatches are still to come: numbers and tensors."""
+        return {"position": self.position}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up the epoch of :meth:`state_dict`: the next ``for`` goes on there, or begins one if it stood at 0."""
+        self.position = int(state["position"])
+        self._resumed = self.position > 0
 
     def _too_short(self, needed: int) -> ValueError:
         return ValueError(
@@ -53,14 +90,12 @@ class _Windows:
             f"num_steps={self.num_steps} with their targets. Take a longer text, fewer steps or a smaller batch."
         )
 
-    def _windows_at(self, starts: torch.Tensor) -> Batch:
-        return next(self._minibatches([starts]))
-
     def _minibatches(self, starts: Iterable[torch.Tensor]) -> Iterator[Batch]:
         """Inputs and targets of the windows that begin at each of the `starts`, tensors of shape (batch_size,)."""
         # All windows of the text, one to each place, as views: only those asked for are read.
         X, Y = (part.unfold(0, self.num_steps, 1) for part in (self.ids[:-1], self.ids[1:]))
         for places in starts:
+            self.position += 1
             yield X.index_select(0, places).long(), Y.index_select(0, places).long()
 
 
@@ -132,6 +167,7 @@ class RandomWindows(_Windows):
         self.overlap = overlap
         self.replacement = replacement
         self.generator = generator
+        self._state_at_start = self._source().get_state()
         # Without overlap up to num_steps - 1 tokens are lost to the random offset.
         spare = 0 if overlap else num_steps - 1
         self._num_windows = (len(self.ids) - 1 - spare) // num_steps
@@ -143,35 +179,51 @@ class RandomWindows(_Windows):
             raise ValueError(f"num_batches is {num_batches}; it must be {limit}.")
         self._num_batches = most if num_batches is None else num_batches
 
-    def __len__(self) -> int:
-        """Minibatches in an epoch."""
-        return self._num_batches
+    def describe(self) -> dict[str, Any]:
+        """What decides which minibatches come, but for the text and the random numbers."""
+        return {**super().describe(), "overlap": self.overlap, "replacement": self.replacement}
 
     def _random(self, high: int) -> int:
         return int(torch.randint(high, (1,), generator=self.generator))
 
     def _drawn_anew(self) -> torch.Tensor:
-        places = torch.randint(len(self.ids) - self.num_steps, (self.batch_size,), generator=self.generator)
-        return places.to(self.ids.device)
+        starts = torch.randint(len(self.ids) - self.num_steps, (self.batch_size,), generator=self.generator)
+        return starts.to(self.ids.device)
 
     def __iter__(self) -> Iterator[Batch]:
-        return self.batches()
+        if not self._resumed:
+            self._state_at_start = self._source().get_state()
+        return super().__iter__()
 
-    def batches(self, start: int = 0) -> Iterator[Batch]:
-        """The minibatches of an epoch from number `start` on.
-
-        The order of an epoch is drawn at the call, so the same state of the generator gives the same order; with
-        replacement each minibatch is drawn when its turn comes, and those before `start` are not drawn at all.
-        """
+    def _from_position(self) -> Iterator[Batch]:
         if self.replacement:
-            return self._minibatches(self._drawn_anew() for _ in range(start, len(self)))
+            return self._minibatches(self._drawn_anew() for _ in range(self.position, len(self)))
+        # The order of an epoch is drawn at its beginning. In its middle the same order is drawn again, and then the
+        # source is set to where it stood.
+        now = self._source().get_state()
+        self._source().set_state(self._state_at_start)
         count = len(self) * self.batch_size
         if self.overlap:
             starts = torch.randperm(len(self.ids) - self.num_steps, generator=self.generator)[:count]
         else:
             order = torch.randperm(self._num_windows, generator=self.generator)[:count]
             starts = self._random(self.num_steps) + order * self.num_steps
-        return self._minibatches(starts.to(self.ids.device).split(self.batch_size)[start:])
+        if self.position:
+            self._source().set_state(now)
+        return self._minibatches(starts.to(self.ids.device).split(self.batch_size)[self.position :])
+
+    def _source(self) -> torch.Generator:
+        return self.generator or torch.default_generator
+
+    def state_dict(self) -> dict[str, Any]:
+        """Position, and the random source's state now and at the beginning of the epoch."""
+        return {**super().state_dict(), "at_start": self._state_at_start, "now": self._source().get_state()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up the epoch of :meth:`state_dict`: the next ``for`` goes on there, with the same windows."""
+        super().load_state_dict(state)
+        self._state_at_start = state["at_start"]
+        self._source().set_state(state["now"])
 
 
 class SequentialWindows(_Windows):
@@ -225,14 +277,10 @@ class SequentialWindows(_Windows):
         if self._num_batches < 1:
             raise self._too_short(offset + batch_size * num_steps + 1)
 
-    def __len__(self) -> int:
-        """Minibatches in an epoch."""
-        return self._num_batches
+    def describe(self) -> dict[str, Any]:
+        """What decides which minibatches come, but for the text itself."""
+        return {**super().describe(), "offset": self.offset}
 
-    def __iter__(self) -> Iterator[Batch]:
-        return self.batches()
-
-    def batches(self, start: int = 0) -> Iterator[Batch]:
-        """The minibatches of an epoch from number `start` on."""
+    def _from_position(self) -> Iterator[Batch]:
         streams = torch.arange(self.batch_size, device=self.ids.device) * self._stream_length + self.offset
-        return self._minibatches(streams + batch * self.num_steps for batch in range(start, len(self)))
+        return self._minibatches(streams + batch * self.num_steps for batch in range(self.position, len(self)))

@@ -23,18 +23,18 @@ import typer
 
 import d2lrnn
 from d2lrnn.decoding import generate as generate_text
-from d2lrnn.engines.stepper import make_stepper
+from d2lrnn.engines import make_stepper
 from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
 from d2lrnn.model import RNNLM, evaluate
+from d2lrnn.ops.callbacks import Checkpointing, EarlyStopping, KeepBest, TrainingInterruptedError
 from d2lrnn.ops.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from d2lrnn.ops.corpus import CORPORA, CorpusError, load_corpus, read_chunks
 from d2lrnn.ops.device import describe_device, pick_device, seed_everything
-from d2lrnn.ops.ranks import DistributedError, Ranks, join_ranks
-from d2lrnn.ops.resuming import Checkpoints, TrainingInterruptedError
+from d2lrnn.ops.ranks import DistributedError, ProcessGroup, join_ranks
 from d2lrnn.ops.scoring import score_text
 from d2lrnn.ops.stream import StreamedText, ids_fingerprint, stream_text
 from d2lrnn.text import EncodedText, Vocab, load_text, normalize, tokenize
-from d2lrnn.training import EpochRecord, History, TrainingDivergedError, fit
+from d2lrnn.training import Callback, EpochRecord, History, Run, TrainingDivergedError, fit
 from d2lrnn.windows import RandomWindows, SequentialWindows
 
 __all__ = ["app", "main"]
@@ -305,7 +305,7 @@ def train(
     with join_ranks(device) as ranks:
         say = _say if ranks.rank == 0 and not quiet else (lambda message: None)
         stored = _stored_run(out, resume, force, given, explicit)
-        ranks.insist_on_the_same(f"The checkpoint {str(out)!r}", stored is None or stored.progress["step"])
+        ranks.check_same(f"The checkpoint {str(out)!r}", stored is None or stored.progress["step"])
         settings = given if stored is None else stored.settings
         encoded = _read_text(text, settings, ids_folder, ranks, quiet)
         fingerprint = _fingerprint(encoded)
@@ -318,10 +318,16 @@ def train(
         if stored is None:
             settings["total_updates"] = _count_updates(settings, model, encoded, heldout_ids, ranks)
         cut = _make_windows(settings, encoded, settings["total_updates"])
-        torch.manual_seed(settings["seed"] + ranks.rank)  # dropout falls otherwise on each rank
+        torch.manual_seed(settings["seed"])
         say(_announcement(settings, encoded, heldout_ids, model, ranks, out, stored))
-        checkpoint = Checkpoints(out, encoded.vocab, settings, every_seconds=save_every or None)
+        every = {"every_seconds": save_every or None}
+        checkpoint = Checkpointing(out, encoded.vocab, settings, **every, resume=stored is not None, overwrite=force)
+        callbacks = [ranks, checkpoint]
+        if heldout_ids is not None:
+            callbacks.append(KeepBest() if settings["patience"] is None else EarlyStopping(settings["patience"]))
         on_terminal = sys.stderr.isatty()
+        if not on_terminal:
+            callbacks.append(_Report(say))
         history = fit(
             model,
             cut,
@@ -331,13 +337,8 @@ def train(
             schedule=settings["schedule"],
             clip=settings["clip"] or None,
             heldout_ids=heldout_ids,
-            patience=settings["patience"],
-            keep_best=heldout_ids is not None,
             progress=on_terminal and not quiet,
-            checkpoint=checkpoint,
-            resume=stored is not None,
-            ranks=ranks,
-            on_epoch=None if on_terminal else lambda record: say(_record_in_words(record)),
+            callbacks=callbacks,
         )
         if ranks.rank == 0:
             _print_training(history, settings, model, ranks, out, as_json)
@@ -377,7 +378,9 @@ def _stored_run(
     return stored
 
 
-def _read_text(text: str, settings: dict[str, Any], folder: Path | None, ranks: Ranks, quiet: bool) -> EncodedText:
+def _read_text(
+    text: str, settings: dict[str, Any], folder: Path | None, ranks: ProcessGroup, quiet: bool
+) -> EncodedText:
     unk_token = "<unk>" if settings["min_freq"] > 1 else None
     options = {
         "level": settings["level"],
@@ -450,7 +453,7 @@ def _make_windows(
 
 
 def _count_updates(
-    settings: dict[str, Any], model: RNNLM, encoded: EncodedText, heldout_ids: torch.Tensor | None, ranks: Ranks
+    settings: dict[str, Any], model: RNNLM, encoded: EncodedText, heldout_ids: torch.Tensor | None, ranks: ProcessGroup
 ) -> int:
     if settings["updates"] is not None:
         return settings["updates"]
@@ -459,7 +462,7 @@ def _count_updates(
         return settings["epochs"] * len(windows)
     minutes = 1.0 if settings["minutes"] is None else settings["minutes"]
     count = _updates_in(60 * minutes, copy.deepcopy(model), windows, heldout_ids, settings, ranks)
-    return int(ranks.of_rank_0(torch.tensor([count], dtype=torch.float64)))
+    return int(ranks.broadcast(torch.tensor([count], dtype=torch.float64)))
 
 
 def _updates_in(
@@ -468,7 +471,7 @@ def _updates_in(
     windows: RandomWindows | SequentialWindows,
     heldout_ids: torch.Tensor | None,
     settings: dict[str, Any],
-    ranks: Ranks,
+    ranks: ProcessGroup,
 ) -> int:
     """How many updates take so long, scoring included, by a trial of a fiftieth of the time on a copy of the model."""
     scoring_s = 0.0
@@ -482,8 +485,8 @@ def _updates_in(
     with make_stepper(model, optimizer=settings["optimizer"], clip=settings["clip"] or None) as stepper:
         start = None
         for X, Y in windows:
-            stepper.reset_state()
-            stepper.step(ranks.rows(X).to(ranks.device), ranks.rows(Y).to(ranks.device), settings["lr"] / 1000)
+            stepper.state = None
+            stepper(ranks.rows(X).to(ranks.device), ranks.rows(Y).to(ranks.device), settings["lr"] / 1000)
             if start is None:
                 start = time.perf_counter()  # the first step pays for what is made only once
                 continue
@@ -500,7 +503,7 @@ def _announcement(
     encoded: EncodedText,
     heldout_ids: torch.Tensor | None,
     model: RNNLM,
-    ranks: Ranks,
+    ranks: ProcessGroup,
     out: Path,
     stored: Checkpoint | None,
 ) -> str:
@@ -517,6 +520,14 @@ def _announcement(
     )
 
 
+class _Report(Callback):
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.say = say
+
+    def on_epoch_end(self, run: Run) -> None:
+        self.say(_record_in_words(run.history.epochs[-1]))
+
+
 def _record_in_words(record: EpochRecord) -> str:
     heldout = f", held-out {record.heldout.perplexity:.3f}" if record.heldout else ""
     return (
@@ -530,7 +541,7 @@ def _finite(value: float) -> float | None:
 
 
 def _print_training(
-    history: History, settings: dict[str, Any], model: RNNLM, ranks: Ranks, out: Path, as_json: bool
+    history: History, settings: dict[str, Any], model: RNNLM, ranks: ProcessGroup, out: Path, as_json: bool
 ) -> None:
     last = history.best or history.epochs[-1]  # the one whose weights are kept
     if as_json:

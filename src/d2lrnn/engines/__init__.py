@@ -1,5 +1,5 @@
-"""How a training step is computed: autograd, closed form, CUDA graph."""
+"""How a training step is computed: autograd, closed form, CUDA graph; :func:`make_stepper` chooses."""
 
-import lazy_loader as _lazy
+from d2lrnn.engines.stepper import Engine, EngineName, Step, Stepper, make_stepper
 
-__getattr__, __dir__, __all__ = _lazy.attach(__name__, ["closed_form", "cuda_graph", "stepper"])
+__all__ = ["Engine", "EngineName", "Step", "Stepper", "make_stepper"]

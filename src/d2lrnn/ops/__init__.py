@@ -3,5 +3,5 @@
 import lazy_loader as _lazy
 
 __getattr__, __dir__, __all__ = _lazy.attach(
-    __name__, ["checkpoint", "corpus", "device", "files", "ranks", "resuming", "scoring", "stream"]
+    __name__, ["callbacks", "checkpoint", "corpus", "device", "files", "ranks", "scoring", "stream"]
 )

@@ -21,24 +21,27 @@ import hashlib
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import torch
 
-from d2lrnn.model import State
+from d2lrnn.layers import State
+from d2lrnn.metrics import Score
+from d2lrnn.model import map_state
 from d2lrnn.ops.device import pick_device
+from d2lrnn.training import Callback, Run
 
-__all__ = ["DistributedError", "Ranks", "join_ranks"]
+__all__ = ["DistributedError", "ProcessGroup", "group_of", "join_ranks"]
 
 
 class DistributedError(RuntimeError):
     """The processes do not fit together, or one of them was lost."""
 
 
-class Ranks:
-    """The company of processes that train together; this one is a process on its own.
+class ProcessGroup(Callback):
+    """The processes that train together; this class is a process on its own. A callback of `fit`.
 
     Attributes
     ----------
@@ -52,45 +55,51 @@ class Ranks:
 
     def __init__(self, device: str | torch.device | None = None) -> None:
         self.device = pick_device(device)
-        self._request = (False, False)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process is the one that shows progress, scores held-out text and writes files."""
+        return self.rank == 0
 
     def rows(self, X: torch.Tensor) -> torch.Tensor:
-        """This rank's rows of a minibatch (batch_size, ...)."""
+        """This process's rows of a minibatch (batch_size, ...)."""
         return X
 
-    def whole(self, state: State | None) -> State | None:
-        """The hidden state of the whole minibatch out of everyone's rows. All ranks must call it together."""
+    def all_rows(self, state: State | None) -> State | None:
+        """The hidden state of the whole minibatch out of everyone's rows. All processes call it together."""
         return state
 
-    def part(self, state: State | None) -> State | None:
-        """This rank's rows of the hidden state of a whole minibatch."""
-        return state
+    def own_rows(self, state: State | None) -> State | None:
+        """This process's rows of the hidden state of a whole minibatch, on its device."""
+        return None if state is None else map_state(lambda part: part.to(self.device), state)
 
-    def request(self, *, stop: bool, store: bool) -> None:
-        """What this process would like after the coming step."""
-        self._request = (stop, store)
+    def consensus(self, *wishes: bool) -> tuple[bool, ...]:
+        """What anybody wishes, such as to stop: on all processes the same, in the same step."""
+        return wishes
 
-    def average(self, grad: torch.Tensor, loss_nats: float) -> float:
-        """Replace the gradient by everyone's average; return everyone's mean loss."""
-        return loss_nats
-
-    def agreed(self) -> tuple[bool, bool]:
-        """Whether anybody wanted to stop, or to store, before the step that was just made."""
-        return self._request
+    def score_once(self, score: Callable[[], Score]) -> Score:
+        """A score as the main process finds it: all processes must come to the same decisions."""
+        return score()
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """A tensor of the CPU, of the same shape everywhere, from each rank."""
+        """A tensor of the CPU, of the same shape everywhere, from each process."""
         return [tensor]
 
-    def of_rank_0(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor as rank 0 has it, of the same shape everywhere; changed in place."""
+    def broadcast(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor as the main process has it, of the same shape everywhere; changed in place."""
         return tensor
 
-    def insist_on_the_same(self, what: str, value: object) -> None:
-        """Raise :class:`DistributedError` on all ranks if something is not the same on all of them."""
+    def check_same(self, what: str, value: object) -> None:
+        """Raise :class:`DistributedError` on all processes if something is not the same on all of them."""
 
 
-class _TorchRanks(Ranks):
+def group_of(callbacks: Iterable[Callback], device: str | torch.device | None) -> ProcessGroup:
+    """The process group among some callbacks, or this process on its own."""
+    groups = [callback for callback in callbacks if isinstance(callback, ProcessGroup)]
+    return groups[0] if groups else ProcessGroup(device)
+
+
+class _TorchProcessGroup(ProcessGroup):
     """Processes of torch's distributed runtime, over gloo on CPUs and nccl on CUDA devices."""
 
     def __init__(self, device: torch.device) -> None:
@@ -99,20 +108,42 @@ class _TorchRanks(Ranks):
         self._distributed = distributed
         self.device = device
         self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
-        self._request = self._agreed = (False, False)
+
+    def on_train_begin(self, run: Run) -> None:
+        """Let all processes begin with the same weights, and each drop other outputs."""
+        self._wishes: tuple[bool, ...] = ()
+        self._agreed: tuple[bool, ...] = ()
+        run.stepper.reduce = self._average
+        generator = getattr(run.windows, "generator", ...)
+        if generator is None:
+            raise DistributedError(
+                "The windows draw from torch's global generator, from which the processes draw other numbers as well: "
+                "they would soon cut different minibatches. Give the windows a generator of their own: "
+                "RandomWindows(..., generator=torch.Generator().manual_seed(0))."
+            )
+        self._check_windows(run)
+        self.broadcast(run.stepper.flat.data)
+        torch.manual_seed(torch.initial_seed() + self.rank)
+
+    def on_epoch_end(self, run: Run) -> None:
+        """Make sure that all processes still cut the same minibatches."""
+        self._check_windows(run)
+
+    def _check_windows(self, run: Run) -> None:
+        generator = getattr(run.windows, "generator", None)
+        state = None if generator is None else generator.get_state().tolist()
+        self.check_same("Settings, windows and seed", (run.settings, run.step, state))
 
     def rows(self, X: torch.Tensor) -> torch.Tensor:
         return X[self._mine(len(X))]
 
-    def whole(self, state: State | None) -> State | None:
-        if isinstance(state, tuple):
-            return tuple(self.whole(part) for part in state)
-        return None if state is None else torch.cat(self.gather(state.cpu()))
+    def all_rows(self, state: State | None) -> State | None:
+        return None if state is None else map_state(lambda part: torch.cat(self.gather(part.cpu())), state)
 
-    def part(self, state: State | None) -> State | None:
-        if isinstance(state, tuple):
-            return tuple(self.part(part) for part in state)
-        return None if state is None else state[self._mine(len(state))].clone()
+    def own_rows(self, state: State | None) -> State | None:
+        if state is None:
+            return None
+        return map_state(lambda part: part[self._mine(len(part))].to(self.device, copy=True), state)
 
     def _mine(self, batch_size: int) -> slice:
         size, left_over = divmod(batch_size, self.world_size)
@@ -123,17 +154,26 @@ class _TorchRanks(Ranks):
             )
         return slice(self.rank * size, (self.rank + 1) * size)
 
-    def average(self, grad: torch.Tensor, loss_nats: float) -> float:
-        message = torch.cat([grad, grad.new_tensor([loss_nats, *self._request])])
+    def _average(self, grad: torch.Tensor, loss_nats: float) -> float:
+        """Replace the gradient by everyone's average; return everyone's mean loss. The wishes travel along."""
+        message = torch.cat([grad, grad.new_tensor([loss_nats, *self._wishes])])
         with _lost_rank():
             self._distributed.all_reduce(message)
         torch.div(message[: len(grad)], self.world_size, out=grad)
-        loss_sum, *requests = message[len(grad) :].tolist()
-        self._agreed = tuple(request > 0 for request in requests)
+        loss_sum, *wishes = message[len(grad) :].tolist()
+        self._agreed = tuple(wish > 0 for wish in wishes)
         return loss_sum / self.world_size
 
-    def agreed(self) -> tuple[bool, bool]:
-        return self._agreed
+    def consensus(self, *wishes: bool) -> tuple[bool, ...]:
+        """Of the wishes that were said after the step before: they travel with the gradients of this one."""
+        agreed = self._agreed or tuple(False for _ in wishes)
+        self._wishes = wishes
+        return agreed
+
+    def score_once(self, score: Callable[[], Score]) -> Score:
+        found = score() if self.is_main else Score(0.0, 0)
+        numbers = self.broadcast(torch.tensor([found.total_nats, found.num_tokens], dtype=torch.float64))
+        return Score(float(numbers[0]), int(numbers[1]))
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         mine = tensor.to(self.device)  # nccl speaks between GPUs alone
@@ -142,13 +182,13 @@ class _TorchRanks(Ranks):
             self._distributed.all_gather(everyone, mine)
         return [other.cpu() for other in everyone]
 
-    def of_rank_0(self, tensor: torch.Tensor) -> torch.Tensor:
+    def broadcast(self, tensor: torch.Tensor) -> torch.Tensor:
         there = tensor.to(self.device)
         with _lost_rank():
             self._distributed.broadcast(there, src=0)
         return tensor.copy_(there)
 
-    def insist_on_the_same(self, what: str, value: object) -> None:
+    def check_same(self, what: str, value: object) -> None:
         digest = hashlib.sha256(repr(value).encode()).digest()
         everyone = self.gather(torch.frombuffer(bytearray(digest), dtype=torch.uint8))
         different = [rank for rank, other in enumerate(everyone) if not torch.equal(other, everyone[0])]
@@ -172,7 +212,7 @@ def _lost_rank() -> Iterator[None]:
 @contextlib.contextmanager
 def join_ranks(
     device: str | torch.device | None = None, timeout: timedelta = timedelta(minutes=30)
-) -> Iterator[Ranks]:
+) -> Iterator[ProcessGroup]:
     """Meet the other processes of a training that ``torchrun`` started, or go alone where none did.
 
     Parameters
@@ -185,7 +225,8 @@ def join_ranks(
 
     Yields
     ------
-    Ranks
+    ProcessGroup
+        To be passed to `fit` among its callbacks. All processes call `fit` with the same arguments.
 
     Raises
     ------
@@ -199,7 +240,7 @@ def join_ranks(
     0 1 cpu
     """
     if not {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
-        yield Ranks(device)
+        yield ProcessGroup(device)
         return
     from torch import distributed  # only here: `import d2lrnn` stays as quick as `import torch`
 
@@ -219,17 +260,17 @@ def join_ranks(
             "torchrun, or with the same --rdzv-endpoint?"
         ) from error
     try:
-        yield _TorchRanks(place)
+        yield _TorchProcessGroup(place)
     finally:
         distributed.destroy_process_group()
 
 
 def _fresh_part(store: Any, rank: int, world_size: int, timeout: timedelta) -> Any:
-    """A part of the store in which no earlier attempt has left anything.
+    """A prefix in the store under which no earlier attempt has left anything.
 
-    torchrun keeps its store when it starts lost processes again. Without a part of their own, the new ones read there
-    the addresses of the dead, and cannot connect. Rank 0 proposes to meet those whose names it finds, which may be
-    names of the dead, too; a meeting takes place when everyone who is named has agreed to it.
+    torchrun keeps its store when it starts lost processes again (pytorch issue #135712): without a prefix of their own,
+    the new ones read there the addresses of the dead, and cannot connect. Rank 0 proposes to meet those whose names it
+    finds, which may be names of the dead, too; a meeting takes place when everyone who is named has agreed to it.
     """
     from torch.distributed import PrefixStore
 
@@ -242,11 +283,11 @@ def _fresh_part(store: Any, rank: int, world_size: int, timeout: timedelta) -> A
             store.set("d2lrnn/meeting", ",".join(names))
         meeting = store.get("d2lrnn/meeting").decode()
         if my_name in meeting:
-            place = f"d2lrnn/{hashlib.sha256(meeting.encode()).hexdigest()}"
-            count = store.add(f"{place}/agreed", int(meeting != agreed_to))
+            prefix = f"d2lrnn/{hashlib.sha256(meeting.encode()).hexdigest()}"
+            count = store.add(f"{prefix}/agreed", int(meeting != agreed_to))
             agreed_to = meeting
             if count == world_size:
-                return PrefixStore(place, store)
+                return PrefixStore(prefix, store)
         time.sleep(0.02)
     raise RuntimeError(f"no meeting of {world_size} processes within {timeout}")
 

@@ -22,8 +22,8 @@ from d2lrnn.metrics import Score, score_logits
 from d2lrnn.model import RNNLM, evaluate
 from d2lrnn.ngram import NGramLM
 from d2lrnn.ops.device import describe_device, pick_device
+from d2lrnn.optim import clip_gradients
 from d2lrnn.text import EncodedText, load_text
-from d2lrnn.training import clip_gradients
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number
 from d2lrnn.widgets.words import Words

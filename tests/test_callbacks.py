@@ -16,7 +16,7 @@ from torch import nn
 
 import d2lrnn as d
 from d2lrnn.ops import checkpoint as checkpoint_module
-from d2lrnn.ops.resuming import Checkpoints, TrainingInterruptedError
+from d2lrnn.ops.callbacks import KeepBest, TrainingInterruptedError
 
 IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 30)
 HELDOUT = IDS[:40]
@@ -53,24 +53,31 @@ class Stopped(Exception):
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """As if the power went: nothing runs after this step, not even what tidies up."""
-    original, count = d.engines.stepper.Stepper.step, [0]
+    original, count = d.engines.Stepper.__call__, [0]
 
-    def counting(self: d.engines.stepper.Stepper, *arguments: object) -> tuple[float, float]:
+    def counting(self: d.engines.Stepper, *arguments: object) -> d.engines.Step:
         if count[0] == step:
             raise Stopped
         count[0] += 1
         return original(self, *arguments)
 
-    monkeypatch.setattr(d.engines.stepper.Stepper, "step", counting)
+    monkeypatch.setattr(d.engines.Stepper, "__call__", counting)
 
 
 def train(
-    path: Path | None, make_windows: Callable, layer: type[nn.Module] = d.RNNScratch, resume: bool = False, **settings
+    path: Path | None,
+    make_windows: Callable,
+    layer: type[nn.Module] = d.RNNScratch,
+    resume: bool = False,
+    callbacks: Callable[[], list[d.Callback]] = list,
+    **settings,
 ) -> tuple[d.RNNLM, d.History]:
-    model, windows = make_model(layer), make_windows()
-    checkpoint = None if path is None else Checkpoints(path, every_seconds=None, every_steps=1)
+    model, windows, listeners = make_model(layer), make_windows(), callbacks()
+    if path is not None:
+        every = {"every_seconds": None, "every_steps": 1}
+        listeners.append(d.Checkpointing(path, **every, resume=resume, overwrite=not resume))
     settings = {"epochs": 3, "lr": 0.05, "heldout_ids": HELDOUT, "device": "cpu"} | settings
-    return model, d.fit(model, windows, checkpoint=checkpoint, resume=resume, **settings)
+    return model, d.fit(model, windows, callbacks=listeners, **settings)
 
 
 def assert_same(one: tuple[d.RNNLM, d.History], other: tuple[d.RNNLM, d.History]) -> None:
@@ -126,13 +133,13 @@ def test_stopped_again_and_again(tmp_path: Path) -> None:
     assert_same(resumed, undisturbed)
 
 
-@pytest.mark.parametrize("settings", [{"patience": 2}, {"keep_best": True}])
-def test_the_best_weights_and_the_patience_go_on(tmp_path: Path, settings: dict) -> None:
+@pytest.mark.parametrize("callback", [lambda: d.EarlyStopping(patience=2), KeepBest], ids=["stop early", "keep best"])
+def test_the_best_weights_and_the_patience_go_on(tmp_path: Path, callback: Callable[[], d.Callback]) -> None:
     """Held out is a text of another kind: at this rate its perplexity rises after a few epochs."""
-    settings |= {"epochs": 6, "lr": 0.1, "heldout_ids": IDS[:40].flip(0) // 2}
+    settings = {"epochs": 6, "lr": 0.1, "heldout_ids": IDS[:40].flip(0) // 2, "callbacks": lambda: [callback()]}
     undisturbed = train(None, random_windows, **settings)
     best = undisturbed[1].best.epoch
-    assert best < len(undisturbed[1].epochs) and (len(undisturbed[1].epochs) < 6) == ("patience" in settings)
+    assert best < len(undisturbed[1].epochs) and (len(undisturbed[1].epochs) < 6) == (callback is not KeepBest)
     for step in (8 * best - 1, 8 * best + 1, 8 * best + 9):
         path = tmp_path / f"{step}.safetensors"
         with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
@@ -206,12 +213,12 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
     def save(path: object, model: object, vocab: object, *, settings: object, progress: dict) -> None:
         written.append(progress["step"])
 
-    monkeypatch.setattr("d2lrnn.ops.resuming.save_checkpoint", save)
+    monkeypatch.setattr("d2lrnn.ops.callbacks.save_checkpoint", save)
 
     def steps_written(**settings: object) -> list[int]:
         written.clear()
-        checkpoint = Checkpoints(tmp_path / "a.safetensors", **settings)
-        d.fit(make_model(), sequential(), epochs=1, lr=0.1, device="cpu", checkpoint=checkpoint)
+        checkpoint = d.Checkpointing(tmp_path / "a.safetensors", **settings)
+        d.fit(make_model(), sequential(), epochs=1, lr=0.1, device="cpu", callbacks=[checkpoint])
         return list(written)
 
     assert len(sequential()) == 8
@@ -219,12 +226,12 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
     assert steps_written(every_seconds=None, every_steps=3) == [3, 6, 8]
     assert steps_written() == [8]
     clock = iter(range(0, 1000, 25))
-    monkeypatch.setattr("d2lrnn.ops.resuming.time", type("Clock", (), {"monotonic": lambda: next(clock)}))
+    monkeypatch.setattr("d2lrnn.ops.callbacks.time", type("Clock", (), {"monotonic": lambda: next(clock)}))
     # each look at the clock finds it 25 s later, and each start of the count is a look, too
     assert steps_written(every_seconds=60.0) == [3, 6, 8]
     for setting in ({"every_seconds": 0}, {"every_steps": -1}):
         with pytest.raises(ValueError, match="must be more than 0"):
-            Checkpoints("a", **setting)
+            d.Checkpointing("a", **setting)
 
 
 def test_a_checkpoint_changes_nothing_in_the_training(tmp_path: Path) -> None:
@@ -249,8 +256,8 @@ def test_a_signal_waits_for_the_step_and_stores(tmp_path: Path, monkeypatch: pyt
     with pytest.MonkeyPatch.context() as patch, pytest.raises(TrainingInterruptedError, match="after step") as caught:
         patch.setattr(d.optim.AdamW, "update", update)
         model, windows = make_model(), random_windows()
-        checkpoint = Checkpoints(path, every_seconds=None)
-        d.fit(model, windows, epochs=3, lr=0.05, heldout_ids=HELDOUT, device="cpu", checkpoint=checkpoint)
+        checkpoint = d.Checkpointing(path, every_seconds=None)
+        d.fit(model, windows, epochs=3, lr=0.05, heldout_ids=HELDOUT, device="cpu", callbacks=[checkpoint])
     assert signal.getsignal(number) == before
     assert caught.value.signal == number and caught.value.path == path
     assert isinstance(caught.value, KeyboardInterrupt)
@@ -280,7 +287,9 @@ def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path: Path, mon
             raise OSError(28, "No space left on device")
         return replacing(target)
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(d.ops.checkpoint.CheckpointError, match="No space left on device"):
+    no_space = pytest.raises(d.ops.checkpoint.CheckpointError, match="No space left on device")
+    again = pytest.warns(UserWarning, match="No space left on device.*Training goes on, and this is tried again")
+    with pytest.MonkeyPatch.context() as patch, no_space, again:
         patch.setattr(checkpoint_module, "replacing", full_after_a_while)
         train(path, random_windows)
     assert d.load_checkpoint(path).progress["step"] == 10
@@ -291,18 +300,15 @@ KILLED = """
 import sys
 import torch
 import d2lrnn as d
-from d2lrnn.ops.resuming import Checkpoints
 
 def train(path):
     torch.manual_seed(0)
     ids = torch.tensor([0, 1, 2, 3, 2, 1] * 100)
     model = d.RNNLM(d.RNNScratch(4, 32), 4)
     windows = d.RandomWindows(ids, 3, 7, generator=torch.Generator().manual_seed(5))
-    checkpoint = None if path is None else Checkpoints(path, every_seconds=None, every_steps=1)
+    callbacks = [] if path is None else [d.Checkpointing(path, every_seconds=None, every_steps=1, resume=True)]
     print("ready", flush=True)
-    history = d.fit(
-        model, windows, epochs=4, lr=0.02, schedule="one-cycle", device="cpu", checkpoint=checkpoint, resume=True
-    )
+    history = d.fit(model, windows, epochs=4, lr=0.02, schedule="one-cycle", device="cpu", callbacks=callbacks)
     return model, history
 
 if __name__ == "__main__":
