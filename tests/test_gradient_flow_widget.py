@@ -1,4 +1,4 @@
-"""The explorable GradientFlow in Python: against d2lrnn.study.bptt, autograd, and the numbers that the chapter names."""
+"""The explorable GradientFlow in Python: against study.bptt, autograd, and the numbers that the chapter names."""
 
 from __future__ import annotations
 
