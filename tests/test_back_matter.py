@@ -75,7 +75,7 @@ def test_the_tables_name_most_of_the_package() -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    ["d.RNNModel", "d.Vocab.to_tokens", "d.fit(theta=1)", "d.by_hand.TimeRNN(Wx)", "d.RNNLM(vocab_size, rnn)", "d.absent"],
+    ["d.RNNModel", "d.Vocab.words", "d.fit(theta=1)", "d.by_hand.TimeRNN(Wx)", "d.RNNLM(vocab_size, rnn)", "d.absent"],
 )
 def test_a_wrong_promise_is_noticed(broken: str) -> None:
     with pytest.raises((AssertionError, TypeError)):

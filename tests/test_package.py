@@ -42,7 +42,12 @@ def test_public_objects_are_documented_and_annotated(name: str) -> None:
 def imports_of(path: Path) -> set[str]:
     """First parts of the package's names that a module imports when it is imported itself."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    inside = {child for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for child in ast.walk(node)}
+    later = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    inside = {child for node in later for child in ast.walk(node)}
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node not in inside]
     names = [node.module.split(".")[1:] or [alias.name for alias in node.names] for node in nodes
              if node.module and node.module.split(".")[0] == "d2lrnn"]  # fmt: skip

@@ -11,8 +11,6 @@ from typing import Literal
 
 import torch
 
-from d2lrnn.ops.corpus import CORPORA, DEFAULT_CORPUS, load_corpus
-
 __all__ = ["EncodedText", "Vocab", "count_left_out", "encode_text", "load_text", "normalize", "tokenize"]
 
 Level = Literal["char", "word"]
@@ -270,6 +268,8 @@ def nothing_left(name: str | os.PathLike[str]) -> ValueError:
 
 def is_cleaned(name: str | os.PathLike[str], clean: bool | None) -> bool:
     """Whether a text is cleaned: if nothing is said, the named corpora are, and nobody's own files."""
+    from d2lrnn.ops.corpus import CORPORA
+
     return (isinstance(name, str) and name in CORPORA) if clean is None else clean
 
 
@@ -316,7 +316,7 @@ def encode_text(
 
 
 def load_text(
-    name: str | os.PathLike[str] = DEFAULT_CORPUS,
+    name: str | os.PathLike[str] = "the-tide-clock",
     level: Level = "char",
     *,
     heldout_fraction: float = 0.1,
@@ -365,6 +365,8 @@ def load_text(
     <EncodedText: 94,999 training and 10,555 held-out tokens, vocabulary of 27>
     """
     check_heldout_fraction(heldout_fraction)
+    from d2lrnn.ops.corpus import load_corpus  # at run time: files and downloads are no matter of this module
+
     text = load_corpus(name)
     if is_cleaned(name, clean):
         text = normalize(text)

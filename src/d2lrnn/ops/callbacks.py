@@ -313,7 +313,8 @@ class Checkpointing(Callback):
         self._start_counting(run)
 
     def _resume(self, run: Run) -> None:
-        loaded = load_checkpoint(self.path, weights="last", layers={type(run.model.rnn).__name__: type(run.model.rnn)})
+        layer = type(run.model.rnn)
+        loaded = load_checkpoint(self.path, weights="last", layers={layer.__name__: layer}, model=type(run.model))
         progress = check_same_run(self.path, loaded.model, loaded.progress, run)
         run.model.load_state_dict(loaded.model.state_dict())
         run.load_state_dict(progress)
