@@ -21,7 +21,7 @@ EXERCISE = re.compile(r"\{exercise(?:-start)?\} ([^\n]*)\n:label: (\S+)\n")
 ROW = re.compile(r"^\* - \{ref\}`(.+) <(.+)>`\n  - (yes|no)\n  - (.+(?:\n    .+)*)\n", re.MULTILINE)
 # Answers that the page gives as code, in one of its bits of inline code: a value, or an expression in the arguments.
 GIVEN_AS_CODE = [
-    "ex-predicting-5",
+    "ex-predicting-4",
     "ex-hidden-state-3",
     "ex-hidden-state-5",
     "ex-concatenation-3",

@@ -10,10 +10,10 @@ Train a character language model, score it on text that it has not seen, and let
     d.fit(model, windows, epochs=3, lr=0.01, heldout_ids=text.heldout_ids)
     print(d.generate(model, text.vocab, "the tide ", 100))
 
-Beside the names of ``d2lrnn.__all__``: ``d.bptt``, ``d.by_hand``, ``d.scan``, ``d.coding`` and ``d.pretrained`` belong
-to one chapter each, ``d.optim`` has the optimisers, ``d.plotting`` the figures (needs matplotlib), ``d.widgets`` the
-explorables (needs anywidget), ``d.checks`` the exercises, ``d.ops`` what long trainings need.
-``help(d.fit)`` explains a name.
+Beside the names of ``d2lrnn.__all__``: ``d.subwords``, ``d.bptt``, ``d.by_hand``, ``d.scan``, ``d.coding`` and
+``d.pretrained`` belong to one chapter each, ``d.optim`` has the optimisers, ``d.plotting`` the figures (needs
+matplotlib), ``d.widgets`` the explorables (needs anywidget), ``d.checks`` the exercises, ``d.ops`` what long trainings
+need. ``help(d.fit)`` explains a name.
 """
 
 # Names are imported when they are asked for, so that `d2lrnn --help` need not wait for torch. The list of them, which
@@ -28,7 +28,7 @@ __version__ = "0.2.0"
 _load, _names, _ = _lazy.attach_stub(__name__, __file__)
 _SUBMODULES = (
     "bptt", "by_hand", "checks", "coding", "engines", "ops", "optim", "plotting", "pretrained", "scan", "study",
-    "widgets",
+    "subwords", "widgets",
 )  # fmt: skip
 __all__ = sorted(set(_names()) - set(_SUBMODULES))
 

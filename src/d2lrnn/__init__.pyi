@@ -37,6 +37,7 @@ from .study import by_hand as by_hand
 from .study import coding as coding
 from .study import pretrained as pretrained
 from .study import scan as scan
+from .study import subwords as subwords
 from .study.pretrained import load_pretrained as load_pretrained
 from .text import EncodedText as EncodedText
 from .text import Vocab as Vocab

@@ -4,11 +4,11 @@ An n-gram model predicts the next token from the :math:`n - 1` before it. Contex
 the difficulty, and Witten and Bell's answer is to ask the shorter context as often as the long one met something new:
 
 .. math::
-    P_n(x \mid c) = \frac{N(c, x) + T(c)\, P_{n-1}(x \mid c')}{N(c) + T(c)},
+    P_n(x \mid c) = \frac{N(c, x) + D(c)\, P_{n-1}(x \mid c')}{N(c) + D(c)},
     \qquad P_0(x) = \frac1{|\mathcal V|},
 
 where :math:`N(c, x)` counts how often :math:`x` followed the context :math:`c`, :math:`N(c)` is their sum over
-:math:`x`, :math:`T(c)` the number of different tokens that followed, and :math:`c'` the context without its oldest
+:math:`x`, :math:`D(c)` the number of different tokens that followed, and :math:`c'` the context without its oldest
 token.
 """
 

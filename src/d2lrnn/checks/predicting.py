@@ -66,13 +66,13 @@ def only_the_unseen(followers: Mapping[str, int], shorter: Table, x: str) -> flo
     return (followers[x] if x in followers else len(followers) * shorter[x]) / num_events
 
 
-def only_the_drawer(followers: Mapping[str, int], shorter: Table, x: str) -> float:
+def only_the_counts(followers: Mapping[str, int], shorter: Table, x: str) -> float:
     return followers.get(x, 0) / sum(followers.values()) if followers else shorter[x]
 
 
-def drawers() -> list[tuple]:
-    contents = ({"a": 3, "b": 1}, {"a": 1}, {"a": 2, "b": 1, "c": 1, "d": 5}, {})
-    return [(followers, shorter, x) for followers in contents for shorter in (UNIFORM, SKEWED) for x in "abd"]
+def contexts() -> list[tuple]:
+    counts = ({"a": 3, "b": 1}, {"a": 1}, {"a": 2, "b": 1, "c": 1, "d": 5}, {})
+    return [(followers, shorter, x) for followers in counts for shorter in (UNIFORM, SKEWED) for x in "abd"]
 
 
 EXERCISES: tuple[Exercise, ...] = (
@@ -82,24 +82,23 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 (5, 20**5, 20**6, 20**5 * 19),
-                "The drawers are right, their name is not: the n of n-gram counts the predicted symbol too.",
+                "The contexts are right, the name is not: the n of n-gram counts the predicted symbol too.",
             ),
             Mistake(
                 (6, 20**6, 20**7, 20**6 * 19),
-                "A drawer is labelled with the waves that came before. The wave to be predicted is on no label: it is "
-                "what you hope to find inside.",
+                "A context holds only the marks that came before. The predicted mark is not part of it.",
             ),
             Mistake(
                 (6, 20**5, 20**6, 20**6 - 1),
-                "You let all the numbers of the whole cabinet sum to 1 together. Each drawer is a distribution of its "
+                "You let all the numbers of the whole table sum to 1 together. Each context has a distribution of its "
                 "own: how many sums are there?",
             ),
             Mistake(
                 (6, 20**5, 20**6, 20**6),
-                "Not all of them are free: whoever has filled in all but one of a drawer's numbers has no choice left.",
+                "Not all of them are free: when all but one of a context's numbers are chosen, the last one is fixed.",
             ),
         ),
-        praise="Twenty times as much for every further wave, and hardly any sea to fill it with.",
+        praise="Every further mark makes the table twenty times as large, with the same data to fill it.",
         rtol=0,
         atol=0,
     ),
@@ -109,25 +108,25 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 without_start,
-                "Your chain has no beginning: the first symbol has a probability as well, and nothing before it to "
-                "look it up under.",
+                "The first symbol is missing: it has a probability as well, and no symbol before it. Which table has "
+                "it?",
             ),
             Mistake(
                 independent,
-                "You used the table for beginnings at every step. That is the heap again: what came before must have a "
-                "say from the second symbol on.",
+                "You used the table `start` at every step, as if the symbols were independent. From the second symbol "
+                "on, the one before it matters.",
             ),
             Mistake(
                 turned_round,
-                "You went through the table the wrong way round: follow[a][b] is the probability of b given a, and a "
-                "comes first.",
+                "You read the table the wrong way round: follow[a][b] is the probability of b given a, and a comes "
+                "first.",
             ),
             Mistake(
                 summed,
-                "You added up, and a sum of probabilities may exceed 1. Which rule joins 'this and then that'?",
+                "You added, and a sum of probabilities can be greater than 1. What joins 'this and then that'?",
             ),
         ),
-        praise="One factor for the beginning, one for each step: the chain rule, with a memory of one symbol.",
+        praise="One factor for the beginning and one for each step: the chain rule with a context of one symbol.",
         probes=strings,
     ),
     Exercise(
@@ -136,32 +135,33 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 events_not_types,
-                "You counted every bean as a novelty, so that the adviser always gets half. T counts the different "
-                "symbols in the drawer.",
+                "You used the number of all symbols that came, so the shorter context always gets half. D counts the "
+                "different ones.",
             ),
             Mistake(
                 one_novelty,
-                "You counted one novelty in all. How many times was the drawer caught out while it was being filled?",
+                "You counted one new symbol in all. How many times did a symbol come that was new to this context?",
             ),
             Mistake(
                 sums_to_more,
-                "Your probabilities sum to more than 1: what is added to the numerators has to be added below as well.",
+                "Your probabilities sum to more than 1: what is added to the numerators belongs in the denominator "
+                "as well.",
             ),
             Mistake(
                 only_the_unseen,
-                "You asked the adviser about unseen symbols only, so the probabilities sum to less than 1. In the "
-                "formula it has a say in every symbol.",
+                "You asked the shorter context about unseen symbols only, so the probabilities sum to less than 1. In "
+                "the formula it contributes to every symbol.",
             ),
             Mistake(
-                only_the_drawer,
-                "That is the relative frequency, and it is 0 for whatever has not come yet. Ask the adviser.",
+                only_the_counts,
+                "That is the relative frequency, which is 0 for whatever has not come yet. Add the shorter context.",
             ),
         ),
-        praise="Stack a few of these on a uniform adviser, and you have the baseline of this book.",
-        probes=drawers,
+        praise="Repeat this from the uniform distribution up to a context of four, and you have the book's baseline.",
+        probes=contexts,
     ),
     Exercise(
-        label="ex-predicting-5",
+        label="ex-predicting-4",
         solution={"C", "D"},
         mistakes=(
             Mistake(
@@ -170,18 +170,18 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 {"B", "C", "D"},
-                "You count all the b's. Does the source make a difference between none of them and three?",
+                "You count all the b's. Does the source distinguish none of them from three?",
             ),
             Mistake(
                 {"A", "B", "C", "D", "E"},
-                "These are all different pasts, and a perfect memory tells them all apart. But which of them must be, "
-                "for the sake of the future?",
+                "These are all different pasts, and a perfect memory tells them all apart. Which of them have "
+                "different futures?",
             ),
             Mistake(
                 {"A", "B", "E"},
-                "These are just the pairs that may be merged; the question was about the others.",
+                "These are the pairs that may share a state; the question was about the others.",
             ),
         ),
-        praise="C looks harmless for one step, and is not. Three states will do, and two will not.",
+        praise="C looks the same for one step and differs at the next. Three states are enough, and two are not.",
     ),
 )

@@ -2,4 +2,4 @@
 
 import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _lazy.attach(__name__, ["bptt", "by_hand", "coding", "pretrained", "scan"])
+__getattr__, __dir__, __all__ = _lazy.attach(__name__, ["bptt", "by_hand", "coding", "pretrained", "scan", "subwords"])
