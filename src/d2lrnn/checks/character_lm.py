@@ -142,7 +142,7 @@ EXERCISES: tuple[Exercise, ...] = (
         probes=nuclei,
     ),
     Exercise(
-        label="ex-character-lm-5",
+        label="ex-character-lm-decoding-1",
         solution=likeliest_pair,
         mistakes=(
             Mistake(
