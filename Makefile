@@ -47,8 +47,10 @@ quick: env ## the subset for daily work: lint, tests and doctests
 	@$(MAKE) lint
 	@$(MAKE) unit
 
-lint: env
+lint: env ## style and types: Python by ruff and mypy, JavaScript by oxlint
 	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+	@.venv/bin/oxlint --deny-warnings
 
 format: env ## let ruff mend what it can
 	@$(PY) -m ruff check --fix .

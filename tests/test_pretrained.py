@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import d2lrnn as d
+from train_pretrained import write
 
 
 def test_four_stages_each_better_than_the_one_before() -> None:
@@ -42,6 +43,11 @@ def small(**settings: object) -> d.RNNLM:
 ABOUT = {"num_steps": "7", "heldout_perplexity": "2.5"}
 
 
+def test_what_is_written_here_has_no_public_name() -> None:
+    """A pair of load and save would promise that one reads what the other writes: checkpoints do."""
+    assert not hasattr(d.pretrained, "save_pretrained")
+
+
 def test_only_what_the_form_holds_is_written_and_nothing_by_halves(tmp_path: Path) -> None:
     vocab = d.Vocab("abc")
     path = tmp_path / "model.safetensors"
@@ -54,9 +60,9 @@ def test_only_what_the_form_holds_is_written_and_nothing_by_halves(tmp_path: Pat
         (huge, vocab, "float16"),
     ]:
         with pytest.raises(ValueError, match=message):
-            d.pretrained.save_pretrained(path, model, tokens, ABOUT)
+            write(path, model, tokens, ABOUT)
     assert not list(tmp_path.iterdir())
-    d.pretrained.save_pretrained(path, small(), vocab, ABOUT)
+    write(path, small(), vocab, ABOUT)
     assert [file.name for file in tmp_path.iterdir()] == ["model.safetensors"]
 
 
@@ -64,7 +70,7 @@ def test_weights_come_back_rounded_to_half_precision(tmp_path: Path, monkeypatch
     model = small()
     folder = tmp_path / "data" / "models"
     folder.mkdir(parents=True)
-    d.pretrained.save_pretrained(folder / "trained.safetensors", model, d.Vocab("abc"), ABOUT)
+    write(folder / "trained.safetensors", model, d.Vocab("abc"), ABOUT)
     monkeypatch.setattr("d2lrnn.study.pretrained.files", lambda package: tmp_path)
     loaded = d.load_pretrained()
     assert (loaded.num_steps, loaded.heldout_perplexity) == (7, 2.5) and not loaded.model.training

@@ -18,7 +18,7 @@ def _lstm_flops(vocab_size: int, num_inputs: int, num_hiddens: int) -> int:
 
 
 def _whole_gradient(grads: list[torch.Tensor], counts: list[int]) -> torch.Tensor:
-    return sum(count * grad for grad, count in zip(grads, counts)) / sum(counts)
+    return sum((count * grad for grad, count in zip(grads, counts)), torch.tensor(0.0)) / sum(counts)
 
 
 def _shares() -> list[tuple[list[torch.Tensor], list[int]]]:

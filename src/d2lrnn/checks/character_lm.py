@@ -13,7 +13,7 @@ Floats = Sequence[float] | torch.Tensor
 SHAPES = {"W_xh": (100, 64), "W_hh": (64, 64), "b_h": (64,), "W_hq": (64, 5000), "b_q": (5000,)}
 
 
-def as_row(values: Floats) -> torch.Tensor:
+def as_row(values: Floats | Sequence[Sequence[float]]) -> torch.Tensor:
     return torch.as_tensor(values, dtype=torch.float64)
 
 

@@ -33,6 +33,7 @@ def glue(
     W_xh: torch.Tensor,
     W_hh: torch.Tensor,
     b_h: torch.Tensor,
+    *,
     fill: float = 1.0,
     wide_order: tuple[int, ...] = (0, 1, 2),
     tall_order: tuple[int, ...] = (0, 1, 2),

@@ -32,7 +32,7 @@ def bell_probes() -> list[tuple[list[int]]]:
     return [([0, 0, 0, 0],), ([0, 0, 0, 1, 0, 0, 0],), ([1] + [0] * 50,), ([0, 1, 0, 1, 1, 0],)]
 
 
-def torch_weights() -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
+def torch_weights() -> list[tuple[torch.Tensor, ...]]:
     """Weights as ``nn.RNN`` keeps them, for 3 inputs and 4 hidden units, and for 2 and 2."""
     generator = torch.Generator().manual_seed(0)
     probes = []

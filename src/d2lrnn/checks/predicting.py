@@ -71,7 +71,7 @@ def only_the_counts(followers: Mapping[str, int], shorter: Table, x: str) -> flo
 
 
 def contexts() -> list[tuple]:
-    counts = ({"a": 3, "b": 1}, {"a": 1}, {"a": 2, "b": 1, "c": 1, "d": 5}, {})
+    counts: tuple[dict[str, int], ...] = ({"a": 3, "b": 1}, {"a": 1}, {"a": 2, "b": 1, "c": 1, "d": 5}, {})
     return [(followers, shorter, x) for followers in counts for shorter in (UNIFORM, SKEWED) for x in "abd"]
 
 

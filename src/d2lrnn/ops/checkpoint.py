@@ -341,8 +341,8 @@ def _parameters(cls: type[nn.Module]) -> list[str]:
     """Names of what a class is made with; what it takes by ``**kwargs`` are its base's."""
     names: list[str] = []
     for base in cls.__mro__:
-        if "__init__" in vars(base):
-            parameters = list(inspect.signature(base.__init__).parameters.values())[1:]
+        if init := vars(base).get("__init__"):
+            parameters = list(inspect.signature(init).parameters.values())[1:]
             named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
             names += [name for name in named if name not in names]
             if len(named) == len(parameters):

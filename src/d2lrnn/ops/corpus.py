@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib import resources
 from io import BufferedReader, FileIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -194,7 +194,7 @@ def read_chunks(
         raise CorpusError(f"{str(path)!r} cannot be read as a text file: {error.strerror}.") from error
 
 
-def _read_decoded(file: TextIOWrapper, chunk_chars: int, path: Path) -> str:
+def _read_decoded(file: TextIOWrapper[BufferedReader[Any]], chunk_chars: int, path: Path) -> str:
     try:
         return file.read(chunk_chars)
     except UnicodeDecodeError as error:
