@@ -129,3 +129,17 @@ def test_a_vocabulary_has_a_limit_that_counts_the_unknown_one() -> None:
 def test_bad_settings(bad: dict) -> None:
     with pytest.raises(ValueError, match=next(iter(bad))):
         d.load_text(**bad)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shown"),
+    [
+        ("machine", "<Vocab of 7 tokens: 'acehimn'>"),
+        (["the", "tide"], "<Vocab of 2 tokens: 'the', 'tide'>"),
+        (["it's", "a"], """<Vocab of 2 tokens: 'a', "it's">"""),
+        ([str(n) for n in range(10, 30)], "<Vocab of 20 tokens: '10', '11', '12', '13', '14', '15', ...>"),
+        ([chr(256 + n) for n in range(41)], f"<Vocab of 41 tokens: {''.join(chr(256 + n) for n in range(40)) + '...'!r}>"),
+    ],
+)
+def test_a_vocabulary_shows_its_tokens(tokens: list[str] | str, shown: str) -> None:
+    assert repr(d.Vocab(tokens)) == shown

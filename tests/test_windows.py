@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +151,23 @@ def test_shortest_text_that_will_do(kind, options: dict, needed: int) -> None:
     assert len(list(kind(torch.arange(needed), batch_size=4, num_steps=5, **options))) == 1
     with pytest.raises(ValueError, match=rf"has {needed - 1} tokens, and {needed} are needed"):
         kind(torch.arange(needed - 1), batch_size=4, num_steps=5, **options)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 6, 11, 20])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(d.SequentialWindows, {}), (d.SequentialWindows, {"offset": 3}), (d.RandomWindows, {}),
+     (d.RandomWindows, {"overlap": False})],
+)  # fmt: skip
+def test_the_advice_for_a_short_text_can_be_followed(kind: type, options: dict, length: int) -> None:
+    ids = torch.arange(length)
+    with pytest.raises(ValueError, match=r"Take a longer text") as error:
+        kind(ids, batch_size=4, num_steps=5, **options)
+    advised = {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", str(error.value).partition("Take")[2])}
+    if advised:
+        kind(ids, **{"batch_size": 4, "num_steps": 5, **advised}, **options)
+    else:
+        assert length <= 1 + options.get("offset", 0) + 4 * (options.get("overlap") is False)
 
 
 @pytest.mark.parametrize("kind", [d.SequentialWindows, d.RandomWindows])

@@ -6,14 +6,21 @@ or marker as well. Backgrounds are transparent and ink is near black, so that a 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
-import matplotlib.pyplot as plt
 import torch
-from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from d2lrnn.training import History
+
+try:
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+except ModuleNotFoundError as error:
+    message = "d2lrnn.plotting needs matplotlib, which is not installed: pip install matplotlib"
+    raise ModuleNotFoundError(message, name=error.name) from error
 
 __all__ = ["plot_eigenvalues", "plot_history", "plot_lags", "plot_probs", "plot_states", "use_book_style"]
 
@@ -24,9 +31,10 @@ _INK = "#222222"
 
 def use_book_style() -> None:
     """Set matplotlib up as the book does: vector figures, calm axes, colour-blind-safe colours."""
-    from matplotlib_inline.backend_inline import set_matplotlib_formats
+    with contextlib.suppress(ModuleNotFoundError):  # there with Jupyter, and of use there alone
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-    set_matplotlib_formats("svg")
+        set_matplotlib_formats("svg")
     plt.rcParams.update(
         {
             "figure.figsize": (5.6, 3.3),
@@ -70,18 +78,24 @@ def plot_history(history: History, baselines: Mapping[str, float] | None = None,
     ax : Axes, optional
     """
     ax = _axes(ax)
-    epochs = [record.epoch for record in history.epochs]
-    ax.plot(epochs, history.train_perplexities, marker="o", markersize=4, label="training")
-    if history.heldout_perplexities:
-        ax.plot(epochs, history.heldout_perplexities, marker="s", markersize=4, label="held-out")
+    train = {record.epoch: record.train.perplexity for record in history.epochs}
+    heldout = {record.epoch: record.heldout.perplexity for record in history.epochs if record.heldout is not None}
+    ax.plot([*train], [*train.values()], marker="o", markersize=4, label="training")
+    if heldout:
+        ax.plot([*heldout], [*heldout.values()], marker="s", markersize=4, label="held-out")
     for name, value in (baselines or {}).items():
         ax.axhline(value, color=_INK, linestyle=":", linewidth=1)
         ax.annotate(
             name, (1, value), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right"
         )
     ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    if high > 10 * low:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    else:  # on less than a factor of ten, round numbers at equal distances
+        ax.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if str(f"{value:g}")[0] in "25" else ""))
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="epoch", ylabel="perplexity")
     ax.legend()
@@ -118,7 +132,7 @@ def plot_eigenvalues(matrices: Mapping[str, torch.Tensor], ax: Axes | None = Non
     """
     ax = plt.subplots(figsize=(4.6, 4.6), layout="constrained")[1] if ax is None else ax
     ax.add_patch(plt.Circle((0, 0), 1, fill=False, color=_INK, linewidth=1))
-    for (name, matrix), marker in zip(matrices.items(), "o^sDvP"):
+    for (name, matrix), marker in zip(matrices.items(), cycle("o^sDvP")):
         values = torch.linalg.eigvals(matrix.detach().cpu().double()).numpy()
         ax.plot(values.real, values.imag, marker, linestyle="none", markersize=5, alpha=0.8, label=name)
     ax.set_aspect("equal")

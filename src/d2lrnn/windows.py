@@ -85,9 +85,14 @@ class _Windows:
         self._resumed = self.position > 0
 
     def _too_short(self, needed: int) -> ValueError:
+        room = len(self.ids) - (needed - self.batch_size * self.num_steps)
+        if room >= self.num_steps:
+            advice = f"Take a longer text, fewer steps or batch_size={room // self.num_steps}."
+        else:
+            advice = f"Take a longer text{f', or batch_size=1 and num_steps={room}' if room > 0 else ''}."
         return ValueError(
             f"The text has {len(self.ids)} tokens, and {needed} are needed for batch_size={self.batch_size} windows of "
-            f"num_steps={self.num_steps} with their targets. Take a longer text, fewer steps or a smaller batch."
+            f"num_steps={self.num_steps} with their targets. {advice}"
         )
 
     def _minibatches(self, starts: Iterable[torch.Tensor]) -> Iterator[Batch]:

@@ -44,7 +44,7 @@ def pick_device(prefer: str | torch.device | None = None) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ValueError(
             f"The device {str(prefer)!r} cannot be used on this machine ({str(error).splitlines()[0]}). "
-            "Leave `prefer` out to take the best there is, or say 'cpu'."
+            "Name another one, such as 'cpu', or none to take the best there is."
         ) from error
     return device
 

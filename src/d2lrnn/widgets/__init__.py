@@ -7,7 +7,7 @@ self-contained HTML (alive in the built book, with no kernel and no network). Th
 try:
     import anywidget as _anywidget  # noqa: F401
 except ImportError as error:
-    message = 'd2lrnn.widgets needs anywidget, which is not installed: pip install "d2lrnn[widgets]"'
+    message = "d2lrnn.widgets needs anywidget, which is not installed: pip install anywidget"
     raise ImportError(message) from error
 
 from d2lrnn.widgets.base import Explorable
