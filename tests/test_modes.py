@@ -82,12 +82,8 @@ def test_the_mode_stays_when_it_goes_wrong(name: str, tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     handle = model.rnn.register_forward_pre_hook(interrupted)
-    if name == "save_checkpoint, load_checkpoint":  # calls no forward: what goes wrong is the writing
-        with pytest.raises(d.ops.checkpoint.CheckpointError):
-            saved_and_loaded(model, tmp_path / "none")
-    else:
-        with pytest.raises(KeyboardInterrupt):
-            ASK[name](model, tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        ASK[name](model, tmp_path)
     handle.remove()
     assert modes(model) == [True] * parameters
 

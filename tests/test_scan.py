@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import d2lrnn as d
-from d2lrnn.study.scan import Method
+from d2lrnn.study.scan import Method, linear_recurrence_scan
 
 METHODS = get_args(Method)
 LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 31, 64, 100]
@@ -32,8 +32,8 @@ def test_the_loop_is_the_equation_written_out() -> None:
 
 def test_factors_of_one_sum_and_factors_of_zero_forget() -> None:
     _, x, _ = random_case(9)
-    torch.testing.assert_close(d.scan.linear_recurrence_scan(torch.ones_like(x), x), x.cumsum(0), rtol=1e-12, atol=1e-12)
-    assert torch.equal(d.scan.linear_recurrence_scan(torch.zeros_like(x), x), x)
+    torch.testing.assert_close(linear_recurrence_scan(torch.ones_like(x), x), x.cumsum(0), rtol=1e-12, atol=1e-12)
+    assert torch.equal(linear_recurrence_scan(torch.zeros_like(x), x), x)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -41,7 +41,7 @@ def test_factors_of_one_sum_and_factors_of_zero_forget() -> None:
 def test_the_scan_is_the_loop(num_steps: int, method: Method) -> None:
     a, x, h_0 = random_case(num_steps)
     for start in (None, h_0):
-        scanned = d.scan.linear_recurrence_scan(a, x, start, method)
+        scanned = linear_recurrence_scan(a, x, start, method)
         torch.testing.assert_close(scanned, d.scan.linear_recurrence_loop(a, x, start), rtol=1e-10, atol=1e-10)
 
 
@@ -49,7 +49,7 @@ def test_the_scan_is_the_loop(num_steps: int, method: Method) -> None:
 def test_no_start_is_a_start_from_zeros(method: Method) -> None:
     a, x, h_0 = random_case(13)
     zeros = torch.zeros_like(h_0)
-    assert torch.equal(d.scan.linear_recurrence_scan(a, x, None, method), d.scan.linear_recurrence_scan(a, x, zeros, method))
+    assert torch.equal(linear_recurrence_scan(a, x, None, method), linear_recurrence_scan(a, x, zeros, method))
     assert torch.equal(d.scan.linear_recurrence_loop(a, x), d.scan.linear_recurrence_loop(a, x, zeros))
 
 
@@ -60,7 +60,7 @@ def test_gradients_of_the_scan_are_those_of_the_loop(num_steps: int, method: Met
     weights = torch.randn(num_steps, 3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     leaves = [tensor.clone().requires_grad_() for tensor in case]
     looped = torch.autograd.grad((weights * d.scan.linear_recurrence_loop(*leaves)).sum(), leaves)
-    scanned = torch.autograd.grad((weights * d.scan.linear_recurrence_scan(*leaves, method)).sum(), leaves)
+    scanned = torch.autograd.grad((weights * linear_recurrence_scan(*leaves, method)).sum(), leaves)
     for ours, theirs in zip(scanned, looped):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
@@ -72,7 +72,7 @@ def test_complex_numbers_turn_and_shrink(method: Method) -> None:
     a = torch.full((num_steps,), 0.9 * complex(math.cos(0.3), math.sin(0.3)), dtype=torch.complex128)
     x = torch.zeros_like(a)
     x[0] = 1
-    states = d.scan.linear_recurrence_scan(a, x, method=method)
+    states = linear_recurrence_scan(a, x, method=method)
     torch.testing.assert_close(states, a[0] ** torch.arange(num_steps), rtol=1e-12, atol=1e-12)
 
 
@@ -80,7 +80,7 @@ def test_complex_numbers_turn_and_shrink(method: Method) -> None:
 def test_a_long_sequence_neither_over_nor_underflows(method: Method) -> None:
     """The products of the factors underflow; dividing by them, as a sum of x / a would, gives nonsense."""
     a, x = torch.full((5000,), 0.5), torch.ones(5000)
-    states = d.scan.linear_recurrence_scan(a, x, method=method)
+    states = linear_recurrence_scan(a, x, method=method)
     assert a.cumprod(0)[-1] == 0
     torch.testing.assert_close(states, d.scan.linear_recurrence_loop(a, x))
     assert states[-1] == 2
@@ -91,7 +91,7 @@ def test_arguments_stay_as_they_are(num_steps: int) -> None:
     case = random_case(num_steps)
     before = [tensor.clone() for tensor in case]
     for method in METHODS:
-        for result in (d.scan.linear_recurrence_scan(*case, method), d.scan.linear_recurrence_scan(*case[:2], None, method)):
+        for result in (linear_recurrence_scan(*case, method), linear_recurrence_scan(*case[:2], None, method)):
             result.zero_()
     d.scan.linear_recurrence_loop(*case[:2]).zero_()
     assert all(torch.equal(tensor, copy) for tensor, copy in zip(case, before))
@@ -150,4 +150,4 @@ def test_bad_schedules_are_named() -> None:
     with pytest.raises(ValueError, match="must be 'doubling' or 'two-sweep'"):
         d.scan.scan_levels(4, "sideways")
     with pytest.raises(ValueError, match="must be 'doubling' or 'two-sweep'"):
-        d.scan.linear_recurrence_scan(*random_case(4)[:2], method="sideways")
+        linear_recurrence_scan(*random_case(4)[:2], method="sideways")

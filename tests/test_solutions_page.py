@@ -49,7 +49,7 @@ class Row(NamedTuple):
 
 
 def chapters() -> dict[str, list[tuple[str, str]]]:
-    """Title of every lesson or closer look that has exercises, with their titles and labels, in the order of the book."""
+    """Title of every page that has exercises, with their titles and labels, in the order of the book."""
     found = {}
     for path in sorted((ROOT / "chapters").glob("*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells

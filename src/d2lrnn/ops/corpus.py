@@ -9,7 +9,8 @@ ptb            Penn Treebank, Mikolov's 10,000-word edition    downloaded, 2 MB;
 ============== =============================================== =================================
 
 ``-`` in place of a name is the standard input. A download goes to the user's cache with `pooch`, which checks its
-SHA-256. Set the environment variable ``D2LRNN_DATA`` to a folder that already holds the files, and nothing is downloaded.
+SHA-256. Set the environment variable ``D2LRNN_DATA`` to a folder that already holds the files, and nothing is
+downloaded.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from importlib import resources
 from io import BufferedReader, FileIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -194,7 +195,7 @@ def read_chunks(
         raise CorpusError(f"{str(path)!r} cannot be read as a text file: {error.strerror}.") from error
 
 
-def _read_decoded(file: TextIOWrapper[BufferedReader[Any]], chunk_chars: int, path: Path) -> str:
+def _read_decoded(file: TextIOWrapper[_Counted], chunk_chars: int, path: Path) -> str:
     try:
         return file.read(chunk_chars)
     except UnicodeDecodeError as error:
