@@ -337,7 +337,7 @@ def _class_of(name: str, given: Mapping[str, type[nn.Module]] | None) -> type[nn
     raise _OtherCodeError(f"its {what} is your own class {short!r}; say load_checkpoint(path, {how})")
 
 
-def _parameters(cls: type[nn.Module]) -> list[str]:
+def _parameters(cls: type) -> list[str]:
     """Names of what a class is made with; what it takes by ``**kwargs`` are its base's."""
     names: list[str] = []
     for base in cls.__mro__:
@@ -350,7 +350,7 @@ def _parameters(cls: type[nn.Module]) -> list[str]:
     return names
 
 
-def _arguments(module: nn.Module, names: Iterable[str]) -> dict[str, Any]:
+def _arguments(module: object, names: Iterable[str]) -> dict[str, Any]:
     for name in names:
         if not isinstance(getattr(module, name, ...), bool | int | float | str | None):
             raise ValueError(
