@@ -30,7 +30,7 @@ GIVEN_AS_CODE = [
     "ex-minibatches-3",
     "ex-minibatches-5",
     "ex-minibatches-6",
-    "ex-perplexity-4",
+    "ex-perplexity-3",
     "ex-bptt-1",
     "ex-bptt-6",
     "ex-by-hand-2",

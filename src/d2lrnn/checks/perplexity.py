@@ -70,11 +70,11 @@ EXERCISES: tuple[Exercise, ...] = (
         label="ex-perplexity-1",
         solution=4.0,
         mistakes=(
-            Mistake(2.0, "That is the mean surprise, in bits. A perplexity counts choices: one step is missing."),
+            Mistake(2.0, "That is the mean surprisal, in bits. A perplexity counts choices: one step is missing."),
             Mistake(6.0, "That is the arithmetic mean of the choices. Which mean keeps the number of endings?"),
             Mistake(
                 64 / 21,
-                "That is the harmonic mean of the choices, the slip of the sources. Take the mean of the surprises.",
+                "That is the harmonic mean of the choices, which is too small. Take the mean of the surprisals.",
             ),
             Mistake(math.exp(2), "The mean is in bits, and you raised e to it: base and unit belong together."),
             Mistake(256.0, "The whole text has so many endings. What number of choices, four times over, gives them?"),
@@ -83,10 +83,10 @@ EXERCISES: tuple[Exercise, ...] = (
                 "That is the geometric mean of the probabilities. A perplexity is never below 1: turn it over.",
             ),
         ),
-        praise="Four times as many as 4 choices: 2 · 2 · 4 · 16 endings, and so has 4 · 4 · 4 · 4.",
+        praise="Four steps with 4 choices each have 256 endings, as many as 2 · 2 · 4 · 16.",
     ),
     Exercise(
-        label="ex-perplexity-3",
+        label="ex-perplexity-2",
         solution=whole_perplexity,
         mistakes=(
             Mistake(
@@ -95,14 +95,14 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 _weighted_mean,
-                "You gave every piece its right weight; but it is surprises that add, and not perplexities.",
+                "You gave every piece its right weight; but it is surprisals that add, and not perplexities.",
             ),
             Mistake(
                 _unweighted_geometric_mean,
                 "The right kind of mean, but a short piece counts as much as a long one. How many tokens has each?",
             ),
             Mistake(_weighted_harmonic_mean, "That is a harmonic mean of choices. Go back to what can be added up."),
-            Mistake(_mean_nats, "That is the mean surprise in nats, and a perplexity was asked for."),
+            Mistake(_mean_nats, "That is the mean surprisal in nats, and a perplexity was asked for."),
             Mistake(_mixed_bases, "A natural logarithm on the way in and a power of 2 on the way out: take one base."),
         ),
         probes=lambda: [
@@ -113,7 +113,7 @@ EXERCISES: tuple[Exercise, ...] = (
         praise="It is what adding two Scores does: nats to nats, tokens to tokens, and one division.",
     ),
     Exercise(
-        label="ex-perplexity-4",
+        label="ex-perplexity-3",
         solution=bits_per_character,
         mistakes=(
             Mistake(
@@ -141,7 +141,7 @@ EXERCISES: tuple[Exercise, ...] = (
         praise="Bits for the whole text do not ask how it was cut, so they can be compared.",
     ),
     Exercise(
-        label="ex-perplexity-5",
+        label="ex-perplexity-floor-1",
         solution=floor,
         mistakes=(
             Mistake(
