@@ -222,10 +222,11 @@ class RNNConcise(nn.Module):
         """A twin with the same weights (copied), on the same device and in the same precision."""
         twin = cls(scratch.num_inputs, scratch.num_hiddens).to(scratch.W_hh)
         with torch.no_grad():
-            twin.rnn.weight_ih_l0.copy_(scratch.W_xh.T)
-            twin.rnn.weight_hh_l0.copy_(scratch.W_hh.T)
-            twin.rnn.bias_ih_l0.copy_(scratch.b_h)
-            twin.rnn.bias_hh_l0.zero_()
+            weight_ih, weight_hh, bias_ih, bias_hh = twin.rnn.all_weights[0]
+            weight_ih.copy_(scratch.W_xh.T)
+            weight_hh.copy_(scratch.W_hh.T)
+            bias_ih.copy_(scratch.b_h)
+            bias_hh.zero_()
         return twin
 
     def forward(self, inputs: torch.Tensor, H: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -246,7 +247,7 @@ class _Gated(nn.Module):
         M_{ij} \sim \text{Bernoulli}(1 - p).
     """
 
-    _kernel: type[nn.RNNBase]
+    _kernel: type[nn.GRU] | type[nn.LSTM]
 
     def __init__(self, num_inputs: int, num_hiddens: int, *, weight_drop: float = 0.0) -> None:
         super().__init__()
@@ -255,16 +256,17 @@ class _Gated(nn.Module):
             raise ValueError(f"weight_drop is {weight_drop}; the share of weights left out is from 0 to below 1.")
         self.num_inputs, self.num_hiddens, self.weight_drop = num_inputs, num_hiddens, weight_drop
         self.rnn = self._kernel(num_inputs, num_hiddens)
+        _, weight_hh, *biases = self.rnn.all_weights[0]
         with torch.no_grad():
-            for gate in self.rnn.weight_hh_l0.split(num_hiddens):
+            for gate in weight_hh.split(num_hiddens):
                 nn.init.orthogonal_(gate)
-            self.rnn.bias_ih_l0.zero_()
-            self.rnn.bias_hh_l0.zero_()
+            for bias in biases:
+                bias.zero_()
 
     def _run(self, inputs: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
         if not (self.training and self.weight_drop):
             return self.rnn(inputs, state)
-        weight = self.rnn.weight_hh_l0
+        weight = self.rnn.all_weights[0][1]
         keep = torch.rand_like(weight) >= self.weight_drop
         dropped = {"weight_hh_l0": weight * keep / (1 - self.weight_drop)}
         return torch.func.functional_call(self.rnn, dropped, (inputs, state))
@@ -349,7 +351,8 @@ class LSTM(_Gated):
     def __init__(self, num_inputs: int, num_hiddens: int, *, weight_drop: float = 0.0) -> None:
         super().__init__(num_inputs, num_hiddens, weight_drop=weight_drop)
         with torch.no_grad():
-            self.rnn.bias_ih_l0[num_hiddens : 2 * num_hiddens] = 1.0  # gates in torch's order: i, f, g, o
+            bias_ih = self.rnn.all_weights[0][2]
+            bias_ih[num_hiddens : 2 * num_hiddens] = 1.0  # gates in torch's order: i, f, g, o
 
     def forward(
         self, inputs: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor] | None = None

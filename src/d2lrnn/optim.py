@@ -34,7 +34,8 @@ class Optimizer(Protocol):
 
 
 class HasGrad(Protocol):
-    grad: torch.Tensor | None
+    @property
+    def grad(self) -> torch.Tensor | None: ...
 
 
 class SGD:

@@ -12,7 +12,7 @@ import torch
 
 from d2lrnn.metrics import Score
 from d2lrnn.model import RNNLM, check_ids, evaluate
-from d2lrnn.optim import Optimizer, cycled_momentum, learning_rate
+from d2lrnn.optim import Optimizer, Schedule, cycled_momentum, learning_rate
 from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
 
 if TYPE_CHECKING:
@@ -438,7 +438,7 @@ def _checked_settings(
     updates: int | None,
     lr: float,
     optimizer: object,
-    schedule: str,
+    schedule: Schedule,
     clip: float | None,
 ) -> dict[str, Any]:
     """What decides the outcome, as plain values."""
@@ -456,7 +456,7 @@ def _checked_settings(
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     if clip is not None and not clip > 0:
         raise ValueError(f"clip is {clip}; the greatest gradient norm must be more than 0, or None for no clipping.")
-    total_steps = updates if epochs is None else epochs * len(windows)
+    total_steps = (updates or 0) + (epochs or 0) * len(windows)  # one of them is None
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
     optimizer = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", type(optimizer).__name__)
     settings = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}

@@ -20,7 +20,7 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -282,7 +282,8 @@ def loss_and_gradients(
     np.subtract(1, workspace.slopes, workspace.slopes)
     small = workspace.product
     W_T = W_hh.T if small is None else W_hh.numpy().T.copy()  # small products are faster along rows
-    later = later_np = None
+    later: torch.Tensor | None = None
+    later_np: Any = None
     for (delta, delta_np), slope in zip(reversed(workspace.delta_steps), reversed(workspace.slope_steps)):
         if later is not None:
             if small is None:
@@ -294,7 +295,7 @@ def loss_and_gradients(
 
     # Each weight was used at every step; one product adds all steps up.
     torch.mm(H_before.T, deltas, out=dW_hh)
-    if E is None:
+    if E is None or dE is None:
         torch.sum(dW_xh.zero_().index_add_(0, ids, deltas), 0, out=db_h)  # every step is in one of the rows
     else:
         torch.mv(deltas.T, workspace.ones, out=db_h)
@@ -305,7 +306,8 @@ def loss_and_gradients(
 
 def weights_of(model: RNNLM) -> Weights:
     """The parameters of a tanh model by name."""
-    rnn, table = model.rnn, model.embedding
+    rnn: Any = model.rnn  # an RNNScratch
+    table = model.embedding
     return Weights(None if table is None else table.weight, rnn.W_xh, rnn.W_hh, rnn.b_h, model.W_hq, model.b_q)
 
 
@@ -349,7 +351,7 @@ def _changed_code(model: RNNLM) -> str | None:
                 return f"{kind.__name__}.{name}"
         if own := {name for name in vars(module) if callable(getattr(kind, name, None))}:
             return f"{kind.__name__}.{min(own)}"
-        if module.__call__.__func__ is not nn.Module.__call__:
+        if kind.__call__ is not nn.Module.__call__:
             return f"{kind.__name__}.__call__"
     for name in ("rnn_step", "check_inputs"):
         if getattr(layers, name).__code__.co_filename != layers.__file__:
@@ -375,8 +377,8 @@ class ClosedForm:
         if reason := why_not(model):
             raise ValueError(f"There is no closed form for this model: {reason}. Take engine='auto' or 'autograd'.")
         weights = weights_of(model)
-        self._weights = Weights(*(None if weight is None else weight.detach() for weight in weights))
-        self._grads = Weights(*(None if weight is None else weight.grad for weight in weights))
+        self._weights = Weights._make(None if weight is None else weight.detach() for weight in weights)
+        self._grads = Weights._make(None if weight is None else weight.grad for weight in weights)
         self._workspace: Workspace | None = None
         self._stack = ExitStack()
 

@@ -81,8 +81,8 @@ class CudaGraph:
             self._capture(X, Y)
         self._X.copy_(X)
         self._Y.copy_(Y)
-        for number, memory in enumerate(self._before):
-            part = None if state is None else state[number] if self._is_pair else state
+        parts = state if isinstance(state, tuple) else (state,) * len(self._before)
+        for memory, part in zip(self._before, parts):
             if part is None:
                 memory.zero_()
             elif part.shape != memory.shape:

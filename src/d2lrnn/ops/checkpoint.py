@@ -168,7 +168,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: str | os.PathLike[str],
     weights: Literal["best", "last"] = "best",
-    layers: Mapping[str, type[nn.Module]] | None = None,
+    layers: Mapping[str, type] | None = None,
     model: type[RNNLM] | None = None,
 ) -> Checkpoint:
     """Read a checkpoint. The global random numbers are left as they are.
@@ -288,7 +288,7 @@ def _describe_model(model: RNNLM) -> dict[str, Any]:
 def _build_model(
     about: Mapping[str, Any],
     weights: Mapping[str, torch.Tensor],
-    layers: Mapping[str, type[nn.Module]],
+    layers: Mapping[str, type],
     model_class: type[RNNLM] | None,
 ) -> RNNLM:
     """A model from its description and its weights.
@@ -324,7 +324,7 @@ def _name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _class_of(name: str, given: Mapping[str, type[nn.Module]] | None) -> type[nn.Module]:
+def _class_of(name: str, given: Mapping[str, type] | None) -> type:
     """A class by its name: one that the caller gives, or the package's. ``given=None`` asks for a class of model."""
     short = name.rpartition(".")[2]
     if given and short in given:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from d2lrnn.metrics import Score
-from d2lrnn.model import RNNLM, State, evaluating
+from d2lrnn.model import RNNLM, State, evaluating, map_state
 from d2lrnn.ops.stream import ChunkNormalizer
 from d2lrnn.text import Level, Vocab, count_left_out, tokenize
 
@@ -231,17 +231,18 @@ class _Reader:
     def _read_rows(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor | None:
         """Nats of rows of which each goes on where the one before ends; None where a row is too short to forget."""
         columns = [slice(start, start + _STEPS) for start in range(0, X.shape[1], _STEPS)]
-        nats, states = [], []
-        state = None if self.state is None else _each(self.state, lambda part: _and_zeros(part, len(X)))
+        nats: list[torch.Tensor] = []
+        states: list[State] = []
+        state = None if self.state is None else map_state(lambda part: _and_zeros(part, len(X)), self.state)
         for piece in columns:
             surprisal, state = self._nats(X[:, piece], Y[:, piece], state)
             nats.append(surprisal)
             states.append(state)
-        state = _each(state, lambda part: part[:-1])
+        state = map_state(lambda part: part[:-1], states[-1])
         for number, piece in enumerate(columns):
             nats[number][1:], state = self._nats(X[1:, piece], Y[1:, piece], state)
-            if _is_same(state, _each(states[number], lambda part: part[1:])):
-                self.state = _each(states[-1], lambda part: part[-1:])
+            if _is_same(state, map_state(lambda part: part[1:], states[number])):
+                self.state = map_state(lambda part: part[-1:], states[-1])
                 return torch.cat(nats, dim=1)
         self.forgets = False
         return None
@@ -251,16 +252,12 @@ class _Reader:
         return torch.nn.functional.cross_entropy(logits.transpose(1, 2), Y, reduction="none"), state
 
 
-def _each(state: State, change: Callable[[torch.Tensor], torch.Tensor]) -> State:
-    return tuple(map(change, state)) if isinstance(state, tuple) else change(state)
-
-
 def _and_zeros(part: torch.Tensor, num_rows: int) -> torch.Tensor:
     return torch.cat([part, part.new_zeros(num_rows - 1, *part.shape[1:])])
 
 
 def _is_same(one: State, other: State) -> bool:
-    pairs = zip(one, other) if isinstance(one, tuple) else [(one, other)]
+    pairs = zip(*(state if isinstance(state, tuple) else (state,) for state in (one, other)))
     return all(torch.allclose(a, b, rtol=_SAME_STATE, atol=_SAME_STATE) for a, b in pairs)
 
 

@@ -86,14 +86,14 @@ class Manifest:
     left_out: dict[str, int]
     ids_sha256: str
     sample_sha256: str
-    token_freqs: list[list[str | int]]
+    token_freqs: list[list[Any]]  # (token, count)
     unk_token: str | None
     format: str = _FORMAT
     version: int = _VERSION
 
     @property
     def vocab(self) -> Vocab:
-        return Vocab(dict(self.token_freqs), unk_token=self.unk_token)
+        return Vocab({token: count for token, count in self.token_freqs}, unk_token=self.unk_token)
 
 
 @dataclass(frozen=True, repr=False)
@@ -214,7 +214,7 @@ def stream_text(
     tokenize("", level)  # raises for an unknown level
     path = Path(path).expanduser()
     folder = path.parent if folder is None else Path(folder).expanduser()
-    settings = {
+    settings: dict[str, Any] = {
         "level": level,
         "clean": is_cleaned(path, clean),
         # The alphabet is the whole text's, so with characters the split does not change the indices.
@@ -282,7 +282,8 @@ class _Reader:
         self.path, self.level, self.clean, self.chunk_chars = path, level, clean, chunk_chars
 
     def text(self, bar: tqdm) -> Iterator[str]:
-        sha256, left_out, num_chars = hashlib.sha256(), Counter(), 0
+        sha256, num_chars = hashlib.sha256(), 0
+        left_out: Counter[str] = Counter()
 
         def watch(block: memoryview) -> None:
             sha256.update(block)
@@ -347,6 +348,8 @@ def _encode(reader: _Reader, ids_path: Path, settings: dict, heldout_fraction: f
     counts, num_tokens = reader.count(heldout_fraction, bar)
     if not any(token.strip() for token in counts):
         raise nothing_left(reader.path)
+    if source is None:
+        raise CorpusError(f"{str(reader.path)!r} is no file that can be read twice. Save the text in one.")
     names = ("min_freq", "max_vocab", "unk_token")
     vocab = build_vocab(counts, reader.level, heldout_fraction, **{name: settings[name] for name in names})
     dtype = _smallest_dtype(len(vocab))
