@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -78,6 +80,16 @@ def test_the_table_in_the_readme_is_the_stored_one() -> None:
         f"{end['heldout_perplexity']:.2f} after {end['seconds']:.0f} seconds."
     )
     assert sentence in readme
+
+
+def test_the_chapter_records_the_stored_run() -> None:
+    page = (ROOT / "chapters" / "05_character_lm_training.ipynb").read_text(encoding="utf-8")
+    (cell,) = [c for c in json.loads(page)["cells"] if c["id"] == "recorded"]
+    recorded = re.search(r"recorded = (\{.+?\})", "".join(cell["source"]), re.DOTALL)
+    (story,) = [r for r in STORED if r.get("recipe") == "lstm-story" and r["part"] == "test"]
+    stored = {point["step"]: point["heldout_perplexity"] for point in story["curve"]}
+    quoted = ast.literal_eval(recorded.group(1))
+    assert quoted.items() <= stored.items() and max(quoted) == max(stored)
 
 
 def test_the_figure_is_drawn_from_what_is_stored(tmp_path: Path) -> None:
