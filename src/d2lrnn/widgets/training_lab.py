@@ -10,6 +10,7 @@ import math
 import os
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -22,8 +23,9 @@ from d2lrnn.metrics import Score, score_logits
 from d2lrnn.model import RNNLM, evaluate
 from d2lrnn.ngram import NGramLM
 from d2lrnn.ops.device import describe_device, pick_device
-from d2lrnn.optim import clip_gradients
+from d2lrnn.optim import SGD, AdamW, Optimizer
 from d2lrnn.text import EncodedText, load_text
+from d2lrnn.training import Callback, Run, TrainingDivergedError, fit
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number
 from d2lrnn.widgets.words import Words
@@ -35,7 +37,6 @@ _ORDERS = (0, 1, 2, 3, 5)
 _REPORT_SECONDS, _WRITE_SECONDS, _SAMPLE_LENGTH, _MOST_POINTS = 0.25, 1.0, 120, 400
 # So long may a page that started the training leave its reports unanswered.
 _ALONE_SECONDS = 10.0
-_RESTARTS = ("num_hiddens", "num_steps", "batch_size", "carry", "seed")
 
 
 def counting_levels(text: EncodedText) -> list[dict[str, float]]:
@@ -109,8 +110,8 @@ class _Trace:
         return {"xs": list(self.xs), "ys": [y if math.isfinite(y) else None for y in self.ys]}
 
 
-class _Run:
-    """One run of training with torch, step by step."""
+class _Run(Callback):
+    """One training with torch, by `fit`, that can pause after any update and go on; it listens to itself."""
 
     def __init__(self, lab: TrainingLab) -> None:
         self.lab, self.text = lab, lab.encoded
@@ -119,57 +120,68 @@ class _Run:
         scratch = RNNScratch(size, lab.num_hiddens)
         torch.nn.init.orthogonal_(scratch.W_hh)
         self.model = RNNLM(scratch, size).to(lab.device)
-        self.windows = (SequentialWindows if lab.carry else RandomWindows)(
-            self.text.train_ids, lab.batch_size, lab.num_steps
-        )
-        self.minibatches, self.state = iter(()), None
-        self.kind, self.optim = "", None
+        cut = self.text.train_ids, lab.batch_size, lab.num_steps
+        generator = torch.Generator().manual_seed(lab.seed)
+        self.windows = SequentialWindows(*cut) if lab.carry else RandomWindows(*cut, generator=generator)
+        self.progress: dict[str, Any] | None = None  # where the last `go` stopped
         self.steps = self.tokens = 0
         self.smooth = self.weight = 0.0
         self.seconds = self.heldout_cost = self.last_heldout = 0.0
         self.status, self.sample = "paused", ""
         self.train, self.norms, self.heldout = _Trace(), _Trace(), _Trace()
 
-    def _next(self) -> tuple[torch.Tensor, torch.Tensor]:
-        minibatch = next(self.minibatches, None)
-        if minibatch is None:
-            self.minibatches, self.state = iter(self.windows), None
-            minibatch = next(self.minibatches)
-        X, Y = minibatch
-        return X.to(self.model.device), Y.to(self.model.device)
-
-    def step(self) -> bool:
-        """One update; False once the numbers are lost."""
-        lab, model = self.lab, self.model
-        if self.kind != lab.optimizer:
-            make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[lab.optimizer]
-            self.kind, self.optim = lab.optimizer, make(model.parameters(), lr=lab.learning_rate)
-        for group in self.optim.param_groups:
-            group["lr"] = lab.learning_rate
-        start = time.perf_counter()
-        X, Y = self._next()
-        logits, state = model(X, self.state)
-        loss = model.loss(logits, Y)
-        self.optim.zero_grad(set_to_none=True)
-        loss.backward()
-        norm, nats = clip_gradients(model.parameters(), lab.clip or math.inf), loss.item()
-        if not (math.isfinite(norm) and math.isfinite(nats)):
+    def go(self, pause: Callable[[], bool]) -> bool:
+        """Update until `pause`, asked after each update, is true; False once the numbers are lost."""
+        self.pause = pause
+        settings = {"lr": self.lab.learning_rate, "optimizer": self._optimizer, "clip": None, "device": self.lab.device}
+        try:
+            fit(self.model, self.windows, updates=10**12, **settings, progress=False, callbacks=[self])
+        except TrainingDivergedError:
             self.status = "diverged"
             return False
-        self.optim.step()
-        self.state = state.detach() if lab.carry else None
+        return True
+
+    def _optimizer(self, weights: torch.Tensor) -> Optimizer:
+        self.kind = self.lab.optimizer
+        return AdamW(weights, weight_decay=0.0) if self.kind == "adam" else SGD(weights)
+
+    def _obey(self, run: Run) -> None:
+        """The controls act at the next update."""
+        run.settings["lr"], run.stepper.max_norm = self.lab.learning_rate, self.lab.clip or math.inf
+        if self.kind != self.lab.optimizer:
+            run.stepper.optimizer = self._optimizer(run.stepper.flat.data)
+        self.forward = run.stepper.forward
+        self._clock = time.perf_counter()
+
+    def on_train_begin(self, run: Run) -> None:
+        if self.progress is not None:
+            optimizer = run.stepper.optimizer.state_dict() if self.kind != self.stored_kind else None
+            run.load_state_dict(self.progress if optimizer is None else self.progress | {"optimizer": optimizer})
+        self._obey(run)
+
+    def on_step_end(self, run: Run) -> None:
+        self.seconds += time.perf_counter() - self._clock
+        nats, norm = run.history.step_losses[-1], run.history.step_grad_norms[-1]
         self.steps += 1
-        self.tokens += Y.numel()
+        self.tokens += self.windows.batch_size * self.windows.num_steps
         self.smooth, self.weight = 0.97 * self.smooth + 0.03 * nats, 0.97 * self.weight + 0.03
         self.train.add(self.tokens, _exp(self.smooth / self.weight))
         self.norms.add(self.tokens, norm)
-        self.seconds += time.perf_counter() - start
-        return True
+        if self.pause():
+            self.progress, self.stored_kind = run.state_dict(), self.kind
+            run.stop("paused")
+        self._obey(run)
+
+    def on_train_end(self, run: Run) -> None:
+        self.forward = None  # it reads memory that was the training's
 
     def evaluate(self) -> None:
         start = time.perf_counter()
-        ids = self.text.heldout_ids
-        score = evaluate(self.model, ids) if self.lab.carry else score_windows(self.model, ids, self.lab.num_steps)
+        ids, forward = self.text.heldout_ids, getattr(self, "forward", None)
+        if self.lab.carry:
+            score = evaluate(self.model, ids, forward=forward)
+        else:
+            score = score_windows(self.model, ids, self.lab.num_steps)
         self.heldout.add(self.tokens, _exp(score.total_nats / score.num_tokens))
         self.heldout_cost, self.last_heldout = time.perf_counter() - start, self.seconds
 
@@ -291,9 +303,8 @@ class TrainingLab(Explorable):
         self.stop()
         with self._lock:
             run = self._run or self._begin()
-            for _ in range(steps):
-                if not run.step():
-                    break
+            last = run.steps + steps
+            run.go(pause=lambda: run.steps >= last)
             run.evaluate()
             run.write()
             self.report = run.report()
@@ -340,21 +351,25 @@ class TrainingLab(Explorable):
             run = self._begin()
         run.status = "running"
         told = written = time.monotonic()
-        while self._wanted.is_set():
-            with self._lock:
-                good = run.step()
-                now = time.monotonic()
-                if good and run.seconds - run.last_heldout > max(0.5, 10 * run.heldout_cost):
-                    run.evaluate()
-                if good and now - written > _WRITE_SECONDS:
-                    run.write()
-                    written = now
-            if not good:
-                break
+
+        def pause() -> bool:
+            nonlocal told, written
+            now = time.monotonic()
+            if run.seconds - run.last_heldout > max(0.5, 10 * run.heldout_cost):
+                run.evaluate()
+            if now - written > _WRITE_SECONDS:
+                run.write()
+                written = now
             if self._seen is not None and now - self._seen > _ALONE_SECONDS:
                 self._wanted.clear()
             if now - told > _REPORT_SECONDS:
                 self.report, told = run.report(), now
+            self._lock.release()  # others may look at the run between two updates
+            self._lock.acquire()
+            return not self._wanted.is_set()
+
+        with self._lock:
+            run.go(pause)
         if run.status == "running":
             run.status = "paused"
             run.evaluate()
