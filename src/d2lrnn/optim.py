@@ -221,7 +221,7 @@ def clip_gradients(parameters: Iterable[HasGrad], max_norm: float) -> float:
     grads = [p.grad for p in parameters if p.grad is not None]
     if not grads:
         return 0.0
-    norm = math.sqrt(sum(torch.dot(g.flatten(), g.flatten()) for g in grads))
+    norm = math.sqrt(sum(torch.dot(g.flatten(), g.flatten()).item() for g in grads))
     if math.isfinite(norm) and norm > max_norm:
         for grad in grads:
             grad.mul_(max_norm / norm)

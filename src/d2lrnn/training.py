@@ -78,12 +78,15 @@ class History:
 
     def add_step(self, loss_nats: float, grad_norm: float) -> None:
         """Record one training step."""
-        self._open.append([loss_nats, grad_norm])
-        if len(self._open) < self.steps_per_entry:
-            return
-        self.step_losses.append(sum(loss for loss, _ in self._open) / len(self._open))
-        self.step_grad_norms.append(max(norm for _, norm in self._open))
-        self._open.clear()
+        if self.steps_per_entry > 1:
+            self._open.append([loss_nats, grad_norm])
+            if len(self._open) < self.steps_per_entry:
+                return
+            loss_nats = sum(loss for loss, _ in self._open) / len(self._open)
+            grad_norm = max(norm for _, norm in self._open)
+            self._open.clear()
+        self.step_losses.append(loss_nats)
+        self.step_grad_norms.append(grad_norm)
         if len(self.step_losses) >= self.MAX_ENTRIES:
             losses, norms = self.step_losses, self.step_grad_norms
             self.step_losses = [(a + b) / 2 for a, b in zip(losses[::2], losses[1::2])]
@@ -189,7 +192,7 @@ class Run:
         What decides the outcome, but for the weights and the text: a checkpoint compares it.
     step, epoch : int
         Updates that have been made; the epoch in hand, counted from 1.
-    total_steps : int
+    total_steps, total_epochs : int
         Planned.
     history : History
     heldout_ids : Tensor or None
@@ -216,12 +219,13 @@ class Run:
         self.model, self.windows, self.stepper, self.group = model, windows, stepper, group
         self.settings, self.heldout_ids, self.callbacks = settings, heldout_ids, list(callbacks)
         self.total_steps: int = settings["updates"]
+        self.total_epochs = -(-self.total_steps // len(windows))  # rounded up
         self.history = History()
         self.step, self.epoch = 0, 1
         self.best_weights: dict[str, torch.Tensor] | None = None
         self.stopped: str | None = None
         self.interrupted: int | None = None
-        self._in_epoch, self._train, self._seconds = False, Score(0.0, 0), 0.0
+        self._in_epoch, self._nats, self._tokens, self._seconds = False, 0.0, 0, 0.0
 
     def __enter__(self) -> Run:
         begun: list[Callback] = []
@@ -243,7 +247,8 @@ class Run:
     @property
     def is_finished(self) -> bool:
         """Whether the planned steps are made, or a callback has stopped the training, and the last epoch is closed."""
-        return not self._in_epoch and (self.stopped is not None or self.step >= self.total_steps)
+        done = self.step >= self.total_steps or self.epoch > self.total_epochs
+        return not self._in_epoch and (done or self.stopped is not None)
 
     def stop(self, reason: str) -> None:
         """End the training after this step; the epoch in hand still gets its record."""
@@ -257,7 +262,7 @@ class Run:
     def minibatches(self) -> Iterator[Batch]:
         """The rest of the epoch: all of it, unless the run was resumed in its middle."""
         if not self._in_epoch:
-            self._in_epoch, self._train, self._seconds = True, Score(0.0, 0), 0.0
+            self._in_epoch, self._nats, self._tokens, self._seconds = True, 0.0, 0, 0.0
             self.stepper.state = None
         iterator = iter(self.windows)
         while self.step < self.total_steps and self.stopped is None:
@@ -287,7 +292,8 @@ class Run:
                 self.history,
             )
         self.history.add_step(*step)
-        self._train += Score(step.loss_nats * self._num_tokens, self._num_tokens)
+        self._nats += step.loss_nats * self._num_tokens
+        self._tokens += self._num_tokens
         self._seconds += time.perf_counter() - self._clock
         self.step += 1
 
@@ -296,7 +302,7 @@ class Run:
         heldout = None
         if self.heldout_ids is not None:
             heldout = self.group.score_once(self._score)
-        self.history.epochs.append(EpochRecord(self.epoch, self._train, heldout, self._seconds))
+        self.history.epochs.append(EpochRecord(self.epoch, Score(self._nats, self._tokens), heldout, self._seconds))
         self.history.engine = self.stepper.engine_name
         self._in_epoch = False
         self.epoch += 1
@@ -312,8 +318,7 @@ class Run:
             "step": self.step,
             "epoch": self.epoch,
             "in_epoch": self._in_epoch,
-            "train": asdict(self._train),
-            "seconds": self._seconds,
+            "sums": [self._nats, self._tokens, self._seconds],
             "stopped": self.stopped,
             "history": self.history.state_dict(),
             "windows": self.windows.state_dict() | ({} if self._in_epoch else {"position": 0}),
@@ -325,7 +330,7 @@ class Run:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where :meth:`state_dict` was taken."""
         self.step, self.epoch, self._in_epoch = state["step"], state["epoch"], state["in_epoch"]
-        self._train, self._seconds = Score(**state["train"]), state["seconds"]
+        self._nats, self._tokens, self._seconds = state["sums"]
         self.stopped = state["stopped"] if self.total_steps <= state["settings"]["updates"] else None
         self.history = History.from_state_dict(state["history"])
         self.windows.load_state_dict(state["windows"])
