@@ -16,7 +16,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit nbval browser chromium bench lab outputs pretrained kernels lock clean
+.PHONY: help env book test quick lint format node unit nbval browser chromium bench lab outputs pretrained kernels lock lowest clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -98,6 +98,9 @@ pretrained: env ## train the small networks that the package carries, from their
 
 kernels: env ## compile the training lab's SIMD kernels (asks for the compiler's package)
 	@$(PY) tools/build_kernels.py
+
+lowest: env ## run the package's tests at the lowest versions that pyproject.toml promises (fetches 3 GB once)
+	@tools/lowest.sh
 
 lock: env ## write requirements.txt anew from pyproject.toml
 	@tools/lock.sh

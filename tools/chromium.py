@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Error, sync_playwright
 
-from system import apt_install, as_root, run
+from system import apt_install, run
 
 SYSTEM_NAMES = (
     "chromium-headless-shell",
@@ -77,10 +77,9 @@ def find_chromium() -> str | None:
 def _install_steps() -> Iterator[None]:
     """Try one way of installing after the other; after each the caller looks again."""
     playwright = [sys.executable, "-m", "playwright"]
-    root = as_root()
     if run([*playwright, "install", "--only-shell", "chromium"]):
         yield
-        if root is not None and run([*root, *playwright, "install-deps", "chromium"]):
+        if os.geteuid() == 0 and run([*playwright, "install-deps", "chromium"]):
             yield
     for package in ("chromium-headless-shell", "chromium"):
         if apt_install(package):

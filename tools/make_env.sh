@@ -32,14 +32,13 @@ choose_python() {
          "or name it: make PYTHON=/path/to/python3.12 book"
 }
 
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
-may_install() { command -v apt-get >/dev/null && as_root true 2>/dev/null; }
+may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
 
 # Debian and Ubuntu ship Python without the module that makes environments.
 install_venv_package() {
     echo "This Python has no venv module: installing the system's package $1"
-    as_root apt-get update -qq || true
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" || true
+    apt-get update -qq || true
+    env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" || true
 }
 
 create() {
