@@ -16,7 +16,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit nbval browser chromium bench lab outputs pretrained kernels lock lowest clean
+.PHONY: help env book test quick lint format node unit chapters watch browser chromium bench lab outputs strip pretrained kernels lock lowest clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -31,15 +31,13 @@ book: env node ## make the environment, execute every chapter, leave the book at
 	@$(PY) tools/build_book.py --jobs $(JOBS)
 
 test: env ## everything that proves the book (a Chromium is installed if there is none)
-	$(call step,1/5 lint)
+	$(call step,1/4 lint)
 	@$(MAKE) lint
-	$(call step,2/5 package: tests and doctests)
+	$(call step,2/4 package: tests and doctests)
 	@$(MAKE) unit
-	$(call step,3/5 chapters: every cell runs and checked outputs agree (nbval))
-	@$(MAKE) nbval
-	$(call step,4/5 book: no warning)
+	$(call step,3/4 chapters run; checked outputs agree; book without a warning)
 	@$(MAKE) book
-	$(call step,5/5 book in a real browser: over http and from disk with the network blocked)
+	$(call step,4/4 book in a real browser: over http and from disk with the network blocked)
 	@$(MAKE) browser
 	@echo "All of it passed."
 
@@ -51,6 +49,8 @@ lint: env ## style and types: Python by ruff and mypy, JavaScript by oxlint
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@.venv/bin/oxlint --deny-warnings
+	@$(PY) -m check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@.venv/bin/zizmor --offline --quiet .github/workflows
 
 format: env ## let ruff mend what it can
 	@$(PY) -m ruff check --fix .
@@ -61,22 +61,11 @@ node: env
 unit: env node
 	@$(BATCH) $(PY) -m pytest -q -m "not browser"
 
-# One stamp a chapter. NAME.fingerprint is rewritten when the chapter, the package or the environment changes.
-NBVAL := _build/nbval
-nbval: env ## run every chapter that changed since it last passed, compare its checked outputs
-	@test -n "$(CHAPTERS)" || { echo "There is no chapter in chapters/." >&2; exit 1; }
-	@$(PY) tools/fingerprint.py $(NBVAL)
-	@for chapter in $(CHAPTERS); do \
-	    if [ $(NBVAL)/$$chapter.passed -nt $(NBVAL)/$$chapter.fingerprint ]; then \
-	        echo "$$chapter: not repeated, unchanged since it passed (make clean forgets that)"; fi; done
-	@$(MAKE) --silent --keep-going -j$(JOBS) $(CHAPTERS:%=$(NBVAL)/%.passed)
+chapters: env ## execute the chapters that a change concerns, compare their checked outputs
+	@$(PY) tools/execute_chapters.py --jobs $(JOBS)
 
-$(NBVAL)/%.passed: $(NBVAL)/%.fingerprint
-	@echo "$*: running"
-	@$(BATCH) $(PY) -m pytest -q -p no:cacheprovider --nbval-lax --nbval-current-env --nbval-cell-timeout=300 \
-	    chapters/$*.ipynb > $(NBVAL)/$*.log 2>&1 || { cat $(NBVAL)/$*.log; echo "$*: FAILED"; exit 1; }
-	@echo "$*: $$(tail -n 1 $(NBVAL)/$*.log)"
-	@touch $@
+watch: env node ## build the pages again after every change, and show them in a browser that reloads
+	@$(PY) tools/watch.py --jobs $(JOBS)
 
 chromium: env node
 	@$(PY) tools/chromium.py
@@ -92,6 +81,9 @@ lab: env ## open JupyterLab on the chapters
 
 outputs: env ## execute the chapters anew and keep the outputs of the checked cells alone
 	@$(BATCH) $(PY) tools/store_outputs.py $(CHAPTERS:%=chapters/%.ipynb)
+
+strip: env ## take out of the notebooks what a run in an editor has stored
+	@$(PY) tools/store_outputs.py --strip $(CHAPTERS:%=chapters/%.ipynb)
 
 pretrained: env ## train the small networks that the package carries, from their seed
 	@$(BATCH) $(PY) tools/train_pretrained.py

@@ -69,6 +69,8 @@ ROWS = {row.label: row for rows in sections().values() for row in rows}
 
 
 def test_every_exercise_is_listed_once_in_order_with_its_title() -> None:
+    missing = [label for exercises in chapters().values() for _, label in exercises if label not in ROWS]
+    assert not missing, f"book/solutions.md has no row for {', '.join(missing)}"
     listed = {title: [(row.title, row.label) for row in rows] for title, rows in sections().items()}
     assert listed == chapters()
     assert list(listed) == list(chapters()), "the chapters in the order of the book"

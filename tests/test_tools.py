@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from book_extension import share_blocks
+from book_extension import refresh_sources, share_blocks
 from book_math import display_tex, typeset
-from fingerprint import package_fingerprint, write_chapter_fingerprints
+from fingerprint import environment_fingerprint, file_digest, package_files
 from lighten import purge
-from store_outputs import CHECKED
+from store_outputs import CHECKED, METADATA, strip_outputs
 
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
 # One process for the whole story: what is done to the book, and what an execution of its chapters says after it.
@@ -45,7 +46,7 @@ def notebook(*sources: str, tags: tuple[str, ...] = ()) -> str:
 
 def run_python(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     # A process of its own, as in `make`: nbclient leaves event loops open behind it.
-    environment = os.environ | {"PYTHONPATH": str(TOOLS)}
+    environment = os.environ | {"PYTHONPATH": str(TOOLS), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
 
 
@@ -61,6 +62,7 @@ def root(tmp_path: Path) -> Path:
     """A book of two chapters with a package of two modules."""
     for folder in ("src/d2lrnn", "chapters"):
         (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "src/d2lrnn/__init__.py").write_text("")
     (tmp_path / "src/d2lrnn/text.py").write_text("ONE = 1\n")
     (tmp_path / "src/d2lrnn/metrics.py").write_text("TWO = 2\n")
     (tmp_path / "requirements.txt").write_text("torch\n")
@@ -71,70 +73,90 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_fingerprint_depends_on_contents_and_names_alone(root: Path) -> None:
-    module = root / "src/d2lrnn/text.py"
-    before = package_fingerprint(root)
-    os.utime(module)
-    (root / "src/d2lrnn/__pycache__").mkdir()
-    (root / "src/d2lrnn/__pycache__/text.pyc").write_bytes(b"0")
-    assert package_fingerprint(root) == before
-    module.rename(module.with_name("words.py"))
-    assert package_fingerprint(root) != before
+@pytest.mark.parametrize(
+    ("before", "after", "is_another"),
+    [
+        ("A = 1\n", "A = 1  # one\n", False),
+        ("A = 1\n", '"""Doc."""\n\nA = 1\n', False),
+        ("def f():\n    return 1\n", 'def f():\n    """Doc."""\n    return 1\n', False),
+        ("A = 1\n", "A = 2\n", True),
+        ('A = "text"\n', 'A = "other"\n', True),
+        ("def f(x=1): ...\n", "def f(x=2): ...\n", True),
+        ("A = (\n", "A = ((\n", True),
+    ],
+)
+def test_python_counts_by_what_it_does(tmp_path: Path, before: str, after: str, is_another: bool) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(before)
+    digest = file_digest(path)
+    path.write_text(after)
+    assert (file_digest(path) != digest) == is_another
 
 
-@pytest.mark.parametrize("name", ["src/d2lrnn/metrics.py", "requirements.txt"])
-def test_a_change_that_keeps_the_date_changes_the_fingerprint(root: Path, name: str) -> None:
-    path, before = root / name, package_fingerprint(root)
-    date = path.stat().st_mtime_ns
-    path.write_text("other\n")
-    os.utime(path, ns=(date, date))
-    assert package_fingerprint(root) != before
+def test_data_counts_by_its_bytes_and_not_by_its_date(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_text("{}")
+    before = file_digest(path)
+    os.utime(path, (0, 0))
+    assert file_digest(path) == before
+    path.write_text("[]")
+    os.utime(path, (0, 0))
+    assert file_digest(path) != before
+    path.unlink()
+    assert file_digest(path) == "missing"
 
 
-def test_a_deleted_module_changes_the_fingerprint(root: Path) -> None:
-    before = package_fingerprint(root)
-    (root / "src/d2lrnn/metrics.py").unlink()
-    assert package_fingerprint(root) != before
+def test_the_environment_counts(root: Path) -> None:
+    before = environment_fingerprint(root)
+    (root / "requirements.txt").write_text("numpy\n")
+    assert environment_fingerprint(root) != before
 
 
-def test_a_new_result_of_a_benchmark_changes_the_fingerprint(root: Path) -> None:
-    before = package_fingerprint(root)
-    (root / "benchmarks/results").mkdir(parents=True)
-    assert package_fingerprint(root) == before
-    result = root / "benchmarks/results/cpu.json"
-    result.write_text("{}")
-    measured = package_fingerprint(root)
-    result.write_text("[]")
-    assert len({before, measured, package_fingerprint(root)}) == 3
-
-
-def test_only_the_changed_chapter_gets_a_new_fingerprint(root: Path) -> None:
-    folder = root / "_build"
-    write_chapter_fingerprints(folder, root)
-    for path in folder.iterdir():
-        os.utime(path, (0, 0))
-    (root / "chapters/two.ipynb").write_text(notebook("print(3)"))
-    write_chapter_fingerprints(folder, root)
-    assert (folder / "one.fingerprint").stat().st_mtime == 0
-    assert (folder / "two.fingerprint").stat().st_mtime > 0
+def test_sources_of_pages_are_no_reason_to_execute(root: Path) -> None:
+    for name in ("a.css", "a.mjs", "a.js", "a.json"):
+        (root / "src/d2lrnn" / name).write_text("x")
+    assert [path.name for path in package_files(root)] == ["__init__.py", "a.json", "metrics.py", "text.py"]
 
 
 def test_a_failed_chapter_fails_every_time_and_the_others_are_kept(root: Path) -> None:
     failing = notebook("x = 1", "assert x == 2, 'x is one'")
     mended = notebook("x = 2", "assert x == 2, 'x is one'")
-    first, again, after_mending, unchanged, after_a_change = execute(
-        root,
-        {"chapters/two.ipynb": failing},
-        {},
-        {"chapters/two.ipynb": mended},
-        {},
-        {"src/d2lrnn/metrics.py": "TWO = 3\n"},
+    first, again, after_mending, unchanged = execute(
+        root, {"chapters/two.ipynb": failing}, {}, {"chapters/two.ipynb": mended}, {}
     )
     assert first[0] == ["two"] and "2 to execute" in first[1] and "x is one" in first[1]
     assert again[0] == ["two"] and "1 to execute" in again[1]
     assert after_mending[0] == [] and "1 to execute" in after_mending[1]
     assert unchanged[0] == [] and "0 to execute" in unchanged[1]
-    assert after_a_change[0] == [] and "2 to execute" in after_a_change[1]
+
+
+def test_a_change_executes_the_chapters_that_opened_what_changed(root: Path) -> None:
+    importing = notebook("import sys; sys.path.insert(0, '../src')", "from d2lrnn.text import ONE; print(ONE)")
+    started = notebook("import subprocess, sys; subprocess.run([sys.executable, '-c', '0'], check=True)")
+    steps = execute(
+        root,
+        {"chapters/one.ipynb": importing, "chapters/two.ipynb": started},
+        {"src/d2lrnn/text.py": "ONE = 1  # a comment\n"},
+        {"src/d2lrnn/text.py": "ONE = 2\n"},
+        {"src/d2lrnn/metrics.py": "TWO = 3\n"},
+        {"src/d2lrnn/text.py": "ONE = 1\n", "src/d2lrnn/metrics.py": "TWO = 2\n"},
+        {"requirements.txt": "numpy\n"},
+    )
+    executed = [[name for name in ("one", "two") if f"]   {name} " in said] for _, said in steps]
+    # A chapter that starts another Python may depend on all of the package. An earlier state finds its results.
+    assert executed == [["one", "two"], [], ["one", "two"], ["two"], [], ["one", "two"]]
+
+
+def test_a_checked_cell_that_prints_something_else_fails_the_chapter(root: Path) -> None:
+    tagged = nbformat.reads(notebook("print(2)", tags=(CHECKED,)), 4)
+    tagged.cells[0].outputs = [nbformat.v4.new_output("stream", text="1\n")]
+    other = nbformat.writes(tagged)
+    tagged.cells[0].outputs[0]["text"] = "2\n"
+    wrong, again, right = execute(
+        root, {"chapters/two.ipynb": other}, {}, {"chapters/two.ipynb": nbformat.writes(tagged)}
+    )
+    assert wrong[0] == again[0] == ["two"] and "-1\n+2" in wrong[1] and "0 to execute" in again[1]
+    assert right[0] == []
 
 
 def test_what_is_no_notebook_and_a_kernel_that_dies_fail(root: Path) -> None:
@@ -156,6 +178,27 @@ def test_outputs_of_checked_cells_alone_are_stored_and_none_when_a_cell_fails(ro
     assert [output.text for output in checked.outputs] == ["1\n2\n"]
     assert checked.execution_count == 1
     assert paths[2].read_text() == failing
+
+
+def test_what_a_run_in_an_editor_stored_is_stripped_and_nothing_else_is_touched(tmp_path: Path) -> None:
+    path = tmp_path / "run.ipynb"
+    run = nbformat.reads(notebook("print(1)"), 4)
+    run.cells += nbformat.reads(notebook("print(2)", tags=(CHECKED,)), 4).cells
+    for count, cell in enumerate(run.cells, 7):
+        cell.outputs = [nbformat.v4.new_output("stream", text=f"{count - 6}\n")]
+        cell.execution_count, cell.metadata["execution"] = count, {"iopub.execute_input": "now"}
+    run.metadata = {"kernelspec": {"name": "mine", "display_name": "Mine"}, "widgets": {"state": {}}}
+    path.write_text(nbformat.writes(run))
+    strip_outputs(path)
+    stripped = nbformat.read(path, 4)
+    assert stripped.metadata == METADATA
+    assert [cell.execution_count for cell in stripped.cells] == [None, 1]
+    assert [[output.text for output in cell.outputs] for cell in stripped.cells] == [[], ["2\n"]]
+    assert all("execution" not in cell.metadata for cell in stripped.cells)
+    text = path.read_text().replace('"metadata": {', '"metadata":   {', 1)  # somebody else's way to write JSON
+    path.write_text(text)
+    strip_outputs(path)
+    assert path.read_text() == text
 
 
 def test_shared_blocks_move_to_one_file_each() -> None:
@@ -207,3 +250,15 @@ def test_rules_of_names_that_no_page_has_are_dropped_and_others_kept() -> None:
         '@media (max-width: 9px) {.used{--a: "\uf062"}}',
         "@font-face { font-family: x; src: url(x.woff2) }",
     ]
+
+
+def test_a_page_gets_the_sources_of_now() -> None:
+    from d2lrnn.widgets import Perplexity
+
+    html = Perplexity(word="rnn").static_html()
+    assert refresh_sources(html) == html
+    old = re.sub(r"<style data-hash=.*?</style>", '<style data-hash="00">old</style>', html, flags=re.DOTALL)
+    old = re.sub(r'(class="d2lrnn-(module|shim)" data-hash=)"\w+">[^<]*<', r'\1"00">"old"<', old)
+    old = old.replace("<script>", "<script>old();", 1)
+    assert old.count("old") == 4
+    assert refresh_sources(f"<p>{old}</p><p>{html}</p>") == f"<p>{html}</p><p>{html}</p>"

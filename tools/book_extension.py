@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, field
 from html import escape
@@ -17,12 +16,7 @@ from sphinxcontrib.bibtex.plugin import register_plugin
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
-from fingerprint import package_fingerprint
-
-# Kernels started by the build inherit these: widgets open no comm and progress bars are silent, and the numbers
-# printed do not depend on how many cores the machine has.
-os.environ["D2LRNN_STATIC"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
+from execute_chapters import cache_folder
 
 # From disk the browser refuses `fetch`, with which the search page shows an excerpt of each hit.
 SEARCH_FROM_DISK = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
@@ -33,6 +27,14 @@ SHARED_BLOCK = re.compile(
     r"(?P<more>[^>]*)>(?P<json>[^<]+)</script>"
 )
 SHARED_FOLDER = "_static/d2lrnn"
+# An explorable as its `static_html` writes it, and the sources in it.
+EXPLORABLE = re.compile(r'<div class="d2lrnn-widget" data-widget="(?P<name>\w+)">.*?<script>.*?</script>', re.DOTALL)
+SOURCE_BLOCKS = {
+    "style": re.compile(r'<style data-hash="\w+">.*?</style>', re.DOTALL),
+    "shim": re.compile(r'<script type="application/json" class="d2lrnn-shim"[^>]*>[^<]*</script>'),
+    "module": re.compile(r'<script type="application/json" class="d2lrnn-module"[^>]*>[^<]*</script>'),
+    "loader": re.compile(r"<script>.*?</script>", re.DOTALL),
+}
 
 # The book starts in a folder, so the address of the whole needs a page that leads there (also where refresh is off).
 FRONT_DOOR = """<!DOCTYPE html>
@@ -43,16 +45,8 @@ FRONT_DOOR = """<!DOCTYPE html>
 """
 
 
-def execution_cache(root: Path) -> Path:
-    """Return the folder of executed chapters that belongs to the package as it is now.
-
-    jupyter-cache knows a notebook by its code cells alone and would miss a change in ``src/``.
-    """
-    return root / "_build" / "execution" / package_fingerprint(root)
-
-
 def _set_execution_cache(app: Sphinx, config: Config) -> None:
-    config.nb_execution_cache_path = str(execution_cache(Path(app.srcdir)))
+    config.nb_execution_cache_path = str(cache_folder(Path(app.srcdir)))
 
 
 def _write_front_door(app: Sphinx, exception: Exception | None) -> None:
@@ -60,6 +54,8 @@ def _write_front_door(app: Sphinx, exception: Exception | None) -> None:
         page = f"{app.config.master_doc}.html"
         text = FRONT_DOOR.format(language=app.config.language, title=escape(app.config.html_title), page=page)
         Path(app.outdir, "index.html").write_text(text, encoding="utf-8")
+        # GitHub Pages takes folders that begin with an underscore for its own, unless it finds this.
+        Path(app.outdir, ".nojekyll").touch()
 
 
 @dataclass
@@ -84,6 +80,42 @@ class ExplorableDirective(SphinxDirective):
             raise self.error(f"There is no explorable {name!r}; there are {', '.join(widgets.__all__)}.")
         widget = getattr(widgets, name)(**(yaml.safe_load("\n".join(self.content)) or {}))
         return [nodes.raw("", f"<div>\n{widget.static_html()}\n</div>", format="html")]
+
+
+def refresh_sources(html: str) -> str:
+    """Give a page's explorables the style sheets and modules of the package as it is now.
+
+    What a chapter printed when it was executed holds those of then. Nothing that Python computed depends on them.
+    """
+    if 'class="d2lrnn-widget"' not in html:
+        return html
+    from d2lrnn import widgets  # only where a page has one: this imports torch
+
+    def refresh(match: re.Match[str]) -> str:
+        cls = getattr(widgets, match["name"], None)
+        if cls is None:
+            raise ValueError(f"A page shows the explorable {match['name']!r}, which the package does not have.")
+        text = match[0]
+        for kind, block in source_blocks(cls).items():
+            pattern = SOURCE_BLOCKS[kind]
+            text, count = pattern.subn(lambda _, block=block: block, text, count=1)
+            assert count == 1, f"{match['name']} has no {kind}"
+        return text
+
+    return EXPLORABLE.sub(refresh, html)
+
+
+def source_blocks(cls: type) -> dict[str, str]:
+    """Return the parts of an explorable's HTML that are sources, as the package has them now."""
+    from d2lrnn.widgets import base
+
+    style = str(cls._css)
+    return {
+        "style": f'<style data-hash="{base._hash(style)}">{style}</style>',
+        "shim": base._data_block("shim", base.bundle(base._FOLDER / "shim.mjs")),
+        "module": base._data_block("module", str(cls._esm)),
+        "loader": f"<script>{base._script('loader.js')}</script>",
+    }
 
 
 def share_blocks(html: str, to_static: str, files: dict[str, str]) -> str:
@@ -131,7 +163,8 @@ def _share_blocks(app: Sphinx, exception: Exception | None) -> None:
         html = page.read_text(encoding="utf-8")
         if 'class="d2lrnn-widget"' in html:
             up = "../" * (len(page.relative_to(app.outdir).parts) - 1)
-            page.write_text(share_blocks(html, f"{up}{SHARED_FOLDER}/", files), encoding="utf-8")
+            shared = share_blocks(refresh_sources(html), f"{up}{SHARED_FOLDER}/", files)
+            page.write_text(shared, encoding="utf-8")
     folder = Path(app.outdir) / SHARED_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

@@ -1,4 +1,4 @@
-"""Build the book into ``_build/html``, or fail and leave no book there that could be taken for the new one.
+"""Build the book into ``_build/html``, or fail, say so, and leave the last good one there.
 
 ``jupyter-book build`` alone reports success after a failed chapter, and again when the page with a warning is not read
 a second time. So: chapters are executed first, pages are always written from nothing with warnings as errors, and the
@@ -23,6 +23,7 @@ from execute_chapters import execute_chapters
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "_build" / "html"
 STAGING = ROOT / "_build" / "staging"
+PREVIEW = ROOT / "_build" / "preview" / "html"
 
 
 class BookError(Exception):
@@ -34,33 +35,50 @@ def _missing_pages(html: Path) -> list[str]:
     return [page for page in expected if not (html / f"{page}.html").is_file()]
 
 
-def build(jobs: int) -> None:
-    """Execute the chapters, write the pages and put them into ``_build/html``, or raise `BookError`."""
-    if failed := execute_chapters(ROOT, jobs):
-        raise BookError(f"{', '.join(failed)} failed (see above)")
-
+def _write_pages(html: Path, *, strict: bool) -> None:
+    """Write the pages into a folder; where one is there already, those alone that changed."""
     if not color_terminal():  # Jupyter Book colours even what goes to a file
         nocolor()
-    shutil.rmtree(STAGING, ignore_errors=True)
-    staged = STAGING / "html"
     # What `jupyter-book build -W --keep-going` runs; it returns a status code or the exception that ended it.
     status = build_sphinx(
         ROOT,
-        staged,
+        html,
         noconfig=True,
         path_config=ROOT / "_config.yml",
-        confoverrides={"external_toc_path": str(ROOT / "_toc.yml"), "latex_individualpages": False},
-        warningiserror=True,
-        keep_going=True,
+        confoverrides={
+            "external_toc_path": str(ROOT / "_toc.yml"),
+            "latex_individualpages": False,
+            "nb_execution_raise_on_error": strict,
+        },
+        warningiserror=strict,
+        keep_going=strict,
     )
     if isinstance(status, KeyboardInterrupt):
         raise status
     if status != 0:
-        raise BookError(f"a page has a warning or an error (see above; what there is lies in {staged})")
-    if missing := _missing_pages(staged):
+        raise BookError(f"a page has a warning or an error (see above; what there is lies in {html})")
+    if missing := _missing_pages(html):
         raise BookError(f"no page was written for {', '.join(missing)}")
 
-    shutil.rmtree(BOOK, ignore_errors=True)
+
+def preview(jobs: int) -> None:
+    """Write the pages that changed into ``_build/preview``; a warning is shown and stops nothing."""
+    execute_chapters(ROOT, jobs)  # a page whose chapter fails shows how
+    _write_pages(PREVIEW, strict=False)
+
+
+def build(jobs: int) -> None:
+    """Execute the chapters, write the pages and put them into ``_build/html``, or raise `BookError`."""
+    if failed := execute_chapters(ROOT, jobs):
+        raise BookError(f"{', '.join(failed)} failed (see above)")
+    shutil.rmtree(STAGING, ignore_errors=True)
+    staged = STAGING / "html"
+    _write_pages(staged, strict=True)
+
+    # The new one is in place before the old one goes.
+    old = STAGING / "old"
+    if BOOK.exists():
+        BOOK.rename(old)
     staged.rename(BOOK)
     shutil.rmtree(STAGING)
 
@@ -68,9 +86,11 @@ def build(jobs: int) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1, help="chapters executed at a time")
+    parser.add_argument("--preview", action="store_true", help="only the pages that changed, into _build/preview")
+    chosen = parser.parse_args()
     start = time.monotonic()
     try:
-        build(parser.parse_args().jobs)
+        (preview if chosen.preview else build)(chosen.jobs)
     except KeyboardInterrupt:
         print("\nInterrupted: the book in _build/html, if there is one, is an earlier one.", file=sys.stderr)
         return 130
@@ -78,11 +98,11 @@ def main() -> int:
         if not isinstance(error, BookError):
             traceback.print_exc()
         print(f"\nThe book was NOT built: {str(error) or type(error).__name__}", file=sys.stderr)
-        if BOOK.exists():
-            shutil.rmtree(BOOK)
-            print("The earlier one was removed from _build/html: nobody shall take it for this one.", file=sys.stderr)
+        if BOOK.exists() and not chosen.preview:
+            print("The book in _build/html is the last one that was good.", file=sys.stderr)
         return 1
-    print(f"\nThe book is built ({time.monotonic() - start:.0f} s): {BOOK / 'index.html'}")
+    page = (PREVIEW if chosen.preview else BOOK) / "index.html"
+    print(f"\nThe book is built ({time.monotonic() - start:.0f} s): {page}")
     return 0
 
 

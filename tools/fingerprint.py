@@ -1,49 +1,71 @@
 """Hashes of contents, which decide whether a stored result still holds.
 
-Timestamps can't decide it: they miss a deleted module and a file restored with its old date. ``make nbval`` runs this
-module to write one ``NAME.fingerprint`` a chapter, rewritten only when it changes, so that plain make rules can depend
-on it.
+Timestamps can't decide it: they miss a deleted module and a file restored with its old date. A Python file counts by
+what it does: comments and docstrings change nothing.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import platform
-import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# The build takes a page's style sheets and modules from the package as it is then (see book_extension.py), so that a
+# change of them executes no chapter.
+NOT_EXECUTED = {".css", ".mjs", ".js"}
 
 
-def _digest(parts: Iterable[bytes]) -> str:
+def digest(parts: Iterable[bytes]) -> str:
+    """Hash the parts and where each ends."""
     whole = hashlib.sha256()
     for part in parts:
         whole.update(hashlib.sha256(part).digest())
     return whole.hexdigest()[:16]
 
 
-def package_fingerprint(root: Path = ROOT) -> str:
-    """Hash all that a chapter's results depend on beside its own cells: package, benchmarks, environment, Python."""
+def _without_docstrings(tree: ast.AST) -> ast.AST:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and type(first.value.value) is str:
+                node.body = node.body[1:]
+    return tree
+
+
+@cache
+def _python_digest(source: bytes) -> str:
+    try:
+        return digest([ast.dump(_without_docstrings(ast.parse(source))).encode()])
+    except SyntaxError:
+        return digest([source])
+
+
+def file_digest(path: Path) -> str:
+    """Hash what a file does to a chapter: of Python code its syntax tree without docstrings, of others their bytes."""
+    if not path.is_file():
+        return "missing"
+    source = path.read_bytes()
+    return _python_digest(source) if path.suffix in (".py", ".pyi") else digest([source])
+
+
+def environment_fingerprint(root: Path = ROOT) -> str:
+    """Hash what every chapter depends on: Python and the packages."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return digest([python.encode(), (root / "requirements.txt").read_bytes()])
+
+
+def package_files(root: Path = ROOT) -> list[Path]:
+    """Return the files of package and benchmarks on which a chapter's results may depend."""
     package, benchmarks = root / "src" / "d2lrnn", root / "benchmarks"
     files = [path for path in sorted(package.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     files += sorted([*benchmarks.glob("*.py"), *benchmarks.glob("results/*.json")])
-    parts = [platform.python_implementation().encode(), platform.python_version().encode()]
-    for path in [*files, root / "requirements.txt"]:
-        parts += [path.relative_to(root).as_posix().encode(), path.read_bytes()]
-    return _digest(parts)
+    return [path for path in files if path.suffix not in NOT_EXECUTED]
 
 
-def write_chapter_fingerprints(folder: Path, root: Path = ROOT) -> None:
-    """Write ``folder/NAME.fingerprint`` for every chapter, leaving a file alone whose content would be the same."""
-    folder.mkdir(parents=True, exist_ok=True)
-    package = package_fingerprint(root).encode()
-    for chapter in sorted((root / "chapters").glob("*.ipynb")):
-        fingerprint = _digest([package, chapter.read_bytes()])
-        target = folder / f"{chapter.stem}.fingerprint"
-        if not target.exists() or target.read_text() != fingerprint:
-            target.write_text(fingerprint)
-
-
-if __name__ == "__main__":
-    write_chapter_fingerprints(Path(sys.argv[1]))
+def data_files(root: Path = ROOT) -> list[Path]:
+    """Return the package's data, which libraries not written in Python may open unseen."""
+    return [path for path in package_files(root) if "data" in path.parts and path.suffix != ".py"]

@@ -1,4 +1,4 @@
-"""Execute notebooks and store the outputs of their checked cells, and nothing else.
+"""Execute notebooks and store the outputs of their checked cells, and nothing else; ``--strip`` executes nothing.
 
 A cell tagged ``nbval-check-output`` keeps its output, against which nbval compares later runs; every other cell is
 stored without, so that a notebook's diff shows what its author changed.
@@ -40,6 +40,16 @@ def normalise(notebook: nbformat.NotebookNode) -> None:
                 output.execution_count = cell.execution_count
 
 
+def strip_outputs(path: Path) -> None:
+    """Take out what a run in a notebook's editor has stored; a file that holds nothing of it is left alone."""
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    normalise(notebook)
+    stripped = nbformat.writes(notebook) + "\n"
+    if nbformat.reads(text, as_version=4) != notebook:
+        path.write_text(stripped, encoding="utf-8")
+
+
 def store_outputs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(path.parent)}}
@@ -51,6 +61,8 @@ def store_outputs(path: Path) -> None:
 
 
 if __name__ == "__main__":
+    strip = "--strip" in sys.argv
     for name in sys.argv[1:]:
-        print(name, flush=True)
-        store_outputs(Path(name))
+        if name != "--strip":
+            print(name, flush=True)
+            (strip_outputs if strip else store_outputs)(Path(name))
