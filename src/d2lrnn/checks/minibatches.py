@@ -1,12 +1,14 @@
-"""The self-checking exercises of the chapter *From text to minibatches*."""
+"""The self-checking exercises of the chapter *From text to minibatches* and its closer looks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log, log2
 
 import torch
 
 from d2lrnn.checks.exercise import Exercise, Mistake
+from d2lrnn.study.subwords import merge
 
 CARRY_OR_RESET = {
     "random": "reset",
@@ -42,6 +44,26 @@ def _count_probes() -> Sequence[tuple]:
 
 def _place_probes() -> Sequence[tuple]:
     return [(1, 2, 1000, 2, 10), (0, 3, 1000, 2, 10), (3, 0, 1003, 4, 10), (2, 5, 1003, 4, 7)]
+
+
+def bits_per_byte(perplexity: float, num_tokens: int, num_bytes: int) -> float:
+    """Bits for each byte of a text, from the perplexity per token."""
+    return log2(perplexity) * num_tokens / num_bytes
+
+
+def _keeps_the_second(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
+    return [new if tuple(ids[i : i + 2]) == tuple(pair) else token for i, token in enumerate(ids)]
+
+
+def _only_the_first(ids: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
+    for i in range(len(ids) - 1):
+        if tuple(ids[i : i + 2]) == tuple(pair):
+            return [*ids[:i], new, *ids[i + 2 :]]
+    return list(ids)
+
+
+def _merge_probes() -> Sequence[tuple]:
+    return [([1, 2, 3, 1, 2], (1, 2), 9), ([1, 1, 1, 4], (1, 1), 9), ([2, 1, 5, 1, 2, 1, 2], (1, 2), 300)]
 
 
 EXERCISES: tuple[Exercise, ...] = (
@@ -229,7 +251,7 @@ EXERCISES: tuple[Exercise, ...] = (
         atol=0,
     ),
     Exercise(
-        label="ex-minibatches-6",
+        label="ex-minibatches-cutting-1",
         solution=(64, 64),
         mistakes=(
             Mistake(
@@ -258,5 +280,55 @@ EXERCISES: tuple[Exercise, ...] = (
         praise="Cutting the text before the windows costs nothing of the kind.",
         rtol=0,
         atol=0,
+    ),
+    Exercise(
+        label="ex-minibatches-subwords-1",
+        solution=merge,
+        probes=_merge_probes,
+        mistakes=(
+            Mistake(
+                _keeps_the_second,
+                "You write `new` and go on one place later, so the second token of the pair is still there. Skip both.",
+            ),
+            Mistake(
+                lambda ids, pair, new: [new if token in tuple(pair) else token for token in ids],
+                "You replace single tokens of the pair. Only the two side by side, in this order, become one.",
+            ),
+            Mistake(
+                _only_the_first,
+                "You replace one occurrence. Every occurrence of the pair becomes the new token.",
+            ),
+            Mistake(
+                lambda ids, pair, new: merge(ids, tuple(reversed(pair)), new),
+                "You look for the pair the other way round.",
+            ),
+        ),
+        praise="With this and a counter, byte pair encoding is a loop of a few lines.",
+        rtol=0,
+        atol=0,
+    ),
+    Exercise(
+        label="ex-minibatches-subwords-2",
+        solution=bits_per_byte,
+        probes=lambda: [(16.0, 1, 4), (3.0, 100, 100), (42.5, 3000, 9600)],
+        mistakes=(
+            Mistake(
+                lambda perplexity, num_tokens, num_bytes: log2(perplexity),
+                "Those are the bits per token. A token stands for several bytes.",
+            ),
+            Mistake(
+                lambda perplexity, num_tokens, num_bytes: log2(perplexity) * num_bytes / num_tokens,
+                "You multiply by the bytes per token. More bytes in a token mean fewer bits for each of them.",
+            ),
+            Mistake(
+                lambda perplexity, num_tokens, num_bytes: perplexity * num_tokens / num_bytes,
+                "Perplexity is a number of choices, not of bits. Which function makes bits of it?",
+            ),
+            Mistake(
+                lambda perplexity, num_tokens, num_bytes: log(perplexity) * num_tokens / num_bytes,
+                "The right quotient, in nats. Bits have the logarithm to the base 2.",
+            ),
+        ),
+        praise="This number can be compared between tokenizers, as long as the text is the same.",
     ),
 )
