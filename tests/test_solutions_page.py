@@ -33,7 +33,7 @@ GIVEN_AS_CODE = [
     "ex-minibatches-subwords-2",
     "ex-perplexity-3",
     "ex-bptt-1",
-    "ex-bptt-6",
+    "ex-bptt-5",
     "ex-by-hand-2",
     "ex-by-hand-4",
     "ex-at-scale-1",

@@ -1,8 +1,10 @@
-"""The self-checking exercises of the chapter *Backpropagation through time*."""
+"""The self-checking exercises of the chapter *Backpropagation through time* and its closer looks."""
 
 from __future__ import annotations
 
 import math
+
+import torch
 
 from d2lrnn.checks.exercise import Exercise, Mistake
 
@@ -10,6 +12,27 @@ from d2lrnn.checks.exercise import Exercise, Mistake
 def route_variance(keep_prob: float, lag: int) -> float:
     """Variance of a product of `lag` independent factors, each 1 / keep_prob or 0, of mean 1."""
     return keep_prob**-lag - 1
+
+
+def radius_by_power_iteration(W: torch.Tensor) -> float:
+    """Multiply a vector 500 times, with its length set back to 1, and return the last factor."""
+    g = torch.ones(len(W), dtype=W.dtype)
+    for _ in range(500):
+        g = g @ W.T
+        factor = g.norm()
+        g = g / factor
+    return float(factor)
+
+
+def power_probes() -> list[tuple[torch.Tensor]]:
+    """Matrices with one largest eigenvalue; their singular values and diagonals are other numbers."""
+    generator = torch.Generator().manual_seed(0)
+    positive = torch.rand(4, 4, generator=generator, dtype=torch.float64)
+    return [
+        (torch.tensor([[0.2, 4.0], [0.1, 0.3]], dtype=torch.float64),),
+        (torch.tensor([[1.0, 2.0], [3.0, 1.5]], dtype=torch.float64),),
+        (positive / 3,),
+    ]
 
 
 FORGET_GATE = 0.5 ** (1 / 100)
@@ -21,8 +44,8 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 (0.25, 0.5, 1.0, 0.0),
-                "These are the direct parts a_4, a_3, a_2 and a_1. On its way from step i to step 4 each of them is "
-                "still multiplied, once for every step of its lag.",
+                "These are the direct parts a_4, a_3, a_2 and a_1. Multiply each of them by b once for every step of "
+                "its lag.",
             ),
             Mistake(
                 (0.125, 0.125, 0.125, 0.0),
@@ -31,15 +54,14 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 (0.0, 0.25, 0.25, 0.25),
-                "The values are right, and the order is that of i = 1, 2, 3, 4. Lag 0 is the use of w that lies "
-                "nearest to h_4.",
+                "The values are right, in the order of i = 1, 2, 3, 4. Lag 0 is the use of w in step 4.",
             ),
             Mistake(
                 (0.25, 0.25, 0.25, 0.125),
-                "Look at the oldest use of w once more: what was there at step 1 for it to be multiplied with?",
+                "Look at the oldest use of w once more: by which state is w multiplied in step 1?",
             ),
         ),
-        praise="Every term has two factors of w, however they are shared between its own step and the way.",
+        praise="Every term but the oldest has two factors of w: some from its own step, the others from the way back.",
     ),
     Exercise(
         label="ex-bptt-3",
@@ -64,6 +86,79 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Exercise(
         label="ex-bptt-4",
+        solution=radius_by_power_iteration,
+        probes=power_probes,
+        mistakes=(
+            Mistake(
+                lambda W: float(torch.linalg.matrix_norm(W, 2)),
+                "That is the largest singular value: how much one multiplication can stretch. Multiply many times, and "
+                "look at the factor of the last step.",
+            ),
+            Mistake(
+                lambda W: float((torch.ones(len(W), dtype=W.dtype) @ W.T).norm() / len(W) ** 0.5),
+                "That is the factor of the first multiplication. The vector has not yet turned towards the eigenvector.",
+            ),
+            Mistake(
+                lambda W: float(torch.linalg.matrix_power(W, 100).norm()),
+                "That is a length after many multiplications. By which factor does each of the last ones change it?",
+            ),
+            Mistake(
+                lambda W: float(W.diagonal().abs().max()),
+                "That is the largest number on the diagonal, which is an eigenvalue only of a triangular matrix.",
+            ),
+        ),
+        praise="A gradient on its way back does the same, and so the largest eigenvalue wins in the long run.",
+    ),
+    Exercise(
+        label="ex-bptt-5",
+        solution=(90, 19),
+        mistakes=(
+            Mistake(
+                (10, 10),
+                "That is enough where each loss has its own ten steps. In windows all places but the last reach less.",
+            ),
+            Mistake(
+                (100, 19),
+                "The mean is right. For the first number see whether place 10 itself reaches far enough.",
+            ),
+            Mistake(
+                (90, 20),
+                "The first is right. The mean reach is that of the numbers 1, 2, ..., tau, which is not quite tau / 2.",
+            ),
+            Mistake(
+                (19, 90),
+                "The right numbers, in the other order: first the window for nine losses in ten, then that for the "
+                "mean.",
+            ),
+        ),
+        praise="The first nine places of every window fall short; only in a long window are they few.",
+    ),
+    Exercise(
+        label="ex-bptt-growth-1",
+        solution=math.log(FORGET_GATE / (1 - FORGET_GATE)),
+        mistakes=(
+            Mistake(
+                FORGET_GATE,
+                "That is the value of the gate. The bias is the number whose sigmoid has this value.",
+            ),
+            Mistake(
+                math.log(99),
+                "A gate of 0.99 keeps 0.99 to the power of 100, which is nearer to a third than to a half.",
+            ),
+            Mistake(
+                math.log(199),
+                "A gate of 0.995 loses half a per cent a step of what is *left*, not of what was there at the start: "
+                "after 100 steps more than half remains.",
+            ),
+            Mistake(
+                -math.log(FORGET_GATE / (1 - FORGET_GATE)),
+                "The size is right. With this sign the gate would be nearly 0, and forget nearly everything.",
+            ),
+        ),
+        praise="A bias of 1 is small by comparison: its gate keeps less than a twentieth over ten steps.",
+    ),
+    Exercise(
+        label="ex-bptt-truncation-1",
         solution=route_variance,
         mistakes=(
             Mistake(
@@ -88,54 +183,5 @@ EXERCISES: tuple[Exercise, ...] = (
         ),
         praise="It grows exponentially with the lag; the squared gradient of the route has to fall faster than that.",
         probes=lambda: [(0.5, 1), (0.5, 3), (0.9, 10), (0.8, 2), (0.7, 0)],
-    ),
-    Exercise(
-        label="ex-bptt-5",
-        solution=math.log(FORGET_GATE / (1 - FORGET_GATE)),
-        mistakes=(
-            Mistake(
-                FORGET_GATE,
-                "That is the value of the gate. The bias is what has to go into the sigmoid for this value to come "
-                "out.",
-            ),
-            Mistake(
-                math.log(99),
-                "A gate of 0.99 keeps 0.99 to the power of 100, which is nearer to a third than to a half.",
-            ),
-            Mistake(
-                math.log(199),
-                "A gate of 0.995 loses half a per cent a step of what is *left*, not of what was there at the start: "
-                "after 100 steps more than half remains.",
-            ),
-            Mistake(
-                -math.log(FORGET_GATE / (1 - FORGET_GATE)),
-                "The size is right. With this sign the gate would be nearly shut, and forget nearly everything.",
-            ),
-        ),
-        praise="So a bias of 1 is a modest one: its gate keeps less than a twentieth over ten steps.",
-    ),
-    Exercise(
-        label="ex-bptt-6",
-        solution=(90, 19),
-        mistakes=(
-            Mistake(
-                (10, 10),
-                "That is enough where each loss has its own ten steps. In windows all places but the last reach less.",
-            ),
-            Mistake(
-                (100, 19),
-                "The mean is right. For the first number see whether place 10 itself reaches far enough.",
-            ),
-            Mistake(
-                (90, 20),
-                "The first is right. The mean reach is that of the numbers 1, 2, ..., tau, which is not quite tau / 2.",
-            ),
-            Mistake(
-                (19, 90),
-                "The right numbers, in the other order: first the window for nine losses in ten, then that for the "
-                "mean.",
-            ),
-        ),
-        praise="The first nine places of every window fall short, and only a long window makes them few.",
     ),
 )
