@@ -96,7 +96,7 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 lambda W: float((torch.ones(len(W), dtype=W.dtype) @ W.T).norm() / len(W) ** 0.5),
-                "That is the factor of the first multiplication. The vector has not yet turned towards the eigenvector.",
+                "That is the factor of the first multiplication, before the vector has turned towards the eigenvector.",
             ),
             Mistake(
                 lambda W: float(torch.linalg.matrix_power(W, 100).norm()),
