@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import pytest
 import torch
 
 import d2lrnn as d
+from d2lrnn.cli.settings import TrainSettings
 
 COMMAND = [sys.executable, "-m", "d2lrnn"]
 SMALL = ["--hidden", "16", "--batch-size", "8", "--num-steps", "16", "--device", "cpu"]
@@ -32,19 +34,21 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and lau
 # command makes a copy of itself that runs it: a process of its own, with its own signals, limits and exit code.
 WAITING = """
 import json, os, resource, sys
-from typer.testing import CliRunner
-from d2lrnn.cli import app, main
-CliRunner().invoke(app, ["train", "--help"])  # what is imported late is imported once, too
+from d2lrnn.cli import generate, main, score, train
+for command in (generate, score, train):
+    command.import_what_is_slow()
 for line in sys.stdin:
     request = json.loads(line)
     pid = os.fork()
     if not pid:
         os.chdir(request["cwd"])
+        os.dup2(os.open(request["stdin"], os.O_RDONLY), 0)
         for number, name in enumerate(("out", "err"), 1):
             os.dup2(os.open(request[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
         if request["limit"]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (request["limit"], request["limit"]))
         sys.argv = ["d2lrnn", *request["arguments"]]
+        sys.stdin = open(0, encoding="utf-8", closefd=False)
         try:
             main()
         except SystemExit as end:
@@ -66,8 +70,10 @@ class Shell:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
         )
 
-    def start(self, *arguments: object, limit: int = 0) -> int:
+    def start(self, *arguments: object, limit: int = 0, stdin: str = "") -> int:
         request = {"arguments": list(map(str, arguments)), "cwd": str(self.cwd), "limit": limit}
+        request["stdin"] = str(self.out.with_name("in"))
+        Path(request["stdin"]).write_text(stdin, encoding="utf-8")
         request |= {"out": str(self.out), "err": str(self.err)}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -81,14 +87,14 @@ class Shell:
         assert "Traceback" not in stderr
         return stdout, stderr
 
-    def run(self, *arguments: object, code: int = 0, limit: int = 0) -> tuple[str, str]:
-        self.start(*arguments, limit=limit)
+    def run(self, *arguments: object, code: int = 0, **how: object) -> tuple[str, str]:
+        self.start(*arguments, **how)
         return self.end(code)
 
-    def fails(self, *arguments: object, limit: int = 0) -> str:
+    def fails(self, *arguments: object, **how: object) -> str:
         """The one line that says why."""
-        stdout, stderr = self.run(*arguments, code=1, limit=limit)
-        lines = [line for line in stderr.splitlines() if line.startswith("d2lrnn: ")]
+        stdout, stderr = self.run(*arguments, code=1, **how)
+        lines = [line for line in stderr.splitlines() if line.startswith("d2lrnn: error: ")]
         assert stdout == "" and len(lines) == 1, stderr
         return lines[0]
 
@@ -127,29 +133,54 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_train_prints_a_document_on_stdout_and_progress_on_stderr(folder: Path) -> None:
     document, log = json.loads((folder / "trained.json").read_text()), (folder / "trained.log").read_text()
-    text = d.load_text(folder / "tide.txt", clean=True)
+    text = d.load_text(folder / "tide.txt")
     loaded = d.load_checkpoint(folder / "tide.safetensors")
     assert document["checkpoint"] == "tide.safetensors" and document["settings"]["hidden"] == 16
     expected = d.evaluate(loaded.model, text.heldout_ids).perplexity
-    assert document["heldout_perplexity"] == pytest.approx(expected, rel=1e-5) and expected < 14 < len(text.vocab)
+    assert document["heldout_perplexity"] == pytest.approx(expected, rel=1e-5) and expected < 20 < len(text.vocab)
     assert [record["epoch"] for record in document["epochs"]] == list(range(1, len(document["epochs"]) + 1))
     assert loaded.vocab.tokens == text.vocab.tokens and loaded.settings["text"] == "tide.txt"
     assert loaded.progress["step"] == 200
-    assert f"{len(text.train_ids):,} chars to learn from" in log and "200 updates on the CPU" in log
-    assert log.count("training perplexity") == len(document["epochs"])
+    assert "17,100 chars to learn from, 900 for validation, 2,000 held out, vocabulary of 5" in log
+    assert "200 updates on the CPU" in log
+    assert log.count("training perplexity") == log.count("validation") - 1 == len(document["epochs"])
     assert sorted(path.name for path in folder.glob("tide.*")) == ["tide.safetensors", "tide.txt"]
 
 
+def test_what_is_kept_is_chosen_on_the_validation_part_and_reported_on_the_held_out_one(folder: Path) -> None:
+    document = json.loads((folder / "trained.json").read_text())
+    text, model = d.load_text(folder / "tide.txt"), d.load_checkpoint(folder / "tide.safetensors").model
+    scores = [record["validation_perplexity"] for record in document["epochs"]]
+    assert document["kept_epoch"] == scores.index(min(scores)) + 1
+    assert document["validation_perplexity"] == min(scores)
+    assert d.evaluate(model, text.train_ids[:900]).perplexity == pytest.approx(min(scores), rel=1e-5)
+
+
+def test_the_best_table_of_counts_stands_beside_it(folder: Path, shell: Shell) -> None:
+    document, text = json.loads((folder / "trained.json").read_text()), d.load_text(folder / "tide.txt")
+    perplexities = [
+        d.NGramLM(text.train_ids, order, len(text.vocab)).evaluate(text.heldout_ids).perplexity for order in range(1, 9)
+    ]
+    assert document["table_perplexity"] == pytest.approx(min(perplexities))
+    assert document["table_order"] == perplexities.index(min(perplexities)) + 1
+    stdout, log = shell.run("train", "tide.txt", "--resume")
+    assert f"the best table of counts, of runs of {document['table_order']}, has {min(perplexities):.3f} on" in stdout
+    assert f"held-out perplexity {document['heldout_perplexity']:.3f}" in stdout
+    assert "nothing to do: the training in 'tide.safetensors' is finished (200 updates)" in log
+
+
 def test_generate(folder: Path, shell: Shell) -> None:
-    arguments = ("generate", "tide.safetensors", "--prefix", "The Tide", "--tokens", 40, "--seed", 3)
+    arguments = ("generate", "tide.safetensors", "--prompt", "The Tide", "--tokens", 40, "--seed", 3)
     text = shell.run(*arguments)[0]
-    assert re.fullmatch(r"the tide[a-z ]{40}\n", text)
+    assert text.startswith("The Tide") and len(text) == 49
     document = json.loads(shell.run(*arguments, "--json", "--top-k", 5, "--top-p", 0.9)[0])
-    assert document["text"].startswith("the tide") and len(document["text"]) == 48
+    assert document["text"].startswith("The Tide") and len(document["text"]) == 48
     assert document["settings"]["top_k"] == 5
     loaded = d.load_checkpoint(folder / "tide.safetensors")
     generator = torch.Generator().manual_seed(3)
-    assert text == d.generate(loaded.model, loaded.vocab, "the tide", 40, temperature=0.7, generator=generator) + "\n"
+    assert text == d.generate(loaded.model, loaded.vocab, "The Tide", 40, temperature=0.7, generator=generator) + "\n"
+    by_prefix = shell.run("generate", "tide.safetensors", "--prefix", "-", "--tokens", 40, "--seed", 3, stdin="The Tide\n")
+    assert by_prefix[0] == text
 
 
 def test_score(folder: Path, shell: Shell) -> None:
@@ -157,36 +188,150 @@ def test_score(folder: Path, shell: Shell) -> None:
     (folder / "other.txt").write_text(story, encoding="utf-8")
     document = json.loads(shell.run("score", "tide.safetensors", "other.txt", "--json", "--lines", 1)[0])
     loaded = d.load_checkpoint(folder / "tide.safetensors")
-    ids = torch.tensor(loaded.vocab.encode(d.normalize(story)))
-    expected = d.evaluate(loaded.model, ids)
+    known = [char for char in story if char in loaded.vocab]
+    expected = d.evaluate(loaded.model, torch.tensor(loaded.vocab.encode(known)))
     assert document["perplexity"] == pytest.approx(expected.perplexity, rel=1e-5)
     assert document["bits_per_token"] == pytest.approx(expected.bits_per_token, rel=1e-5)
-    assert document["num_tokens"] == expected.num_tokens and document["num_unknown"] == 2
+    assert document["num_tokens"] == expected.num_tokens and document["num_unknown"] == len(story) - len(known)
     assert [line["line"] for line in document["lines"]] == [2]
     words = shell.run("score", "tide.safetensors", "other.txt")[0]
     for part in (f"perplexity {expected.perplexity:.3f}", "bits per character", "line 2: Xyzzy"):
         assert part in words
+    assert shell.run("score", "tide.safetensors", "-", stdin=story)[0] == words
+
+
+# ------------------------------------------------------------------------------------------------- anybody's characters
+
+
+@pytest.fixture(scope="module")
+def cleaned(folder: Path, shell: Shell) -> str:
+    """What training on cleaned text said."""
+    return shell.run("train", "tide.txt", "--clean", "--updates", 2, "--out", "clean.safetensors", *SMALL)[1]
+
+
+def test_an_own_file_keeps_its_characters(folder: Path, shell: Shell) -> None:
+    text = "Grüße aus 東京!\r\n„So“, 3 + 4 = 7.\r\n" * 60
+    (folder / "own.txt").write_text(text, encoding="utf-8", newline="")
+    for number, more in enumerate(([], ["--raw"])):
+        out = f"own{number}.safetensors"
+        log = shell.run("train", "own.txt", "--updates", 2, "--out", out, *more, *SMALL)[1]
+        assert "left out" not in log and "<unk>" not in log
+        assert set(d.load_checkpoint(folder / out).vocab.tokens) == set(text) - {"\r"}
+
+
+def test_what_cleaning_leaves_out_is_counted(folder: Path, cleaned: str, shell: Shell) -> None:
+    text = (folder / "tide.txt").read_text(encoding="utf-8")
+    left_out = d.text.count_left_out(text)
+    assert f"{left_out.total():,} of 20,000 characters left out" in cleaned and "--raw keeps all" in cleaned
+    (folder / "small.txt").write_text("The result: 3 + 4 = 7.\nGrüße!!! 2024-01-01 12:00\n", encoding="utf-8")
+    document = json.loads(shell.run("score", "clean.safetensors", "small.txt", "--json")[0])
+    assert document["num_tokens"] == 15 and document["num_unknown"] == 26 and document["unknown"]["!"] == 3
+    words = shell.run("score", "clean.safetensors", "small.txt")[0]
+    assert "26 characters ('0' (5), '!' (3), '1' (3), '2' (3), ':' (2), '4' (2), '-' (2)" in words
+    assert "are unknown to the model: left out, or a space in their place" in words
+
+
+def test_a_prefix_in_another_alphabet_is_no_silent_space(folder: Path, cleaned: str, shell: Shell) -> None:
+    error = shell.fails("generate", "clean.safetensors", "--prefix", "日本")
+    assert "Nothing of the prefix '日本' is known to the model" in error
+    stdout, log = shell.run("generate", "clean.safetensors", "--prefix", "Größe", "--tokens", 3, "--json")
+    assert "of the prefix, 2 characters ('ö' (1), 'ß' (1)) are unknown to the model" in log
+    assert json.loads(stdout)["prefix"] == "Größe" and json.loads(stdout)["prefix_read"] == "gr e"
+    stdout, log = shell.run("generate", "tide.safetensors", "--prefix", "the 🌊 tide", "--tokens", 3)
+    assert stdout.startswith("the  tide") and "1 characters ('🌊' (1)) are unknown to the model: left out" in log
 
 
 def test_score_counts_what_the_model_does_not_know(folder: Path, shell: Shell) -> None:
-    shell.run("train", "tide.txt", "--raw", "--updates", 2, "--out", "raw.safetensors", "--quiet", *SMALL)
     (folder / "foreign.txt").write_text("The tide 🌊 went öut 🌊.", encoding="utf-8")
-    words = shell.run("score", "raw.safetensors", "foreign.txt")[0]
-    assert "3 characters are unknown to the model and were left out: '🌊' (2), 'ö' (1)" in words
+    words = shell.run("score", "tide.safetensors", "foreign.txt")[0]
+    assert "3 characters ('🌊' (2), 'ö' (1)) are unknown to the model: left out" in words
+
+
+def test_rare_characters_are_gathered_under_a_limit_that_is_told(folder: Path, shell: Shell) -> None:
+    many = "".join(map(chr, range(0x4E00, 0x4E00 + 100))) + "潮水会回来的。" * 100
+    (folder / "many.txt").write_text(many, encoding="utf-8")
+    log = shell.run("train", "many.txt", "--max-vocab", 7, "--updates", 2, *SMALL)[1]
+    assert "200 of 800 chars are read as <unk>: the vocabulary has 7 entries (--max-vocab 7, --min-freq 1)" in log
+    vocab = d.load_checkpoint(folder / "many.safetensors").vocab
+    assert len(vocab) == 7 and vocab.unk_token == "<unk>"
+    text = shell.run("generate", "many.safetensors", "--tokens", 50)[0]
+    assert "<unk>" not in text and len(text) == 52
+    assert "read as <unk>" in shell.run("score", "many.safetensors", "tide.txt")[0]
+
+
+def test_a_short_text_trains_with_smaller_batches(folder: Path, shell: Shell) -> None:
+    (folder / "poem.txt").write_text("So rolls the tide, so rolls the day.\n" * 24 + "The end.....", encoding="utf-8")
+    stdout, log = shell.run("train", "poem.txt", "--minutes", 0.01, "--hidden", 16)
+    assert "the text is short: minibatches of 8 windows of 64 chars (instead of --batch-size 16 --num-steps 64)" in log
+    assert "held-out perplexity" in stdout
+    assert len(re.findall("^epoch", log, re.MULTILINE)) <= 201, "no report after each of thousands of tiny epochs"
+    (folder / "tiny.txt").write_text("ab", encoding="utf-8")
+    assert "it needs at least 2" in shell.fails("train", "tiny.txt", "--heldout", 0.9)
+
+
+def test_a_text_of_one_minibatch_keeps_to_its_time(folder: Path, shell: Shell) -> None:
+    """Every epoch is one update, and nothing is held out: the trial must time updates, and not nothing."""
+    (folder / "one.txt").write_text((folder / "tide.txt").read_text(encoding="utf-8")[:1500], encoding="utf-8")
+    start = time.monotonic()
+    document = json.loads(shell.run("train", "one.txt", "--heldout", 0, "--minutes", 0.02, "--hidden", 16, "--json")[0])
+    assert time.monotonic() - start < 30 and document["settings"]["total_updates"] < 20_000
+    assert document["heldout_perplexity"] is document["table_perplexity"] is None
+
+
+def test_the_standard_input(folder: Path, shell: Shell) -> None:
+    shell.run("train", "-", "--updates", 2, *SMALL, stdin=(folder / "tide.txt").read_text(encoding="utf-8"))
+    assert weights(folder / "stdin.safetensors")
 
 
 def test_help_and_usage(folder: Path, shell: Shell) -> None:
     text = shell.run("train", "--help")[0]
-    for option in ("hidden", "layer", "epochs", "updates", "minutes", "resume", "json", "seed", "heldout"):
-        assert f"--{option}" in text
-    assert "torchrun" in text and "130" in text
+    for one in dataclasses.fields(TrainSettings):
+        assert f"--{one.name.replace('_', '-')}" in text
+    assert "torchrun" in text and "130" in text and "rarer become <unk>" in text
     assert "d2lrnn train the-tide-clock" in shell.run("--help")[0]
-    assert shell.run("--version")[0].startswith(f"d2lrnn {d.__version__}, torch")
+    assert shell.run("--version")[0].startswith(f"d2lrnn {d.__version__}, torch {torch.__version__}")
     for wrong in (["train"], ["train", "tide.txt", "--hidden", "0"], ["train", "tide.txt", "--layer", "gpt"], ["fit"]):
         stdout, stderr = shell.run(*wrong, code=2)
-        assert stdout == "" and "Usage: d2lrnn" in stderr
-    _, stderr = shell.run("train", "tide.txt", "--epochs", 1, "--updates", 5, code=2)
-    assert "Choose one of --epochs, --updates and --minutes" in stderr
+        assert stdout == "" and "usage: d2lrnn" in stderr
+    for wrong, message in {
+        ("train", "tide.txt", "--epochs", 1, "--updates", 5): "choose one of --epochs and --updates",
+        ("train", "tide.txt", "--resume", "--force"): "choose one of them",
+        ("train", "tide.txt", "--lr", 0): "argument --lr: '0' is not a number above 0",
+        ("train", "tide.txt", "--hidden", 1.5): "argument --hidden: '1.5' is not a whole number at least 1",
+        ("generate", "tide.safetensors", "--top-p", 2): "argument --top-p: '2' is not a number above 0 and at most 1",
+    }.items():
+        assert message in shell.run(*wrong, code=2)[1]
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["train", "--help"], ["score", "--help"], ["train", "x", "--wrong"], ["fit"]]
+)
+def test_help_does_not_wait_for_torch(words: list[str]) -> None:
+    code = (
+        "import sys; from d2lrnn.cli import main\n"
+        "try: main()\n"
+        "finally: print('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, env=ENVIRONMENT)
+    loaded = {name.split(".")[0] for name in done.stderr.splitlines()}
+    assert "d2lrnn" in loaded and done.returncode in (0, 2)
+    assert not loaded & {"torch", "numpy", "tqdm", "safetensors", "pooch"}
+
+
+def test_ctrl_c_while_torch_is_imported() -> None:
+    code = """
+import os, signal, sys
+class Impatient:
+    def find_spec(self, name, *_):
+        if name == "torch":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Impatient())
+from d2lrnn.cli import main
+sys.argv[1:] = ["train", "the-tide-clock"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "d2lrnn: stopped\n")
 
 
 # ------------------------------------------------------------------------------------------------------ what goes wrong
@@ -217,8 +362,6 @@ def test_a_vocabulary_that_does_not_match(folder: Path, shell: Shell) -> None:
     error = shell.fails("train", "digits.txt", "--out", "tide.safetensors", "--resume")
     assert "The vocabulary of 'digits.txt' is not that of 'tide.safetensors' (only one of them has 'a'" in error
     shell.run("train", "digits.txt", "--updates", 1, "--out", "digits.safetensors", "--quiet", *SMALL)
-    error = shell.fails("generate", "digits.safetensors", "--prefix", "one tide")
-    assert "The model does not know 'd', 'i', of the prefix 'one tide'" in error
     (folder / "greek.txt").write_text("άλφα", encoding="utf-8")
     assert "Fewer than two tokens of the text are in the vocabulary" in shell.fails(
         "score", "digits.safetensors", "greek.txt"
@@ -229,7 +372,8 @@ def test_a_vocabulary_that_does_not_match(folder: Path, shell: Shell) -> None:
 def test_a_training_that_is_there_is_not_overwritten_and_not_mixed(folder: Path, shell: Shell) -> None:
     before = (folder / "tide.safetensors").read_bytes()
     assert "is there already. Add --resume to go on, or --force" in shell.fails("train", "tide.txt", *SMALL)
-    assert "--lr was 0.01 and is 0.5" in shell.fails("train", "tide.txt", "--resume", "--lr", 0.5)
+    assert "--lr 0.5 was 0.01" in shell.fails("train", "tide.txt", "--resume", "--lr", 0.5)
+    assert "--clean was left out" in shell.fails("train", "tide.txt", "--resume", "--clean")
     (folder / "other").mkdir()
     (folder / "other" / "tide.txt").write_text((folder / "tide.txt").read_text()[::-1], encoding="utf-8")
     error = shell.fails("train", "other/tide.txt", "--out", "tide.safetensors", "--resume")
@@ -237,11 +381,91 @@ def test_a_training_that_is_there_is_not_overwritten_and_not_mixed(folder: Path,
     assert (folder / "tide.safetensors").read_bytes() == before
 
 
+def test_a_file_of_the_same_name_is_left_alone(folder: Path, shell: Shell) -> None:
+    (folder / "novel.txt").write_text((folder / "tide.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "novel.json").write_text("mine", encoding="utf-8")
+    shell.run("train", "novel.txt", "--updates", 2, "--quiet", *SMALL)
+    assert (folder / "novel.json").read_text(encoding="utf-8") == "mine"
+    assert {path.name for path in folder.glob("novel.*")} == {"novel.txt", "novel.json", "novel.safetensors"}
+
+
+@pytest.mark.parametrize("kind", ["updates", "epochs", "minutes"])
+def test_resume_may_extend_a_finished_training(folder: Path, shell: Shell, kind: str) -> None:
+    out, (short, long) = f"{kind}.safetensors", (0.01, 0.02) if kind == "minutes" else (1, 3)
+    arguments = ("train", "tide.txt", "--out", out, "--resume", "--json")
+    first = json.loads(shell.run(*arguments, f"--{kind}", short, *SMALL)[0])["settings"]
+    stdout, log = shell.run(*arguments, f"--{kind}", long)
+    second = json.loads(stdout)["settings"]
+    assert f"going on from update {first['total_updates']:,} with {second['total_updates']:,} more" in log
+    assert second[kind] == long and second["earlier_updates"] == first["total_updates"]
+    if kind != "minutes":
+        assert second["total_updates"] == 2 * first["total_updates"]
+    before = weights(folder / out)
+    log = shell.run(*arguments, f"--{kind}", long)[1]  # the same command again, as a script may give it
+    assert "nothing to do" in log and all(torch.equal(before[name], w) for name, w in weights(folder / out).items())
+    assert f"--{kind} {long}, which is more than --{kind} {short}" in shell.fails(*arguments, f"--{kind}", short)
+
+
+def test_a_training_that_is_not_finished_is_not_extended(folder: Path, shell: Shell) -> None:
+    pid = shell.start("train", "tide.txt", "--out", "half.safetensors", "--updates", 400, *SMALL, *OFTEN)
+    wait_until((folder / "half.safetensors").exists, lambda: psutil.pid_exists(pid))
+    os.kill(pid, signal.SIGTERM)
+    shell.end(code=143)
+    error = shell.fails("train", "tide.txt", "--out", "half.safetensors", "--resume", "--updates", 500)
+    assert re.search(r"is not finished \(update \d+ of 400\). Leave --updates 500 out", error)
+
+
+def test_two_trainings_do_not_share_a_file(folder: Path, shell: Shell) -> None:
+    command = [*COMMAND, "train", "tide.txt", "--out", "both.safetensors", "--updates", "1000000", *SMALL, *OFTEN]
+    first = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    try:
+        wait_until((folder / "both.safetensors").exists, lambda: first.poll() is None)
+        for more in ("--resume", "--force"):
+            error = shell.fails("train", "tide.txt", "--out", "both.safetensors", more, *SMALL)
+            assert "Another training is writing to 'both.safetensors' now" in error
+    finally:
+        first.send_signal(signal.SIGINT)
+        log = first.communicate(timeout=60)[1]
+    assert first.returncode == 130, log
+    assert not list(folder.glob("*.lock"))
+    shell.run("train", "tide.txt", "--out", "both.safetensors", "--force", "--updates", 1, *SMALL)
+
+
+def test_a_place_that_cannot_be_written_to_is_noticed_before_training(folder: Path, shell: Shell) -> None:
+    for place, what in {"nowhere/x": "does not exist", "/proc/x": "(does not exist|cannot be written to)"}.items():
+        stderr = shell.run("train", "tide.txt", "--out", f"{place}.safetensors", code=1)[1]
+        assert re.search(rf"The folder '.*' {what}", stderr) and "Nothing was trained" in stderr
+        assert "to learn from" not in stderr
+    assert "ends in .safetensors" in shell.fails("train", "tide.txt", "--out", "model.pt")
+
+
+def test_messages_speak_of_options(folder: Path, shell: Shell) -> None:
+    (folder / "zh.txt").write_text("潮水会回来的。" * 300, encoding="utf-8")
+    assert "Use --raw" in shell.fails("train", "zh.txt", "--clean")
+    error = shell.fails("train", "tide.txt", "--out", "new.safetensors", "--device", "abacus")
+    assert "--device abacus cannot be used on this machine" in error and "prefer" not in error
+    error = shell.fails("train", "tide.txt", "--out", "new.safetensors", "--layer", "rnn", "--weight-drop", 0.1)
+    assert "--weight-drop is for --layer gru and lstm" in error
+
+
+def test_a_name_with_spaces_is_quoted_in_what_to_do_next(folder: Path, shell: Shell) -> None:
+    (folder / "Mein Roman ü.txt").write_text((folder / "tide.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    stdout = shell.run("train", "Mein Roman ü.txt", "--updates", 1, *SMALL)[0]
+    assert stdout.endswith("let it write: d2lrnn generate 'Mein Roman ü.safetensors'\n")
+
+
 def test_a_loss_that_is_no_number(folder: Path, shell: Shell) -> None:
-    out = ("--out", "diverged.safetensors", "--optimizer", "sgd", "--schedule", "constant")
+    out = ("--out", "diverged.safetensors", "--optimizer", "sgd", "--schedule", "constant", "--layer", "rnn")
     wild = ("--lr", 1e38, "--clip", 0, "--updates", 50, *SMALL)
-    assert "Training diverged in epoch 1, at step 2" in shell.fails("train", "tide.txt", *out, *wild)
+    error = shell.fails("train", "tide.txt", *out, *wild)
+    assert "The training diverged after 1 updates. Use a lower --lr (it was 1e+38), or limit the gradient" in error
     assert not (folder / "diverged.safetensors").exists()
+
+
+def test_a_perplexity_beyond_all_guesses_is_a_failure(folder: Path, shell: Shell) -> None:
+    wild = ("--optimizer", "sgd", "--lr", 500, "--clip", 0, "--updates", 30, "--layer", "rnn", *SMALL)
+    error = shell.fails("train", "tide.txt", "--out", "wild.safetensors", *wild)
+    assert "The training diverged (perplexity" in error and "Use a lower --lr (it was 500)" in error
 
 
 def test_a_full_disk(folder: Path, shell: Shell) -> None:
@@ -308,15 +532,25 @@ def test_two_ranks_survive_the_loss_of_one(folder: Path) -> None:
     assert_same_weights(out, folder / "alike.safetensors")
 
 
+def command_line(*words: str) -> None:
+    from d2lrnn import cli
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        assert cli._run(list(words)) == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_text_too_large_for_memory_is_streamed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from d2lrnn import cli
+    from d2lrnn.cli import train
 
-    monkeypatch.setattr(cli, "_STREAM_FROM_BYTES", 1000)
+    monkeypatch.setattr(train, "STREAM_FROM_BYTES", 1000)
     monkeypatch.chdir(folder)
     arguments = ["train", "tide.txt", "--updates", "60", "--out", "streamed.safetensors", "--ids-folder", "ids", *SMALL]
-    cli.app([*arguments, "--json"], standalone_mode=False)
+    command_line(*arguments, "--json")
     document = json.loads(capsys.readouterr().out)
     assert len(document["epochs"]) == 20  # reports, each of so many updates
     [manifest] = (folder / "ids").glob("tide.txt.char.*.npy.json")
@@ -328,18 +562,18 @@ def test_a_text_too_large_for_memory_is_streamed(
 
 @pytest.mark.parametrize("layer", ["nn-rnn", "gru", "lstm"])
 def test_every_layer_and_words(folder: Path, monkeypatch: pytest.MonkeyPatch, layer: str) -> None:
-    from d2lrnn import cli
-
     monkeypatch.chdir(folder)
     out = f"{layer}.safetensors"
     words = ["--level", "word", "--min-freq", "2", "--windows", "sequential", "--dropout", "0.1", "--minutes", "0.01"]
     more = ["--weight-drop", "0.2"] if layer != "nn-rnn" else []
     arguments = ["train", "tide.txt", "--layer", layer, "--out", out, "--quiet", *words, *more, *SMALL]
-    cli.app(arguments, standalone_mode=False)
+    command_line(*arguments)
     loaded = d.load_checkpoint(out)
-    assert loaded.vocab.unk_token == "<unk>" and loaded.model.embedding.embedding_dim == 100
-    cli.app(["generate", out, "--prefix", "The tide", "--tokens", "5"], standalone_mode=False)
-    cli.app(["score", out, "tide.txt"], standalone_mode=False)
+    assert loaded.vocab.unk_token == "<unk>" and loaded.model.embedding.embedding_dim == 128
+    train_words = (folder / "tide.txt").read_text(encoding="utf-8").split()
+    assert set(loaded.vocab.tokens) <= {"<unk>", *train_words[: round(0.9 * len(train_words))]}
+    command_line("generate", out, "--prefix", "The tide", "--tokens", "5")
+    command_line("score", out, "tide.txt")
 
 
 def test_the_console_script_is_this_command() -> None:
