@@ -179,8 +179,8 @@ def test_generate(folder: Path, shell: Shell) -> None:
     loaded = d.load_checkpoint(folder / "tide.safetensors")
     generator = torch.Generator().manual_seed(3)
     assert text == d.generate(loaded.model, loaded.vocab, "The Tide", 40, temperature=0.7, generator=generator) + "\n"
-    by_prefix = shell.run("generate", "tide.safetensors", "--prefix", "-", "--tokens", 40, "--seed", 3, stdin="The Tide\n")
-    assert by_prefix[0] == text
+    again = shell.run("generate", "tide.safetensors", "--prefix", "-", "--tokens", 40, "--seed", 3, stdin="The Tide\n")
+    assert again[0] == text
 
 
 def test_score(folder: Path, shell: Shell) -> None:
@@ -225,9 +225,9 @@ def test_what_cleaning_leaves_out_is_counted(folder: Path, cleaned: str, shell: 
     assert f"{left_out.total():,} of 20,000 characters left out" in cleaned and "--raw keeps all" in cleaned
     (folder / "small.txt").write_text("The result: 3 + 4 = 7.\nGrüße!!! 2024-01-01 12:00\n", encoding="utf-8")
     document = json.loads(shell.run("score", "clean.safetensors", "small.txt", "--json")[0])
-    assert document["num_tokens"] == 15 and document["num_unknown"] == 26 and document["unknown"]["!"] == 3
+    assert document["num_tokens"] == 15 and document["num_unknown"] == 27 and document["unknown"]["!"] == 3
     words = shell.run("score", "clean.safetensors", "small.txt")[0]
-    assert "26 characters ('0' (5), '!' (3), '1' (3), '2' (3), ':' (2), '4' (2), '-' (2)" in words
+    assert "27 characters ('0' (5), '!' (3), '1' (3), '2' (3), ':' (2), '4' (2), '-' (2)" in words
     assert "are unknown to the model: left out, or a space in their place" in words
 
 
@@ -360,7 +360,7 @@ def test_a_vocabulary_that_does_not_match(folder: Path, shell: Shell) -> None:
     (folder / "digits.txt").write_text("one two three " * 200, encoding="utf-8")
     before = (folder / "tide.safetensors").read_bytes()
     error = shell.fails("train", "digits.txt", "--out", "tide.safetensors", "--resume")
-    assert "The vocabulary of 'digits.txt' is not that of 'tide.safetensors' (only one of them has 'a'" in error
+    assert "The vocabulary of 'digits.txt' is not that of 'tide.safetensors' (only one of them has " in error
     shell.run("train", "digits.txt", "--updates", 1, "--out", "digits.safetensors", "--quiet", *SMALL)
     (folder / "greek.txt").write_text("άλφα", encoding="utf-8")
     assert "Fewer than two tokens of the text are in the vocabulary" in shell.fails(

@@ -77,7 +77,7 @@ def _run(words: list[str]) -> int:
         say(f"usage: d2lrnn COMMAND ...\nd2lrnn: error: there is no command {words[0]!r}, only {', '.join(_COMMANDS)}")
         return 2
     except KeyboardInterrupt as stopped:
-        say(f"{who}: {stopped or 'stopped'}")
+        say(f"{who}: {str(stopped).replace('resume=True', '--resume') or 'stopped'}")
         return 128 + getattr(stopped, "signal", signal.SIGINT)
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -76,7 +76,7 @@ class TrainSettings:
         group="Model",
         least=0,
     )
-    dropout: float = option(0.1, "Share of outputs to drop in training.", group="Model", least=0, most=0.9)
+    dropout: float = option(0.2, "Share of outputs to drop in training.", group="Model", least=0, most=0.9)
     weight_drop: float = option(
         0.0, "Share of recurrent weights to drop in training (lstm, gru).", group="Model", least=0, most=0.9
     )
