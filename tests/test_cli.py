@@ -227,7 +227,7 @@ def test_what_cleaning_leaves_out_is_counted(folder: Path, cleaned: str, shell: 
     document = json.loads(shell.run("score", "clean.safetensors", "small.txt", "--json")[0])
     assert document["num_tokens"] == 15 and document["num_unknown"] == 27 and document["unknown"]["!"] == 3
     words = shell.run("score", "clean.safetensors", "small.txt")[0]
-    assert "27 characters ('0' (5), '!' (3), '1' (3), '2' (3), ':' (2), '4' (2), '-' (2)" in words
+    assert "27 characters ('0' (5), '!' (3), '2' (3), '1' (3), ':' (2), '4' (2), '-' (2), '3' (1), ...)" in words
     assert "are unknown to the model: left out, or a space in their place" in words
 
 
@@ -238,7 +238,7 @@ def test_a_prefix_in_another_alphabet_is_no_silent_space(folder: Path, cleaned: 
     assert "of the prefix, 2 characters ('ö' (1), 'ß' (1)) are unknown to the model" in log
     assert json.loads(stdout)["prefix"] == "Größe" and json.loads(stdout)["prefix_read"] == "gr e"
     stdout, log = shell.run("generate", "tide.safetensors", "--prefix", "the 🌊 tide", "--tokens", 3)
-    assert stdout.startswith("the  tide") and "1 characters ('🌊' (1)) are unknown to the model: left out" in log
+    assert stdout.startswith("the  tide") and "1 character ('🌊' (1)) is unknown to the model: left out" in log
 
 
 def test_score_counts_what_the_model_does_not_know(folder: Path, shell: Shell) -> None:
@@ -540,6 +540,30 @@ def command_line(*words: str) -> None:
         assert cli._run(list(words)) == 0
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+class TwoProcesses:
+    """As one of them sees them; the other one answers what it is told to, one word after the other."""
+
+    def __init__(self, *answers: float) -> None:
+        self.answers = list(answers)
+
+    def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        return [tensor, torch.tensor([self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]])]
+
+
+@pytest.mark.parametrize("local_rank", ["0", "1"])
+def test_processes_wait_for_the_one_that_encodes(local_rank: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from d2lrnn.cli import train
+
+    monkeypatch.setenv("LOCAL_RANK", local_rank)
+    monkeypatch.setattr(train.time, "sleep", lambda seconds: None)
+    assert train.encode_once(lambda: "encoded", TwoProcesses(0, 0, 0, 1)) == "encoded"
+    with pytest.raises(d.ops.corpus.CorpusError, match="Another process could not encode"):
+        train.encode_once(lambda: "encoded", TwoProcesses(0, -1))
+    if local_rank == "0":
+        with pytest.raises(ZeroDivisionError):
+            train.encode_once(lambda: 1 / 0, TwoProcesses(0))
 
 
 def test_a_text_too_large_for_memory_is_streamed(

@@ -10,6 +10,7 @@ import importlib
 import os
 import signal
 import sys
+import warnings
 from typing import NoReturn
 
 __all__ = ["main"]
@@ -56,6 +57,7 @@ def _run(words: list[str]) -> int:
         os._exit(128 + number)  # a KeyboardInterrupt in the middle of an import would be caught here and there
 
     signal.signal(signal.SIGINT, leave)
+    warnings.showwarning = lambda message, *_: say(f"{who}: warning: {message}")
     try:
         match words:
             case [] | ["-h" | "--help", *_]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from d2lrnn.cli import say
 from d2lrnn.cli.settings import GenerateOptions, make_parser
@@ -71,16 +71,17 @@ def _known(prefix: str, loaded: Checkpoint, vocab: Vocab) -> list[str]:
     if (unknown or missing) and not any(token.strip() for token in tokens):
         raise ValueError(f"Nothing of the prefix {prefix!r} is known to the model, which was trained on {vocab!r}.")
     if unknown or missing:
-        unit = "characters" if level == "char" else "words and characters"
-        say(f"d2lrnn: of the prefix, {in_words(unknown + missing, unit)} unknown to the model: {fate(vocab, clean)}")
+        say(f"d2lrnn: of the prefix, {in_words(unknown + missing, level)} unknown to the model: {fate(vocab, clean)}")
     return tokens
 
 
-def in_words(unknown: Counter[str], unit: str) -> str:
+def in_words(unknown: Counter[str], level: str) -> str:
     """How many tokens, and which; the beginning of a sentence."""
+    one = unknown.total() == 1
+    unit = {"char": "character", "word": "word or character"}[level] + ("" if one else "s")
     shown = ", ".join(f"{token!r} ({count:,})" for token, count in unknown.most_common(8))
     more = ", ..." if len(unknown) > 8 else ""
-    return f"{unknown.total():,} {unit} ({shown}{more}) are"
+    return f"{unknown.total():,} {unit} ({shown}{more}) {'is' if one else 'are'}"
 
 
 def fate(vocab: Vocab, clean: bool) -> str:
@@ -90,7 +91,7 @@ def fate(vocab: Vocab, clean: bool) -> str:
     return "left out" if vocab.unk_token is None else f"read as {vocab.unk_token}"
 
 
-def pick(device: str | None) -> object:
+def pick(device: str | None) -> Any:
     """The device of an option; what is wrong with it is said of the option."""
     from d2lrnn.ops.device import pick_device
 

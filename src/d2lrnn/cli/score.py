@@ -63,8 +63,7 @@ def run(options: ScoreOptions) -> None:
     bits = f"{total.bits_per_token:.3f} bits per {unit}"
     print(f"perplexity {total.perplexity:.3f}, {bits}, {total.num_tokens:,} {unit}s")
     if unknown:
-        units = "characters" if level == "char" else "words and characters"
-        print(f"{in_words(unknown, units)} unknown to the model: {fate(vocab, clean)}")
+        print(f"{in_words(unknown, level)} unknown to the model: {fate(vocab, clean)}")
     if found.lines:
         print(f"the most surprising lines, in bits per {unit}:")
     for line in found.lines:
