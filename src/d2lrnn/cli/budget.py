@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import time
+from typing import Any
 
 import torch
 
 from d2lrnn.model import RNNLM, evaluate
+from d2lrnn.ops.callbacks import TrainingInterruptedError
 from d2lrnn.ops.ranks import ProcessGroup
 from d2lrnn.training import Callback, Run, fit
 from d2lrnn.windows import RandomWindows, SequentialWindows
@@ -32,7 +34,7 @@ def updates_in(
     windows: RandomWindows | SequentialWindows,
     validation_ids: torch.Tensor | None,
     group: ProcessGroup,
-    **how: object,
+    **how: Any,
 ) -> int:
     """How many updates take so long together with the scoring after each epoch, the trial included.
 
@@ -54,10 +56,15 @@ def updates_in(
         start = time.perf_counter()
         evaluate(model, sample)
         scoring_s = (time.perf_counter() - start) * len(validation_ids) / len(sample)
+    how["lr"] /= 1000  # a trial must not diverge
     count = 2
     while True:
         watch = _Stopwatch()
-        fit(copy.deepcopy(model), windows, updates=count, progress=False, callbacks=[group, watch], **how)
+        try:
+            fit(copy.deepcopy(model), windows, updates=count, progress=False, callbacks=[group, watch], **how)
+        except TrainingInterruptedError as stopped:
+            stopped.args = ("stopped before the training began",)
+            raise
         # Rank 0 decides for all, who must make the same number of steps.
         numbers = torch.tensor([watch.seconds, scoring_s, time.perf_counter() - begin], dtype=torch.float64)
         trial_s, scoring_s, spent_s = group.broadcast(numbers).tolist()

@@ -75,13 +75,8 @@ class Text:
 
 
 def run(settings: TrainSettings, options: RunOptions, given: set[str]) -> None:
-    import torch
-
-    from d2lrnn.cli.budget import updates_in
-    from d2lrnn.ops.callbacks import Checkpointing, EarlyStopping, KeepBest
-    from d2lrnn.ops.device import seed_everything
+    """Train, here or together with the other processes that torchrun started."""
     from d2lrnn.ops.ranks import join_ranks
-    from d2lrnn.training import TrainingDivergedError, fit
 
     out = Path(options.out or f"{'stdin' if options.text == '-' else Path(options.text).stem}.safetensors").expanduser()
     if out.suffix != ".safetensors":
@@ -89,77 +84,98 @@ def run(settings: TrainSettings, options: RunOptions, given: set[str]) -> None:
     if options.device is not None:
         pick(options.device)
     with join_ranks(options.device) as group, locked(out) if group.is_main else contextlib.nullcontext():
-        tell = say if group.is_main and not options.quiet else (lambda message: None)
-        stored = find_stored(out, options)
-        group.check_same(f"The checkpoint {str(out)!r}", stored and stored.progress["step"])
-        more = None
-        if stored is not None:
-            settings, more = go_on(stored, settings, given, out)
-        text = read(options, settings, group)
-        for note in text.notes:
-            tell(note)
-        if stored is not None:
-            check_text(stored, text, options.text, out)
+        train(settings, options, given, out, group)
 
-        batch_size, num_steps = window_sizes(settings, len(text.train_ids))
-        if (batch_size, num_steps) != (settings.batch_size, settings.num_steps):
-            tell(
-                f"the text is short: minibatches of {batch_size} windows of {num_steps} {settings.level}s (instead of "
-                f"--batch-size {settings.batch_size} --num-steps {settings.num_steps})"
-            )
-        sizes = (batch_size, num_steps)
-        seed_everything(settings.seed)
-        model = make_model(settings, len(text.encoded.vocab)).to(group.device)
-        resume = stored is not None and more is None
-        about = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0}
-        about |= {} if stored is None else {name: stored.settings[name] for name in about}
-        how = {
-            "lr": settings.lr,
-            "optimizer": settings.optimizer,
-            "schedule": settings.schedule,
-            "clip": settings.clip or None,
-        }
-        if resume:
-            total = stored.settings["total_updates"]
-        else:
-            if more is not None:
-                about["earlier_updates"] += stored.progress["step"]
-                model.load_state_dict(stored.model.state_dict())
-            kind, amount = more or next(
-                ((name, value) for name in _DURATIONS if (value := getattr(settings, name)) is not None), ("minutes", 1)
-            )
-            windows = make_windows(settings, sizes, text)
-            if kind == "minutes":
-                total = updates_in(60 * amount, model, windows, text.validation_ids, group, **how)
-            else:
-                total = amount * (len(windows) if kind == "epochs" else 1)
-        about |= asdict(settings) | {"cleaned": is_cleaned(options.text, settings), "total_updates": total}
-        windows = make_windows(settings, sizes, text, total)
-        torch.manual_seed(settings.seed)
-        tell(announcement(about, text, model, group, out, stored, resume))
-        checkpointing = Checkpointing(
+
+def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Path, group: ProcessGroup) -> None:
+    """Read, make or find the model, say what will be done, do it, and say how good it became."""
+    import torch
+
+    from d2lrnn.ops.callbacks import Checkpointing, EarlyStopping, KeepBest
+    from d2lrnn.ops.device import seed_everything
+    from d2lrnn.training import TrainingDivergedError, fit
+
+    tell = say if group.is_main and not options.quiet else (lambda message: None)
+    stored, more = find_stored(out, options), None
+    group.check_same(f"The checkpoint {str(out)!r}", stored and stored.progress and stored.progress["step"])
+    if stored is not None:
+        settings, more = go_on(stored, settings, given, out, say if group.is_main else tell)
+    resume = stored is not None and more is None
+    text = read(options, settings, group)
+    if stored is not None:
+        check_text(stored, text, options.text, out)
+    sizes = window_sizes(settings, len(text.train_ids))
+    for note in (*text.notes, *short_text_note(settings, sizes)):
+        tell(note)
+
+    seed_everything(settings.seed)
+    model = make_model(settings, len(text.encoded.vocab)).to(group.device)
+    how = {
+        "lr": settings.lr,
+        "optimizer": settings.optimizer,
+        "schedule": settings.schedule,
+        "clip": settings.clip or None,
+    }
+    about = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0} | asdict(settings)
+    about |= {"cleaned": is_cleaned(options.text, settings)}
+    if stored is not None:
+        about["earlier_updates"] = stored.settings["earlier_updates"]
+    if stored is not None and more is not None:
+        about["earlier_updates"] += stored.settings["total_updates"]
+        model.load_state_dict(stored.model.state_dict())
+    if stored is not None and resume:
+        about["total_updates"] = stored.settings["total_updates"]
+    else:
+        windows = make_windows(settings, sizes, text)
+        about["total_updates"] = count_updates(settings, more, model, windows, text, group, how)
+    windows = make_windows(settings, sizes, text, about["total_updates"])
+    torch.manual_seed(settings.seed)
+
+    tell(announcement(about, text, model, group, out, stored, resume))
+    on_terminal = sys.stderr.isatty()
+    callbacks = [
+        group,
+        Checkpointing(
             out, text.encoded.vocab, about, every_seconds=options.save_every, resume=resume, overwrite=not resume
+        ),
+    ]
+    if text.validation_ids is not None:
+        callbacks.append(KeepBest() if settings.patience is None else EarlyStopping(settings.patience))
+    if not on_terminal:
+        callbacks.append(lines(tell))
+    try:
+        history = fit(
+            model,
+            windows,
+            updates=about["total_updates"],
+            heldout_ids=text.validation_ids,
+            progress=on_terminal and not options.quiet,
+            callbacks=callbacks,
+            **how,
         )
-        callbacks = [group, checkpointing]
-        if text.validation_ids is not None:
-            callbacks.append(KeepBest() if settings.patience is None else EarlyStopping(settings.patience))
-        on_terminal = sys.stderr.isatty()
-        if not on_terminal:
-            callbacks.append(lines(tell))
-        try:
-            history = fit(
-                model,
-                windows,
-                updates=total,
-                heldout_ids=text.validation_ids,
-                progress=on_terminal and not options.quiet,
-                callbacks=callbacks,
-                **how,
-            )
-        except TrainingDivergedError as error:
-            raise ValueError(diverged(f"after {len(error.history.step_losses):,} updates", settings)) from None
-        if group.is_main:
-            report(history, about, text, model, group, out, options.json)
+    except TrainingDivergedError as error:
+        raise ValueError(diverged(f"after {len(error.history.step_losses):,} updates", settings)) from None
+    if group.is_main:
+        report(history, about, text, model, group, out, options.json)
+
+
+def count_updates(
+    settings: TrainSettings,
+    more: tuple[str, float] | None,
+    model: RNNLM,
+    windows: RandomWindows | SequentialWindows,
+    text: Text,
+    group: ProcessGroup,
+    how: dict[str, Any],
+) -> int:
+    """How many updates the settings ask for, or `more` of a finished training."""
+    from d2lrnn.cli.budget import updates_in
+
+    given = [(name, value) for name in _DURATIONS if (value := getattr(settings, name)) is not None]
+    kind, amount = more or next(iter(given), ("minutes", 1.0))
+    if kind == "minutes":
+        return updates_in(60 * amount, model, windows, text.validation_ids, group, **how)
+    return int(amount) * (len(windows) if kind == "epochs" else 1)
 
 
 # --------------------------------------------------------------------------------------------------- what is there
@@ -220,7 +236,7 @@ def find_stored(out: Path, options: RunOptions) -> Checkpoint | None:
 
 
 def go_on(
-    stored: Checkpoint, settings: TrainSettings, given: set[str], out: Path
+    stored: Checkpoint, settings: TrainSettings, given: set[str], out: Path, tell: Callable[[str], None]
 ) -> tuple[TrainSettings, tuple[str, float] | None]:
     """The settings of a stored training; and how much longer it is to go on, if it is finished and that is asked."""
     from d2lrnn.ops.checkpoint import CheckpointError
@@ -239,7 +255,7 @@ def go_on(
         before["minutes"] = 1
     if kind is None or getattr(settings, kind) == before[kind]:
         if finished:
-            say(
+            tell(
                 f"d2lrnn: nothing to do: the training in {str(out)!r} is finished ({progress['step']:,} updates). "
                 "A larger --minutes, --updates or --epochs trains it on."
             )
@@ -389,6 +405,15 @@ def window_sizes(settings: TrainSettings, num_tokens: int) -> tuple[int, int]:
         else:
             batch_size = max(1, batch_size // 2)
     return batch_size, num_steps
+
+
+def short_text_note(settings: TrainSettings, sizes: tuple[int, int]) -> list[str]:
+    if sizes == (settings.batch_size, settings.num_steps):
+        return []
+    return [
+        f"the text is short: minibatches of {sizes[0]} windows of {sizes[1]} {settings.level}s (instead of "
+        f"--batch-size {settings.batch_size} --num-steps {settings.num_steps})"
+    ]
 
 
 def make_model(settings: TrainSettings, vocab_size: int) -> RNNLM:
