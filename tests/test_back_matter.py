@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import d2lrnn as d
+from book_extension import story_chapters
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 COMING_FROM = (BOOK / "coming_from_d2l.md").read_text(encoding="utf-8")
@@ -140,3 +141,13 @@ def test_every_reference_stands_once_and_can_be_found() -> None:
     for key, fields in entries:
         assert re.search(r"\b(doi|eprint|isbn|url|number|publisher) = ", fields), f"{key} names no place to find it"
         assert re.search(r"\byear = \{\d{4}\}", fields), f"{key} has no year"
+
+
+def test_the_story_stands_whole_on_its_page() -> None:
+    """Its directive leaves out no word of the text that the models read."""
+    assert "```{tide-clock}" in (BOOK / "the_story.md").read_text(encoding="utf-8")
+    text = d.load_corpus()
+    chapters = story_chapters(text)
+    assert len(chapters) == 12 and all(paragraphs for _, paragraphs in chapters)
+    words = [word for heading, paragraphs in chapters for part in (heading, *paragraphs) for word in part.split()]
+    assert ["The", "Tide", "Clock", *words] == text.split()

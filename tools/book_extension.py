@@ -1,4 +1,4 @@
-"""The book's own Sphinx extension: where executions are cached, search from disk, explorables."""
+"""The book's own Sphinx extension: where executions are cached, search from disk, explorables, the story."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ SOURCE_BLOCKS = {
     "module": re.compile(r'<script type="application/json" class="d2lrnn-module"[^>]*>[^<]*</script>'),
     "loader": re.compile(r"<script>.*?</script>", re.DOTALL),
 }
+
+STORY = Path(__file__).resolve().parent.parent / "src" / "d2lrnn" / "data" / "the-tide-clock.txt"
 
 # The book starts in a folder, so the address of the whole needs a page that leads there (also where refresh is off).
 FRONT_DOOR = """<!DOCTYPE html>
@@ -80,6 +82,31 @@ class ExplorableDirective(SphinxDirective):
             raise self.error(f"There is no explorable {name!r}; there are {', '.join(widgets.__all__)}.")
         widget = getattr(widgets, name)(**(yaml.safe_load("\n".join(self.content)) or {}))
         return [nodes.raw("", f"<div>\n{widget.static_html()}\n</div>", format="html")]
+
+
+class TideClockDirective(SphinxDirective):
+    """The story on which the models train, a section for each chapter, from the file that they read."""
+
+    def run(self) -> list[nodes.Node]:
+        sections: list[nodes.section] = []
+        for heading, paragraphs in story_chapters(STORY.read_text(encoding="utf-8")):
+            section = nodes.section("", nodes.title("", heading), *(nodes.paragraph("", text) for text in paragraphs))
+            section["names"].append(nodes.fully_normalize_name(heading))
+            self.state.document.note_implicit_target(section, section)
+            sections.append(section)
+        return list(sections)
+
+
+def story_chapters(text: str) -> list[tuple[str, list[str]]]:
+    """Return heading and paragraphs of each chapter; a heading is one line that begins with a Roman number."""
+    chapters: list[tuple[str, list[str]]] = []
+    for block in text.strip().split("\n\n")[1:]:  # the first is the title
+        line = " ".join(block.split())
+        if re.match(r"[IVX]+\. \w", line) and "\n" not in block:
+            chapters.append((line, []))
+        else:
+            chapters[-1][1].append(line)
+    return chapters
 
 
 def refresh_sources(html: str) -> str:
@@ -175,6 +202,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _set_execution_cache)
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_brackets", RoundBrackets)
     app.add_directive("explorable", ExplorableDirective)
+    app.add_directive("tide-clock", TideClockDirective)
     app.connect("build-finished", _share_blocks)
     app.connect("build-finished", _mend_roles)
     app.connect("build-finished", _write_front_door, priority=400)  # before external_toc writes a barer one
