@@ -2,6 +2,7 @@
 
     python benchmarks/table.py benchmarks/results/cpu.json      # print
     python benchmarks/table.py --update README.md               # fill in the marked places of pages or notebooks
+    python benchmarks/table.py --package                        # the small copies that chapters read from the package
 
 A marked place names the result and, if not all of them are wanted, the settings:
 
@@ -24,6 +25,7 @@ if __package__ in (None, ""):
 from benchmarks.contestants import BASELINE
 
 RESULTS = Path(__file__).resolve().parent / "results"
+PACKAGE = RESULTS.parents[1] / "src" / "d2lrnn" / "data" / "recorded"
 MARKED = re.compile(r"(<!-- benchmark ([\w.-]+)((?: [A-Z])*) -->\n).*?(<!-- /benchmark -->)", re.DOTALL)
 HEAD = "| | tokens/s | least to most | times {baseline} | of the limit | threads |\n|---|---:|---:|---:|---:|---:|"
 
@@ -128,6 +130,32 @@ def fill_in(page: str, results: Path = RESULTS) -> str:
     return MARKED.sub(written, page)
 
 
+def for_the_package(results: Path = RESULTS) -> dict[str, Any]:
+    """What chapters need of the stored results: shares of the limit, and curves of perplexity against time."""
+    cpu = json.loads((results / "cpu.json").read_text(encoding="utf-8"))
+    shares: dict[str, dict[str, float]] = {}
+    for name in ("A", "B", "C"):
+        rows = [row for row in best_rows(cpu, name) if row["rates"]]
+        limit = max((row for row in rows if row["role"] == "limit"), key=_median)
+        for row in rows:
+            if row["role"] != "limit":
+                shares.setdefault(row["title"], {})[name] = round(ratio(row, limit), 4)
+    timed = json.loads((results / "time_to_perplexity.json").read_text(encoding="utf-8"))
+    timed = [run for run in timed if (run["corpus"], run["part"]) == ("time-machine", "test")]
+    (counts,) = (run["counts"] for run in timed if "counts" in run)
+    fields = ("seconds", "train_perplexity", "heldout_perplexity")
+    return {
+        "measured_on": footer(cpu),
+        "shares_of_the_limit": shares,
+        "tables": {n: found["heldout_perplexity"] for n, found in counts.items()},
+        "curves": {
+            run["recipe"]: [{name: point[name] for name in fields} for point in run["curve"]]
+            for run in timed
+            if "curve" in run
+        },
+    }
+
+
 def updated(page: Path, results: Path = RESULTS) -> str:
     """What a page of markdown, or a notebook, should contain."""
     text = page.read_text(encoding="utf-8")
@@ -144,6 +172,9 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--update"]:
         for page in map(Path, arguments[1:]):
             page.write_text(updated(page), encoding="utf-8")
+    elif arguments == ["--package"]:
+        text = json.dumps(for_the_package(), indent=1, ensure_ascii=False) + "\n"
+        (PACKAGE / "benchmarks.json").write_text(text, encoding="utf-8")
     else:
         for name in arguments:
             print(markdown(json.loads(Path(name).read_text(encoding="utf-8"))))

@@ -28,7 +28,9 @@ CHAPTERS = {
     "ch-perplexity",
     "ch-bptt",
     "ch-by-hand",
-    "ch-at-scale",
+    "ch-gates",
+    "ch-fast",
+    "ch-after-the-chain",
 }
 
 

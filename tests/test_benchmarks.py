@@ -398,3 +398,7 @@ def test_tables_in_pages_are_those_of_the_stored_results(page: Path) -> None:
     assert table.updated(page) == page.read_text(encoding="utf-8"), (
         f"run: python benchmarks/table.py --update {page.relative_to(ROOT)}"
     )
+
+
+def test_what_the_package_carries_is_what_was_recorded() -> None:
+    assert d.recorded.load_recorded("benchmarks") == table.for_the_package(), "python benchmarks/table.py --package"

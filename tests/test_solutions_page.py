@@ -36,9 +36,12 @@ GIVEN_AS_CODE = [
     "ex-bptt-5",
     "ex-by-hand-2",
     "ex-by-hand-4",
-    "ex-at-scale-1",
-    "ex-at-scale-2",
-    "ex-at-scale-9",
+    "ex-gates-1",
+    "ex-gates-2",
+    "ex-fast-1",
+    "ex-fast-2",
+    "ex-fast-ranks-3",
+    "ex-after-the-chain-1",
 ]
 
 

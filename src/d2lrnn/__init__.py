@@ -27,8 +27,8 @@ __version__ = "0.2.0"
 
 _load, _names, _ = _lazy.attach_stub(__name__, __file__)
 _SUBMODULES = (
-    "bptt", "by_hand", "checks", "coding", "engines", "ops", "optim", "plotting", "pretrained", "scan", "study",
-    "subwords", "widgets",
+    "attention", "bptt", "by_hand", "checks", "coding", "engines", "gates", "ops", "optim", "plotting", "pretrained",
+    "recorded", "scan", "study", "subwords", "widgets",
 )  # fmt: skip
 __all__ = sorted(set(_names()) - set(_SUBMODULES))
 

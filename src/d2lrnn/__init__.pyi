@@ -32,10 +32,13 @@ from .ops.device import describe_device as describe_device
 from .ops.device import pick_device as pick_device
 from .ops.device import seed_everything as seed_everything
 from .optim import clip_gradients as clip_gradients
+from .study import attention as attention
 from .study import bptt as bptt
 from .study import by_hand as by_hand
 from .study import coding as coding
+from .study import gates as gates
 from .study import pretrained as pretrained
+from .study import recorded as recorded
 from .study import scan as scan
 from .study import subwords as subwords
 from .study.pretrained import load_pretrained as load_pretrained

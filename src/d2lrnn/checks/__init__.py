@@ -16,11 +16,13 @@ import difflib
 from typing import Any
 
 from d2lrnn.checks import (
-    at_scale,
+    after_the_chain,
     bptt,
     by_hand,
     character_lm,
     concatenation,
+    fast,
+    gates,
     hidden_state,
     minibatches,
     perplexity,
@@ -39,7 +41,9 @@ CHAPTERS = (
     perplexity,
     bptt,
     by_hand,
-    at_scale,
+    gates,
+    fast,
+    after_the_chain,
 )
 
 EXERCISES: dict[str, Exercise] = {exercise.label: exercise for chapter in CHAPTERS for exercise in chapter.EXERCISES}

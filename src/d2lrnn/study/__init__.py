@@ -2,4 +2,5 @@
 
 import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _lazy.attach(__name__, ["bptt", "by_hand", "coding", "pretrained", "scan", "subwords"])
+_MODULES = ["attention", "bptt", "by_hand", "coding", "gates", "pretrained", "recorded", "scan", "subwords"]
+__getattr__, __dir__, __all__ = _lazy.attach(__name__, _MODULES)

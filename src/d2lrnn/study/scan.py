@@ -11,17 +11,28 @@ other, are an affine map again:
     \;=\; (\mathbf a \odot \mathbf a', \; \mathbf a' \odot \mathbf b + \mathbf b')
 
 This combination is associative, so that the maps from the beginning to every step can be had by a prefix scan in
-about :math:`\log_2` of the number of steps. A step with a tanh in it has no such pair, and has to wait for the one
-before.
+about :math:`\log_2` of the number of steps. Two steps with a tanh in them have no such pair.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import math
+from typing import Any, Literal, NamedTuple
 
 import torch
+from torch import nn
 
-__all__ = ["ScanLevel", "linear_recurrence_loop", "linear_recurrence_scan", "scan_levels"]
+from d2lrnn.layers import check_sizes
+
+__all__ = [
+    "GatedLinearRecurrence",
+    "LinearRecurrence",
+    "Readout",
+    "ScanLevel",
+    "linear_recurrence_loop",
+    "linear_recurrence_scan",
+    "scan_levels",
+]
 
 Method = Literal["doubling", "two-sweep"]
 
@@ -84,9 +95,10 @@ def scan_levels(num_steps: int, method: Method = "doubling") -> list[ScanLevel]:
 
     Notes
     -----
-    Taught in the chapter *At scale*. Doubling: Hillis and Steele, "Data parallel algorithms", Communications of the ACM
-    29 (1986). Two sweeps: Blelloch, "Prefix sums and their applications", CMU-CS-90-190 (1990), here in the inclusive
-    form, which needs no second array.
+    Taught in the chapter *After the chain: scans and attention*. Doubling, for this very recurrence: Kogge and Stone,
+    "A parallel algorithm for the efficient solution of a general class of recurrence equations", IEEE Transactions on
+    Computers C-22 (1973). Two sweeps: Brent and Kung, "A regular layout for parallel adders", IEEE Transactions on
+    Computers C-31 (1982).
 
     Examples
     --------
@@ -156,7 +168,8 @@ def linear_recurrence_loop(a: torch.Tensor, x: torch.Tensor, h_0: torch.Tensor |
 
     Notes
     -----
-    Taught in the chapter *At scale*: ``num_steps`` steps, each of which waits for the one before.
+    Taught in the chapter *After the chain: scans and attention*: ``num_steps`` steps, each of which waits for the one
+    before.
 
     Examples
     --------
@@ -201,8 +214,8 @@ def linear_recurrence_scan(
 
     Notes
     -----
-    Taught in the chapter *At scale*; Blelloch, "Prefix sums and their applications", CMU-CS-90-190 (1990); Martin and
-    Cundy, "Parallelizing linear recurrent neural nets over sequence length", ICLR 2018.
+    Taught in the chapter *After the chain: scans and attention*; Martin and Cundy, "Parallelizing linear recurrent
+    neural nets over sequence length", ICLR 2018.
 
     Examples
     --------
@@ -222,3 +235,156 @@ def linear_recurrence_scan(
             new_a[later] = a[later] * a[earlier]
         x, a = new_x, new_a
     return x if levels else x.clone()  # never the caller's own tensor
+
+
+class LinearRecurrence(nn.Module):
+    r"""A linear recurrent layer whose factors are learned and the same at all steps.
+
+    .. math:: \mathbf h_t = \mathbf a \odot \mathbf h_{t-1} + \sqrt{1 - |\mathbf a|^2} \odot (\mathbf x_t \mathbf W)
+
+    The factors are complex numbers inside the unit circle: a state can turn while it fades. The layer has the interface
+    of :class:`d2lrnn.RNNScratch`; its outputs are real and imaginary parts, side by side.
+
+    Parameters
+    ----------
+    num_inputs, num_hiddens : int
+        `num_hiddens` counts outputs, and is even: two for each complex number of the state.
+
+    Attributes
+    ----------
+    W_xh : Parameter, shape (num_inputs, num_hiddens)
+        Real parts, then imaginary parts.
+    log_decay, angle : Parameter, shape (num_hiddens / 2,)
+        :math:`\mathbf a = \exp(-\exp(\text{log decay}) + i \, \text{angle})`, drawn so that :math:`|\mathbf a|` starts
+        between 0.4 and 0.99.
+
+    Raises
+    ------
+    ValueError
+        If a size is below 1, or `num_hiddens` is odd.
+
+    Notes
+    -----
+    Taught in the chapter *After the chain: scans and attention*; Orvieto et al., "Resurrecting recurrent neural
+    networks for long sequences", ICML 2023.
+
+    Examples
+    --------
+    >>> layer = LinearRecurrence(3, 8)
+    >>> outputs, h = layer(torch.randn(5, 2, 3))
+    >>> outputs.shape, h.shape, h.dtype
+    (torch.Size([5, 2, 8]), torch.Size([2, 4]), torch.complex64)
+    """
+
+    def __init__(self, num_inputs: int, num_hiddens: int) -> None:
+        super().__init__()
+        check_sizes(num_inputs, num_hiddens)
+        if num_hiddens % 2:
+            raise ValueError(f"num_hiddens is {num_hiddens}; it must be even, two for each complex number.")
+        self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
+        bound = 1 / math.sqrt(num_inputs)
+        self.W_xh = nn.Parameter(torch.empty(num_inputs, num_hiddens).uniform_(-bound, bound))
+        radius = torch.empty(num_hiddens // 2).uniform_(0.4**2, 0.99**2).sqrt()
+        self.log_decay = nn.Parameter((-radius.log()).log())
+        self.angle = nn.Parameter(torch.empty(num_hiddens // 2).uniform_(0, math.pi))
+
+    @property
+    def factors(self) -> torch.Tensor:
+        """The complex factors, shape (num_hiddens / 2,)."""
+        return torch.polar((-self.log_decay.exp()).exp(), self.angle)
+
+    def forward(self, inputs: torch.Tensor, h: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Run over a sequence by a scan: as :meth:`d2lrnn.RNNScratch.forward`, with a complex state half as wide."""
+        a = self.factors
+        x = torch.complex(*(inputs @ self.W_xh).chunk(2, dim=2)) * (1 - a.abs() ** 2).sqrt()
+        states = linear_recurrence_scan(a.expand_as(x), x, h)  # (num_steps, batch_size, num_hiddens / 2)
+        return torch.cat([states.real, states.imag], dim=2), states[-1]
+
+    def extra_repr(self) -> str:
+        return f"{self.num_inputs}, {self.num_hiddens}"
+
+
+class GatedLinearRecurrence(nn.Module):
+    r"""A linear recurrent layer whose gates see the input and not the state.
+
+    .. math::
+        \mathbf a_t = \sigma(\mathbf x_t \mathbf W_{xa} + \mathbf b_a), \qquad
+        \mathbf h_t = \mathbf a_t \odot \mathbf h_{t-1} + (1 - \mathbf a_t) \odot (\mathbf x_t \mathbf W_{xh})
+
+    It is a GRU without the two products with the state before. Interface as :class:`d2lrnn.RNNScratch`.
+
+    Parameters
+    ----------
+    num_inputs, num_hiddens : int
+
+    Attributes
+    ----------
+    W_xa, W_xh : Parameter, shape (num_inputs, num_hiddens)
+    b_a : Parameter, shape (num_hiddens,)
+        Drawn so that the gates start between 0.2 and 0.98.
+
+    Raises
+    ------
+    ValueError
+        If a size is below 1.
+
+    Notes
+    -----
+    Taught in the chapter *After the chain: scans and attention*; Martin and Cundy, "Parallelizing linear recurrent
+    neural nets over sequence length", ICLR 2018; Feng et al., "Were RNNs all we needed?", arXiv:2410.01201 (minGRU).
+
+    Examples
+    --------
+    >>> layer = GatedLinearRecurrence(3, 4)
+    >>> outputs, h = layer(torch.randn(5, 2, 3))
+    >>> outputs.shape, bool((outputs[-1] == h).all())
+    (torch.Size([5, 2, 4]), True)
+    """
+
+    def __init__(self, num_inputs: int, num_hiddens: int) -> None:
+        super().__init__()
+        check_sizes(num_inputs, num_hiddens)
+        self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
+        bound = 1 / math.sqrt(num_inputs)
+        self.W_xa = nn.Parameter(torch.empty(num_inputs, num_hiddens).uniform_(-bound, bound))
+        self.W_xh = nn.Parameter(torch.empty(num_inputs, num_hiddens).uniform_(-bound, bound))
+        self.b_a = nn.Parameter(torch.empty(num_hiddens).uniform_(0.2, 0.98).logit())
+
+    def forward(self, inputs: torch.Tensor, h: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Run over a sequence by a scan: parameters and returns as in :meth:`d2lrnn.RNNScratch.forward`."""
+        a = torch.sigmoid(inputs @ self.W_xa + self.b_a)
+        states = linear_recurrence_scan(a, (1 - a) * (inputs @ self.W_xh), h)
+        return states, states[-1]  # (num_steps, batch_size, num_hiddens)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_inputs}, {self.num_hiddens}"
+
+
+class Readout(nn.Module):
+    r"""A sequence layer with a hidden layer of rectifiers on top, :math:`\max(0, \mathbf H \mathbf W + \mathbf b)`.
+
+    At each place by itself: it gives a linear recurrence the nonlinearity that its steps lack, and the other layers the
+    same, so that they can be compared.
+
+    Parameters
+    ----------
+    layer : nn.Module
+        Any layer with the interface of :class:`d2lrnn.RNNScratch`.
+    num_hiddens : int
+
+    Examples
+    --------
+    >>> outputs, _ = Readout(GatedLinearRecurrence(3, 4), 8)(torch.randn(5, 2, 3))
+    >>> outputs.shape
+    torch.Size([5, 2, 8])
+    """
+
+    def __init__(self, layer: nn.Module, num_hiddens: int) -> None:
+        super().__init__()
+        self.num_inputs, self.num_hiddens = layer.num_inputs, num_hiddens
+        self.layer, self.hidden = layer, nn.Linear(layer.num_hiddens, num_hiddens)
+
+    def forward(self, inputs: torch.Tensor, state: Any = None) -> tuple[torch.Tensor, Any]:
+        """Run over a sequence: as the layer inside."""
+        outputs, state = self.layer(inputs, state)
+        return self.hidden(outputs).relu(), state

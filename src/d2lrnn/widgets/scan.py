@@ -1,4 +1,4 @@
-"""The explorable of the chapter *At scale*: one linear recurrence, walked by a loop and combined by a scan."""
+"""The explorable of the chapter *After the chain*: one linear recurrence, walked by a loop and combined by a scan."""
 
 from __future__ import annotations
 
