@@ -11,6 +11,8 @@ from typing import Literal
 
 import torch
 
+import d2lrnn
+
 __all__ = ["EncodedText", "Vocab", "count_left_out", "encode_text", "load_text", "normalize", "tokenize"]
 
 Level = Literal["char", "word"]
@@ -268,9 +270,7 @@ def nothing_left(name: str | os.PathLike[str]) -> ValueError:
 
 def is_cleaned(name: str | os.PathLike[str], clean: bool | None) -> bool:
     """Whether a text is cleaned: if nothing is said, the named corpora are, and nobody's own files."""
-    from d2lrnn.ops.corpus import CORPORA
-
-    return (isinstance(name, str) and name in CORPORA) if clean is None else clean
+    return (isinstance(name, str) and name in d2lrnn.ops.corpus.CORPORA) if clean is None else clean
 
 
 def build_vocab(
@@ -365,9 +365,7 @@ def load_text(
     <EncodedText: 94,999 training and 10,555 held-out tokens, vocabulary of 27>
     """
     check_heldout_fraction(heldout_fraction)
-    from d2lrnn.ops.corpus import load_corpus  # at run time: files and downloads are no matter of this module
-
-    text = load_corpus(name)
+    text = d2lrnn.ops.corpus.load_corpus(name)  # at run time: files and downloads are no matter of this module
     if is_cleaned(name, clean):
         text = normalize(text)
         if not text.strip():

@@ -6,18 +6,15 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import torch
 
+import d2lrnn
 from d2lrnn.metrics import Score
 from d2lrnn.model import RNNLM, check_ids, evaluate
 from d2lrnn.optim import Optimizer, Schedule, cycled_momentum, learning_rate
 from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
-
-if TYPE_CHECKING:
-    from d2lrnn.engines import EngineName, Step, Stepper
-    from d2lrnn.ops.ranks import ProcessGroup
 
 __all__ = ["Callback", "EpochRecord", "History", "Run", "TrainingDivergedError", "fit"]
 
@@ -210,10 +207,10 @@ class Run:
         self,
         model: RNNLM,
         windows: RandomWindows | SequentialWindows,
-        stepper: Stepper,
+        stepper: d2lrnn.engines.Stepper,
         settings: dict[str, Any],
         heldout_ids: torch.Tensor | None,
-        group: ProcessGroup,
+        group: d2lrnn.ops.ranks.ProcessGroup,
         callbacks: Iterable[Callback],
     ) -> None:
         self.model, self.windows, self.stepper, self.group = model, windows, stepper, group
@@ -281,7 +278,7 @@ class Run:
         rate = learning_rate(self.step, self.total_steps, self.settings["lr"], schedule)
         return rate, cycled_momentum(self.step, self.total_steps, schedule)
 
-    def record(self, step: Step) -> None:
+    def record(self, step: d2lrnn.engines.Step) -> None:
         """Keep what a step came to; raise :class:`TrainingDivergedError` where it is not finite."""
         if not step.is_finite:
             advice = "Turn on clipping (clip=1.0) or lower" if self.settings["clip"] is None else "Lower"
@@ -350,7 +347,7 @@ def fit(
     schedule: Literal["constant", "one-cycle"] = "constant",
     clip: float | None = 1.0,
     heldout_ids: torch.Tensor | None = None,
-    engine: EngineName = "auto",
+    engine: d2lrnn.engines.EngineName = "auto",
     device: str | torch.device | None = None,
     progress: bool = True,
     callbacks: Iterable[Callback] = (),
@@ -416,17 +413,14 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    # At run time: the loop does not know how a step is computed, or who listens.
-    from d2lrnn.engines import make_stepper
-    from d2lrnn.ops.callbacks import with_the_usual
-    from d2lrnn.ops.ranks import group_of
-
     settings = _checked_settings(windows, epochs, updates, lr, optimizer, schedule, clip)
     _check_texts(model, windows, heldout_ids)
-    group = group_of(callbacks, device)
+    # `d2lrnn.engines` and `d2lrnn.ops` at run time: the loop does not know how a step is computed, or who listens.
+    group = d2lrnn.ops.ranks.group_of(callbacks, device)
     model.to(group.device).train()
-    with make_stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
-        run = Run(model, windows, stepper, settings, heldout_ids, group, with_the_usual(callbacks, progress))
+    listeners = d2lrnn.ops.callbacks.with_the_usual(callbacks, progress)
+    with d2lrnn.engines.make_stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
+        run = Run(model, windows, stepper, settings, heldout_ids, group, listeners)
         with run:
             while not run.is_finished:
                 for X, Y in run.minibatches():

@@ -12,7 +12,7 @@ from d2lrnn.cli.settings import GenerateOptions, make_parser
 
 if TYPE_CHECKING:
     from d2lrnn.ops.checkpoint import Checkpoint
-    from d2lrnn.text import Vocab
+    from d2lrnn.text import Level, Vocab
 
 
 def parse(words: list[str]) -> list[GenerateOptions]:
@@ -114,7 +114,7 @@ def load(path: str) -> tuple[Checkpoint, Vocab]:
     return loaded, loaded.vocab
 
 
-def how_to_read(loaded: Checkpoint, vocab: Vocab) -> tuple[str, bool]:
+def how_to_read(loaded: Checkpoint, vocab: Vocab) -> tuple[Level, bool]:
     """Level and cleaning of the text that the model was trained on, as it says or as its vocabulary shows."""
     from d2lrnn.text import normalize
 

@@ -110,13 +110,13 @@ def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Pa
 
     seed_everything(settings.seed)
     model = make_model(settings, len(text.encoded.vocab)).to(group.device)
-    how = {
+    how: dict[str, Any] = {
         "lr": settings.lr,
         "optimizer": settings.optimizer,
         "schedule": settings.schedule,
         "clip": settings.clip or None,
     }
-    about = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0} | asdict(settings)
+    about: dict[str, Any] = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0} | asdict(settings)
     about |= {"cleaned": is_cleaned(options.text, settings)}
     if stored is not None:
         about["earlier_updates"] = stored.settings["earlier_updates"]
@@ -247,7 +247,7 @@ def go_on(
             f"{str(out)!r} was begun with other settings: {'; '.join(different)}. Leave these options out to go on, or "
             "begin a new training at another --out."
         )
-    progress, total = stored.progress, stored.settings["total_updates"]
+    progress, total = stored.progress or {}, stored.settings["total_updates"]
     finished = not progress["in_epoch"] and (progress["stopped"] is not None or progress["step"] >= total)
     kind = next((name for name in _DURATIONS if name in given), None)
     before = {name: getattr(was, name) for name in _DURATIONS}
@@ -272,7 +272,7 @@ def go_on(
             f"The training in {str(out)!r} had {option_name(kind, before[kind])}, which is more than {asked}. Give a "
             "larger number to train it on."
         )
-    duration = dict.fromkeys(_DURATIONS) | {kind: getattr(settings, kind)}
+    duration: dict[str, Any] = dict.fromkeys(_DURATIONS) | {kind: getattr(settings, kind)}
     return replace(was, **duration), (kind, amount)
 
 
@@ -428,7 +428,7 @@ def make_model(settings: TrainSettings, vocab_size: int) -> RNNLM:
         raise ValueError("--weight-drop is for --layer gru and lstm.")
     width = (32 if vocab_size <= 256 else 128) if settings.embedding is None else settings.embedding
     options = {"weight_drop": settings.weight_drop} if gated else {}
-    rnn = layer(width or vocab_size, settings.hidden, **options)
+    rnn: Any = layer(width or vocab_size, settings.hidden, **options)
     if isinstance(rnn, RNNScratch):
         torch.nn.init.orthogonal_(rnn.W_hh)  # a state that neither fades nor grows at first learns in half the time
     table = torch.nn.Embedding(vocab_size, width) if width else None
@@ -483,7 +483,7 @@ def announcement(
     number = sum(parameter.numel() for parameter in model.parameters())
     begun = ""
     if stored is not None:
-        begun = f"\ngoing on from update {stored.progress['step']:,}"
+        begun = f"\ngoing on from update {(stored.progress or {})['step']:,}"
         begun += "" if resume else f" with {about['total_updates']:,} more"
     return (
         f"{about['text']}: {len(text.train_ids):,} {about['level']}s to learn from, {validation:,} for validation, "

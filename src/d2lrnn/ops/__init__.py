@@ -2,6 +2,4 @@
 
 import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _lazy.attach(
-    __name__, ["callbacks", "checkpoint", "corpus", "device", "files", "ranks", "scoring", "stream"]
-)
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

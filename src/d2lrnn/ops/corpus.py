@@ -156,7 +156,7 @@ def _locate(name: str, remote: RemoteFile) -> Path:
 
 
 def read_chunks(
-    path: str | os.PathLike[str], chunk_chars: int = 1 << 20, watch: Callable[[memoryview], None] | None = None
+    path: str | os.PathLike[str], chunk_chars: int = 1 << 20, watch: Callable[[memoryview], object] | None = None
 ) -> Iterator[str]:
     """The text of a UTF-8 file in pieces, so that no more than a piece is ever in memory.
 
@@ -210,7 +210,7 @@ def _read_decoded(file: TextIOWrapper[_Counted], chunk_chars: int, path: Path) -
 class _Watched(FileIO):
     """A file that shows what is read from it."""
 
-    def __init__(self, path: Path, watch: Callable[[memoryview], None] | None) -> None:
+    def __init__(self, path: Path, watch: Callable[[memoryview], object] | None) -> None:
         stdin = path == Path("-")
         super().__init__(0 if stdin else path, closefd=not stdin)
         self._watch = watch
