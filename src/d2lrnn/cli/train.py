@@ -116,7 +116,8 @@ def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Pa
         "schedule": settings.schedule,
         "clip": settings.clip or None,
     }
-    about: dict[str, Any] = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0} | asdict(settings)
+    about: dict[str, Any] = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0}
+    about |= asdict(settings)
     about |= {"cleaned": is_cleaned(options.text, settings)}
     if stored is not None:
         about["earlier_updates"] = stored.settings["earlier_updates"]
