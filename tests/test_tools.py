@@ -159,6 +159,30 @@ def test_a_checked_cell_that_prints_something_else_fails_the_chapter(root: Path)
     assert right[0] == []
 
 
+def test_a_failed_build_leaves_the_last_good_book_and_a_good_one_takes_its_place(tmp_path: Path) -> None:
+    code = """
+import sys
+from pathlib import Path
+import build_book
+root, sys.argv = Path(sys.argv[1]), ["build_book.py"]
+build_book.BOOK, build_book.STAGING = root / "html", root / "staging"
+build_book.execute_chapters = lambda root, jobs: []
+build_book._missing_pages = lambda html: []
+def sphinx(source, html, **options):
+    html.mkdir(parents=True)
+    (html / "page").write_text("new")
+    return status
+build_book.build_sphinx = sphinx
+for status in (1, 0):
+    print(build_book.main(), (root / "html/page").read_text(), (root / "staging").exists())
+"""
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html/page").write_text("old")
+    done = run_python("-c", code, tmp_path)
+    assert [line for line in done.stdout.splitlines() if line[:2] in ("1 ", "0 ")] == ["1 old True", "0 new False"]
+    assert "the last one that was good" in done.stderr
+
+
 def test_what_is_no_notebook_and_a_kernel_that_dies_fail(root: Path) -> None:
     broken = {"chapters/one.ipynb": "{", "chapters/two.ipynb": notebook("import os; os._exit(3)")}
     assert execute(root, broken)[0][0] == ["one", "two"]

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, ElementHandle, Page, TimeoutError, expect
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from pages import served
 from watching import watched_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -298,6 +299,15 @@ def test_a_link_into_a_page_lands_where_it_should(browser: Browser, addresses: d
             page.wait_for_function(
                 "(id) => Math.abs(document.getElementById(id).getBoundingClientRect().top - 64) < 8", arg=name
             )
+
+
+def test_the_folder_works_as_a_part_of_another_site(browser: Browser, book: Path) -> None:
+    assert (book / ".nojekyll").is_file(), "GitHub Pages would leave out _static and _images"
+    with served(book.parent) as address, watched_page(browser) as (page, record):
+        for name in (PAGES[0], CHAPTER, "search"):
+            page.goto(f"{address['http']}/{book.name}/{name}.html")
+            settle(page)
+        assert record.errors == [] and record.outside == []
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
