@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import nn
 
-from d2lrnn.layers import check_sizes
+from d2lrnn.layers import RecurrentLayer, check_sizes
 
 __all__ = [
     "GatedLinearRecurrence",
@@ -379,7 +379,7 @@ class Readout(nn.Module):
     torch.Size([5, 2, 8])
     """
 
-    def __init__(self, layer: nn.Module, num_hiddens: int) -> None:
+    def __init__(self, layer: RecurrentLayer, num_hiddens: int) -> None:
         super().__init__()
         self.num_inputs, self.num_hiddens = layer.num_inputs, num_hiddens
         self.layer, self.hidden = layer, nn.Linear(layer.num_hiddens, num_hiddens)
