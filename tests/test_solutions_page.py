@@ -35,7 +35,7 @@ GIVEN_AS_CODE = [
     "ex-bptt-1",
     "ex-bptt-5",
     "ex-by-hand-2",
-    "ex-by-hand-4",
+    "ex-by-hand-3",
     "ex-gates-1",
     "ex-gates-2",
     "ex-fast-1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ def relu_probes() -> list[tuple[Array, Array]]:
     return [(rng.normal(size=shape), np.maximum(rng.normal(size=shape), 0)) for shape in ((2, 4), (3, 3))]
 
 
-def leaky_back(dH: Array, T: Array, W_hh: Array, a: float) -> Array:
-    """Gradient by the state before a leaky step: the direct way, and the way through the tanh."""
-    return (1 - a) * dH + (a * dH * (1 - T**2)) @ W_hh.T
+def leaky_back(dH: Array, N: Array, W_hh: Array, a: float) -> Array:
+    """Gradient of the state before a leaky step: the direct way, and the way through the tanh."""
+    return (1 - a) * dH + (a * dH * (1 - N**2)) @ W_hh.T
 
 
 def leaky_probes() -> list[tuple[Array, Array, Array, float]]:
@@ -35,6 +36,35 @@ def leaky_probes() -> list[tuple[Array, Array, Array, float]]:
     return [
         (rng.normal(size=(3, 4)), np.tanh(rng.normal(size=(3, 4))), rng.normal(size=(4, 4)), a) for a in (0.3, 0.9)
     ]
+
+
+def walk_back(
+    doutputs: Array,
+    states: Array,
+    W_hh: Array,
+    *,
+    inside: bool = True,
+    total: bool = True,
+    transposed: bool = True,
+) -> Array:
+    """Gradient of W_hh over all steps; each of the three switches, off, makes one of the usual mistakes."""
+    dH, dW_hh = np.zeros_like(doutputs[0]), np.zeros_like(W_hh)
+    for t in reversed(range(len(doutputs))):
+        slope = 1 - states[t + 1] ** 2
+        delta = (doutputs[t] + dH) * slope if inside else doutputs[t] * slope + dH
+        dW_hh = states[t].T @ delta + (dW_hh if total else 0)
+        dH = delta @ (W_hh.T if transposed else W_hh)
+    return dW_hh
+
+
+def walk_probes() -> list[tuple[Array, Array, Array]]:
+    """Four steps of two sequences and three units."""
+    rng = np.random.default_rng(0)
+    return [(rng.normal(size=(4, 2, 3)), np.tanh(rng.normal(size=(5, 2, 3))), rng.normal(size=(3, 3)))]
+
+
+def _walk(**switches: bool) -> Callable[[Array, Array, Array], Array]:
+    return lambda doutputs, states, W_hh: walk_back(doutputs, states, W_hh, **switches)
 
 
 def counted_gradient(probs: Array, Y: Array) -> Array:
@@ -96,7 +126,7 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 lambda dH, H: np.maximum(dH, 0),
-                "That sends the gradient itself through the rectifier. Whether it may pass, the forward pass decides.",
+                "That sends the gradient itself through the rectifier. The forward pass decides where it may pass.",
             ),
             Mistake(
                 lambda dH, H: dH * (H >= 0),
@@ -106,32 +136,70 @@ EXERCISES: tuple[Exercise, ...] = (
         praise="The output alone says which side of the kink the input was on, as with tanh it says the slope.",
     ),
     Exercise(
-        label="ex-by-hand-4",
+        label="ex-by-hand-3",
         solution=leaky_back,
         probes=leaky_probes,
         mistakes=(
             Mistake(
-                lambda dH, T, W_hh, a: (a * dH * (1 - T**2)) @ W_hh.T,
+                lambda dH, N, W_hh, a: (a * dH * (1 - N**2)) @ W_hh.T,
                 "That is the way through the tanh. The old state goes another way too, and copying adds.",
             ),
             Mistake(
-                lambda dH, T, W_hh, a: dH + (a * dH * (1 - T**2)) @ W_hh.T,
+                lambda dH, N, W_hh, a: dH + (a * dH * (1 - N**2)) @ W_hh.T,
                 "Both ways are there. What is the old state multiplied by on the direct one?",
             ),
             Mistake(
-                lambda dH, T, W_hh, a: (1 - a) * dH + (dH * (1 - T**2)) @ W_hh.T,
-                "Both ways are there. How much of T arrives in H, and so how much of dH in T?",
+                lambda dH, N, W_hh, a: (1 - a) * dH + (dH * (1 - N**2)) @ W_hh.T,
+                "Both ways are there. How much of N arrives in H, and so how much of dH in N?",
             ),
             Mistake(
-                lambda dH, T, W_hh, a: (1 - a) * dH + (a * dH * (1 - T**2)) @ W_hh,
+                lambda dH, N, W_hh, a: (1 - a) * dH + (a * dH * (1 - N**2)) @ W_hh,
                 "Nearly: the shape is right, and shapes do not prove a product with a square matrix.",
             ),
             Mistake(
-                lambda dH, T, W_hh, a: (1 - a) * dH + (a * dH) @ W_hh.T,
-                "Between H_before and T there is a matrix product and a tanh; the slope of the latter is missing.",
+                lambda dH, N, W_hh, a: (1 - a) * dH + (a * dH) @ W_hh.T,
+                "Between H_before and N there is a matrix product and a tanh; the slope of the latter is missing.",
             ),
         ),
         praise="One way goes through a matrix and a slope, the other through neither, and there a gradient lasts.",
+    ),
+    Exercise(
+        label="ex-by-hand-4",
+        solution=_walk(),
+        probes=walk_probes,
+        mistakes=(
+            Mistake(
+                _walk(inside=False, total=False, transposed=False),
+                "That is the walk as it was given. Compare the gradient of W_hh with central differences.",
+            ),
+            Mistake(
+                _walk(inside=False, total=False),
+                "W_hh is transposed now. Two mistakes are left: where does the gradient from the next step come back "
+                "to, and how many steps use the weight?",
+            ),
+            Mistake(
+                _walk(inside=False, transposed=False),
+                "The steps add up now. Two mistakes are left: one in the line of delta, one in the last line.",
+            ),
+            Mistake(
+                _walk(total=False, transposed=False),
+                "The line of delta is right now. Two mistakes are left: how many steps use the weight, and what does a "
+                "product multiply by on its way back?",
+            ),
+            Mistake(
+                _walk(inside=False),
+                "One mistake is left: both gradients of a state come back to the state itself, behind the tanh.",
+            ),
+            Mistake(
+                _walk(total=False),
+                "One mistake is left: this is the gradient of the first step alone, and every step uses the weight.",
+            ),
+            Mistake(
+                _walk(transposed=False),
+                "One mistake is left: on its way back a product multiplies by the other factor, transposed.",
+            ),
+        ),
+        praise="Each of the three mistakes passes every check of shapes.",
     ),
     Exercise(
         label="ex-by-hand-5",
