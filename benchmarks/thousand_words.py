@@ -207,7 +207,7 @@ def main() -> None:
         for text in arguments.texts:
             stored[text] = measure(text, arguments.seeds)
         stored["machine"] = machine.machine_facts() | machine.process_facts("cpu")
-        RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+        RESULTS.write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
     for row in rows(stored):
         print(" | ".join(row))
 

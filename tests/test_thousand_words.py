@@ -75,6 +75,23 @@ def test_the_stored_curves_are_those_of_this_code() -> None:
         )
 
 
+@pytest.mark.parametrize("text", list(experiment.TEXTS))
+def test_what_the_page_says_of_the_runs(text: str) -> None:
+    stored = STORED[text]
+    ends = {name: [one[99] for one in curves] for name, curves in stored["curves"].items()}
+    one_word = stored["tables"]["one word"]
+    assert min(ends["no recurrence, E 0.01"]) > 5 * max(ends["recurrent, E 0.01"])
+    assert max(ends["recurrent, E 1"]) < 1.2 < one_word < min(ends["no recurrence, E 1"]) < 5.2
+    assert min(one[149] for one in stored["curves"]["no recurrence, E 0.01"]) > 20
+    assert max(one[149] for one in stored["curves"]["recurrent, E 0.01"]) < 0.5 * one_word
+    assert min(ends["recurrent, E 0.01"]) > one_word
+    medians = {name: np.median(values) for name, values in ends.items()}
+    assert medians["same places"] < medians["950 words"] < medians["recurrent, E 0.01"]
+    cold = {kind: np.array(nats) for kind, nats in stored["cold_start"].items()}
+    assert cold["zeros"][:5].mean() - cold["carried"][:5].mean() > 1
+    assert abs(cold["zeros"][40:].mean() - cold["carried"][40:].mean()) < 0.1
+
+
 def test_the_table_of_the_page_is_the_stored_one() -> None:
     notebook = nbformat.read(ROOT / "chapters" / "08_by_hand_thousand_words.ipynb", as_version=4)
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
