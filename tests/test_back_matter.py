@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -153,3 +154,14 @@ def test_the_story_stands_whole_on_its_page() -> None:
     assert len(chapters) == 12 and all(paragraphs for _, paragraphs in chapters)
     words = [word for heading, paragraphs in chapters for part in (heading, *paragraphs) for word in part.split()]
     assert ["The", "Tide", "Clock", *words] == text.split()
+
+
+def test_the_index_says_how_long_the_lessons_take() -> None:
+    """Its sum is that of the minutes which each lesson states in its first cell."""
+    index = (BOOK / "index.md").read_text(encoding="utf-8")
+    assert "all of them about three and a half hours" in index
+    minutes = 0
+    for page in re.findall(r"^      - file: (chapters/\w+)$", (BOOK.parent / "_toc.yml").read_text(), re.MULTILINE):
+        [first, *_] = json.loads((BOOK.parent / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+        minutes += int(re.search(r"[Aa]bout (\d+) minutes", "".join(first["source"]))[1])
+    assert 3.25 <= minutes / 60 < 3.75, f"the lessons take {minutes} minutes"
