@@ -61,7 +61,7 @@ def next_token_probs(
 ) -> torch.Tensor:
     r"""The distribution that decoding draws from.
 
-    The logits are divided by the temperature, :math:`p_i \propto e^{o_i / \tau}`; then only the `top_k` most probable
+    The logits are divided by the temperature, :math:`p_i \propto e^{o_i / \kappa}`; then only the `top_k` most probable
     tokens are kept, of those the fewest whose probabilities reach `top_p`, and of those the ones that are at least
     `min_p` times as probable as the first; what is left is scaled to sum to 1.
 
