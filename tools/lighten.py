@@ -21,6 +21,7 @@ LEFT_ALONE = {"katex.min.css", "hidden-state.css"}
 SCRIPT = r'\s*<script[^>]*\bsrc="[^"]*{}[^"]*"[^>]*></script>'
 ICONS = SCRIPT.format(r"scripts/fontawesome\.js")
 SEARCH = SCRIPT.format(r"(?:searchtools|language_data|searchindex)\.js")
+TOGGLE = '<summary><span class="toctree-toggle"'
 TABS = SCRIPT.format(r"design-tabs\.js")
 NAMED = re.compile(r"[.#]((?:\\.|[\w-])+)")
 NEGATED = re.compile(r":not\([^()]*(?:\([^()]*\)[^()]*)*\)")
@@ -107,6 +108,8 @@ def lighten(folder: Path) -> None:
     for page in folder.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
         light = re.sub(ICONS, "", html)
+        # The theme's buttons that fold the pages below a chapter have a picture and no name.
+        light = light.replace(TOGGLE, TOGGLE.replace("<summary", '<summary aria-label="Closer looks"'))
         if page.name != "search.html":
             light = re.sub(SEARCH, "", light)
         if 'class="sd-tab-set' not in light:

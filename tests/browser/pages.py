@@ -9,6 +9,8 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from playwright.sync_api import Page
+
 from d2lrnn.widgets import Explorable
 
 
@@ -80,3 +82,25 @@ LOW_CONTRAST = """(bound) => {
   }
   return { checked, found };
 }"""
+
+
+# Section by section, as a reader would: what comes on screen is laid out and looked after.
+SCROLL_THROUGH = """async () => {
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  await document.fonts.ready;
+  for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
+    scrollTo(0, y);
+    await drawn();
+  }
+  await Promise.all([...document.querySelectorAll("main img")].map((image) => {
+    image.loading = "eager";
+    return image.complete || new Promise((done) => { image.onload = image.onerror = done; });
+  }));
+  scrollTo(0, 0);
+  await drawn();
+}"""
+
+
+def settle(page: Page) -> None:
+    """Wait for everything, however far down the page."""
+    page.evaluate(SCROLL_THROUGH)

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from pages import settle
 from watching import watched_page
 
 pytestmark = pytest.mark.browser
@@ -29,6 +30,7 @@ def test_axe_finds_nothing_grave(browser: Browser, addresses: dict[str, str], na
         page.wait_for_function(
             "() => [...document.querySelectorAll('.d2lrnn-widget')].every((widget) => widget.dataset.ready === '1')"
         )
+        settle(page)
         page.add_style_tag(content=LAY_OUT_ALL)
         for theme in ("light", "dark"):
             page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)

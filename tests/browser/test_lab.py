@@ -40,7 +40,7 @@ CELLS = [
 SHOW, PRINT, SET_PROBS, SET_WORD, SET_BOTH = range(len(CELLS))
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MAKES_ONE = re.compile(r"^from d2lrnn\.widgets import (\w+)$", re.M)
+MAKES_ONE = re.compile(r"^d\.widgets\.(\w+)\(", re.M)
 
 
 def chapter_cells() -> dict[str, str]:
@@ -49,7 +49,7 @@ def chapter_cells() -> dict[str, str]:
     for chapter in sorted((ROOT / "chapters").glob("*.ipynb")):
         for cell in nbformat.read(chapter, as_version=4).cells:
             if cell.cell_type == "code" and (match := MAKES_ONE.search(cell.source)):
-                found[match[1]] = cell.source
+                found[match[1]] = f"import d2lrnn as d\n\n{cell.source}"
     return found
 
 
