@@ -189,6 +189,7 @@ def test_with_a_constant_rate_more_epochs_may_follow(tmp_path: Path) -> None:
         ({"make_windows": sequential}, "batch_size was 3 and is 2"),
         ({"make_windows": lambda: random_windows(overlap=False)}, "overlap was True and is False"),
         ({"layer": d.RNNConcise}, "the model is of another kind or size"),
+        ({"layer": d.LSTM}, "dropout was 0.0 and is 0.2; weight_drop was 0.0 and is 0.3"),
     ],
 )
 def test_another_training_is_not_taken_up(tmp_path: Path, change: dict, message: str) -> None:
@@ -331,3 +332,56 @@ def test_killed_at_any_moment_the_last_checkpoint_is_whole(tmp_path: Path) -> No
         if path.exists():
             d.load_checkpoint(path)
     assert_same(here["train"](path), undisturbed)
+
+
+class Broken(d.Callback):
+    def on_epoch_end(self, run: object) -> None:
+        if run.is_finished:
+            raise Stopped
+
+
+def test_an_error_in_the_last_epoch_is_no_finished_training(tmp_path: Path) -> None:
+    path = tmp_path / "tide.safetensors"
+    with pytest.raises(Stopped):
+        train(path, random_windows, callbacks=lambda: [Broken(), KeepBest()])
+    assert d.load_checkpoint(path).progress["in_epoch"], "what is stored is the last step, before the end of its epoch"
+    assert_same(
+        train(path, random_windows, resume=True, callbacks=lambda: [KeepBest()]),
+        train(None, random_windows, callbacks=lambda: [KeepBest()]),
+    )
+
+
+def test_what_can_never_be_stored_is_noticed_before_the_training(tmp_path: Path) -> None:
+    for checkpoint in (
+        d.Checkpointing(tmp_path / "a.safetensors", d.Vocab("abc")),
+        d.Checkpointing(tmp_path / "a.safetensors", settings={"text": object()}),
+        d.Checkpointing(tmp_path / "no folder" / "a.safetensors"),
+    ):
+        model = make_model()
+        before = model.W_hq.detach().clone()
+        with pytest.raises((ValueError, TypeError, d.ops.checkpoint.CheckpointError)):
+            d.fit(model, sequential(), epochs=1, lr=0.1, device="cpu", callbacks=[checkpoint])
+        assert torch.equal(before, model.W_hq) and not list(tmp_path.glob("**/*.safetensors"))
+
+
+def test_an_existing_checkpoint_is_not_overwritten_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "tide.safetensors"
+    train(path, random_windows)
+    before = path.read_bytes()
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match=r"resume=True to go on .* overwrite=True to begin anew"):
+        d.fit(make_model(), sequential(), epochs=1, lr=0.1, device="cpu", callbacks=[d.Checkpointing(path)])
+    assert path.read_bytes() == before
+
+
+def test_callbacks_before_a_checkpoint_see_the_training_that_was_taken_up(tmp_path: Path) -> None:
+    path, seen = tmp_path / "tide.safetensors", []
+
+    class Ear(d.Callback):
+        def on_train_begin(self, run: object) -> None:
+            seen.append(run.step)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+        stop_at(patch, 9)
+        train(path, random_windows)
+    train(path, random_windows, resume=True, callbacks=lambda: [Ear()])
+    assert seen == [9]

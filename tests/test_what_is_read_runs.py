@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 import torch
 from torch import nn
@@ -10,6 +12,7 @@ from torch.nn import functional as F
 import d2lrnn as d
 from d2lrnn import layers
 from d2lrnn.engines import make_stepper
+from d2lrnn.engines.closed_form import why_not
 from d2lrnn.engines.stepper import Autograd
 
 IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 60)
@@ -247,3 +250,43 @@ def test_a_callback_may_stop_the_training_in_the_middle_of_an_epoch() -> None:
 
     _, history = train(callbacks=[Enough()])
     assert len(history.step_losses) == 20 and len(history.epochs) == 2 and history.epochs[1].train.num_tokens == 60
+
+
+def test_a_change_in_the_middle_of_a_training_counts_from_the_next_epoch_on() -> None:
+    class Change(d.Callback):
+        def on_epoch_end(self, run: object) -> None:
+            run.model.loss = lambda logits, Y: 0 * F.cross_entropy(logits.flatten(0, 1), Y.flatten())
+
+    _, history = train(callbacks=[Change()])
+    assert history.step_losses[0] > 1 and history.step_losses[-1] == 0 and "RNNLM.loss" in history.engine
+
+
+@pytest.mark.parametrize("patch", [functools.partial(layers.rnn_step, activation=torch.relu), abs])
+def test_what_is_no_plain_function_counts_as_changed(patch: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "rnn_step", patch)
+    assert why_not(d.RNNLM(d.RNNScratch(4, 8), 4)) == "d2lrnn.layers.rnn_step is not the package's own"
+
+
+def test_a_hook_on_a_gradient_counts_as_changed() -> None:
+    model = d.RNNLM(d.RNNScratch(4, 8), 4)
+    model.W_hq.register_post_accumulate_grad_hook(lambda weight: None)
+    assert why_not(model) == "a weight is frozen or has a hook"
+
+
+def test_callbacks_may_be_any_iterable() -> None:
+    heard = []
+
+    class Ear(d.Callback):
+        def on_epoch_end(self, run: object) -> None:
+            heard.append(run.epoch)
+
+    train(callbacks=(callback for callback in [Ear()]))
+    assert heard == [2, 3, 4]
+
+
+def test_an_optimiser_that_cannot_be_made_leaves_the_model_as_it_was() -> None:
+    model = d.RNNLM(d.RNNScratch(4, 8), 4)
+    with pytest.raises(TypeError), make_stepper(model, optimizer=torch.optim.AdamW):
+        raise AssertionError("it should not have been made")
+    assert model.W_hq.grad is None
+    assert model.W_hq.untyped_storage().nbytes() == model.W_hq.numel() * model.W_hq.element_size()

@@ -165,6 +165,9 @@ class Callback:
     ...             run.stop("the loss is below one nat")
     """
 
+    #: whether `on_train_begin` comes before that of the others: of what takes up a stored training
+    begins_first = False
+
     def on_train_begin(self, run: Run) -> None:
         """Model, windows and optimiser are ready."""
 
@@ -222,12 +225,13 @@ class Run:
         self.best_weights: dict[str, torch.Tensor] | None = None
         self.stopped: str | None = None
         self.interrupted: int | None = None
+        self._failed = False
         self._in_epoch, self._nats, self._tokens, self._seconds = False, 0.0, 0, 0.0
 
     def __enter__(self) -> Run:
         begun: list[Callback] = []
         try:
-            for callback in self.callbacks:
+            for callback in sorted(self.callbacks, key=lambda callback: not callback.begins_first):
                 begun.append(callback)
                 callback.on_train_begin(self)
         except BaseException:
@@ -236,7 +240,8 @@ class Run:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        self._failed = error is not None
         self.tell("on_train_end")
         if self.is_finished and self.best_weights is not None:
             self.model.load_state_dict(self.best_weights)
@@ -245,7 +250,7 @@ class Run:
     def is_finished(self) -> bool:
         """Whether the planned steps are made, or a callback has stopped the training, and the last epoch is closed."""
         done = self.step >= self.total_steps or self.epoch > self.total_epochs
-        return not self._in_epoch and (done or self.stopped is not None)
+        return not self._in_epoch and not self._failed and (done or self.stopped is not None)
 
     def stop(self, reason: str) -> None:
         """End the training after this step; the epoch in hand still gets its record."""
@@ -261,6 +266,7 @@ class Run:
         if not self._in_epoch:
             self._in_epoch, self._nats, self._tokens, self._seconds = True, 0.0, 0, 0.0
             self.stepper.state = None
+        self.stepper.check_engine()
         iterator = iter(self.windows)
         while self.step < self.total_steps and self.stopped is None:
             self._clock = time.perf_counter()
@@ -413,6 +419,7 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
+    callbacks = list(callbacks)
     settings = _checked_settings(windows, epochs, updates, lr, optimizer, schedule, clip)
     _check_texts(model, windows, heldout_ids)
     # `d2lrnn.engines` and `d2lrnn.ops` at run time: the loop does not know how a step is computed, or who listens.
@@ -449,13 +456,13 @@ def _checked_settings(
     if (epochs is None) == (updates is None):
         raise ValueError("Say how long to train by epochs or by updates, and not by both.")
     for name, number in (("epochs", epochs), ("updates", updates)):
-        if number is not None and number < 1:
-            raise ValueError(f"{name} is {number}; it must be at least 1.")
+        if number is not None and (number < 1 or number != int(number)):
+            raise ValueError(f"{name} is {number}; it must be a whole number of at least 1.")
     if not 0 < lr < math.inf:
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     if clip is not None and not clip > 0:
         raise ValueError(f"clip is {clip}; the greatest gradient norm must be more than 0, or None for no clipping.")
-    total_steps = (updates or 0) + (epochs or 0) * len(windows)  # one of them is None
+    total_steps = int(updates) if epochs is None else int(epochs) * len(windows)
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
     optimizer = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", type(optimizer).__name__)
     settings = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}

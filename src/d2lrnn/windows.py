@@ -32,7 +32,8 @@ Batch = tuple[torch.Tensor, torch.Tensor]
 class _Windows:
     """What both ways of cutting share: the ids, the sizes, the check that they fit together, and the position.
 
-    The position is the number of the next minibatch of the epoch that was begun last. `state_dict` and
+    The position is the number of the next minibatch of the epoch that was begun last (so look at a minibatch before a
+    training, and not from within it: a second ``for`` moves the position). `state_dict` and
     `load_state_dict` store it and set it, so that the next epoch begins in its middle (as torchdata's
     ``StatefulDataLoader`` does).
     """

@@ -20,6 +20,7 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from itertools import pairwise
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -334,27 +335,34 @@ def why_not(model: nn.Module) -> str | None:
     weights = [weight for weight in weights_of(model) if weight is not None]
     if {(w.device.type, w.dtype) for w in weights} not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
         return "the weights are not all float32 or all float64 on the CPU"
-    if any(not w.requires_grad or w._backward_hooks for w in weights):
+    hooked = any(w._backward_hooks or getattr(w, "_post_accumulate_grad_hooks", None) for w in weights)
+    if hooked or any(not w.requires_grad for w in weights):
         return "a weight is frozen or has a hook"
     if {id(w) for w in weights} != {id(p) for p in model.parameters()} or len({id(w) for w in weights}) < len(weights):
         return "a weight is shared, or there are more than the usual ones"
     return None
 
 
+def _is_from(function: object, file: str | None) -> bool:
+    return isinstance(function, FunctionType) and function.__code__.co_filename == file
+
+
 def _changed_code(model: RNNLM) -> str | None:
     """The name of a function on the model's way that somebody has put in the place of the package's own."""
-    for module, home in ((model, model_module), (model.rnn, layers)):
+    for module, home, names in (
+        (model, model_module, ("encode_inputs", "forward", "loss")),
+        (model.rnn, layers, ("forward",)),
+    ):
         kind = type(module)
-        for name, function in vars(kind).items():
-            code = getattr(function, "__code__", None)
-            if code is not None and code.co_filename != home.__file__:
+        for name in names:
+            if not _is_from(vars(kind).get(name), home.__file__):
                 return f"{kind.__name__}.{name}"
         if own := {name for name in vars(module) if callable(getattr(kind, name, None))}:
             return f"{kind.__name__}.{min(own)}"
         if kind.__call__ is not nn.Module.__call__:
             return f"{kind.__name__}.__call__"
     for name in ("rnn_step", "check_inputs"):
-        if getattr(layers, name).__code__.co_filename != layers.__file__:
+        if not _is_from(getattr(layers, name), layers.__file__):
             return f"d2lrnn.layers.{name}"
     return None
 

@@ -99,6 +99,8 @@ class CudaGraph:
     def _capture(self, X: torch.Tensor, Y: torch.Tensor) -> None:
         """Give inputs, states and loss their memory, and record the step between them."""
         self._X, self._Y = X.clone(), Y.clone()
+        # These runs draw random numbers (dropout) that no training step has seen.
+        random = torch.cuda.get_rng_state(X.device) if X.is_cuda else torch.get_rng_state()
         with torch.no_grad():
             _, state = self.model(X)
         self._is_pair = isinstance(state, tuple)
@@ -115,12 +117,11 @@ class CudaGraph:
                 memory.copy_(part.detach())
             self._loss.copy_(loss.detach())
 
-        if X.device.type != "cuda":
-            self._replay = self._record(task)
-        else:
-            # The runs of the warm-up draw random numbers (dropout) that no training step has seen.
-            before = torch.cuda.get_rng_state(X.device)
+        if X.is_cuda:
             with torch.cuda.device(X.device):
                 self._replay = self._record(task)
-            torch.cuda.set_rng_state(before, X.device)
+            torch.cuda.set_rng_state(random, X.device)
+        else:
+            self._replay = self._record(task)
+            torch.set_rng_state(random)
         self._shape = X.shape

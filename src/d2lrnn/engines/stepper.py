@@ -84,7 +84,7 @@ class SelfChecked:
         warnings.warn(
             f"The engine {self.name!r} and the model's own forward pass give different numbers (loss {loss:.6g} and "
             f"{expected_loss:.6g}): training goes on by autograd, which runs the model as it is written.",
-            stacklevel=6,
+            stacklevel=5,
         )
         self.name, self._engine = "autograd", self._autograd
         return expected_loss, expected_after
@@ -151,17 +151,27 @@ class Stepper:
         self._stack = ExitStack()
 
     def __enter__(self) -> Stepper:
-        self._stack.enter_context(self.flat)
-        self.optimizer = self._make_optimizer(self.flat.data)
-        autograd = Autograd(self.model, self.flat.grad)
-        if self._engine_name == "closed-form":
-            self._closed_form = self._stack.enter_context(ClosedForm(self.model))
-            self.engine: Engine = SelfChecked("closed-form", self._closed_form, autograd)
-        elif self._engine_name == "cuda-graph":
-            self.engine = CudaGraph(self.model, self.flat.grad)  # records what the model does: nothing to prove
-        else:
-            self.engine = autograd
+        with ExitStack() as stack:
+            stack.enter_context(self.flat)
+            self.optimizer = self._make_optimizer(self.flat.data)
+            self._autograd = Autograd(self.model, self.flat.grad)
+            if self._engine_name == "closed-form":
+                self._closed_form = stack.enter_context(ClosedForm(self.model))
+                self.engine: Engine = SelfChecked("closed-form", self._closed_form, self._autograd)
+            elif self._engine_name == "cuda-graph":
+                self.engine = CudaGraph(self.model, self.flat.grad)  # records what the model does when it is recorded
+            else:
+                self.engine = self._autograd
+            self._stack = stack.pop_all()
         return self
+
+    def check_engine(self) -> None:
+        """Leave the work to autograd from here on, if somebody has changed the model since the closed form was chosen.
+
+        `fit` asks for it at the beginning of every epoch.
+        """
+        if self._engine_name == "closed-form" and (reason := why_not(self.model)):
+            self._engine_name, self._why_autograd, self.engine = "autograd", reason, self._autograd
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()

@@ -18,7 +18,7 @@ import torch
 from tqdm import tqdm
 
 from d2lrnn.model import RNNLM
-from d2lrnn.ops.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from d2lrnn.ops.checkpoint import CheckpointError, check_storable, load_checkpoint, save_checkpoint
 from d2lrnn.ops.ranks import ProcessGroup
 from d2lrnn.text import Vocab
 from d2lrnn.training import Callback, EpochRecord, History, Run
@@ -39,7 +39,9 @@ def with_the_usual(callbacks: Iterable[Callback], progress: bool) -> list[Callba
     callbacks = sorted(callbacks, key=lambda callback: not isinstance(callback, ProcessGroup))
     if sum(isinstance(callback, Checkpointing) for callback in callbacks) > 1:
         raise ValueError("There are two Checkpointing callbacks; a training has one checkpoint.")
-    return [Interrupts(), *callbacks, *([ProgressBar()] if progress else []), _RaiseInterrupts()]
+    callbacks += [ProgressBar()] if progress else []
+    callbacks.sort(key=lambda callback: isinstance(callback, Checkpointing))  # it stops an interrupted training: last
+    return [Interrupts(), *callbacks, _RaiseInterrupts()]
 
 
 class TrainingInterruptedError(KeyboardInterrupt):
@@ -248,6 +250,8 @@ class Checkpointing(Callback):
     'tide.safetensors'
     """
 
+    begins_first = True
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -270,6 +274,10 @@ class Checkpointing(Callback):
 
     def on_train_begin(self, run: Run) -> None:
         run.settings |= {"heldout": None if run.heldout_ids is None else fingerprint(run.heldout_ids)}
+        run.settings |= {"dropout": run.model.dropout, "dtype": str(run.model.W_hq.dtype)}
+        run.settings |= {"weight_drop": getattr(run.model.rnn, "weight_drop", 0.0)}
+        if not hasattr(run.windows, "state_dict"):
+            raise TypeError("Checkpointing needs windows with state_dict and load_state_dict, such as RandomWindows.")
         there = bool(run.group.broadcast(torch.tensor(float(self.path.exists()))))
         if there and not (self.resume or self.overwrite):
             raise CheckpointError(
@@ -277,6 +285,7 @@ class Checkpointing(Callback):
                 "begin anew, or another path."
             )
         check_writable(self.path)
+        check_storable(run.model, self.vocab, self.settings)
         if there and self.resume:
             self._resume(run)
         self._start_counting(run)

@@ -135,24 +135,12 @@ def save_checkpoint(
         raise TypeError(
             f"model is a {type(model).__name__} and must be an RNNLM; the order is save_checkpoint(path, model, vocab)."
         )
-    if vocab is not None and len(vocab) != model.vocab_size:
-        raise ValueError(
-            f"The vocabulary has {len(vocab)} tokens and the model is made for {model.vocab_size}; they do not belong "
-            "together."
-        )
+    about = _about(model, vocab, settings)
     path = Path(path)
     tensors = {f"model.{name}": _stored(tensor) for name, tensor in model.state_dict().items()}
     if (sample := _sample_logits(model)) is not None:
         tensors["sample"] = sample
-    about = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "model": _describe_model(model),
-        "vocabulary": None if vocab is None else {"tokens": list(vocab.tokens), "unk_token": vocab.unk_token},
-        "settings": dict(settings or {}),
-        "progress": _pack(progress, "progress", tensors),
-    }
-    document = json.dumps(about, ensure_ascii=False)
+    document = json.dumps(about | {"progress": _pack(progress, "progress", tensors)}, ensure_ascii=False)
     metadata = {"d2lrnn": document, "sha256": _sha256(document, tensors)}
     try:
         with replacing(path) as file:
@@ -163,6 +151,32 @@ def save_checkpoint(
             f"The checkpoint {str(path)!r} could not be written ({error.strerror or error}). The one before, if there "
             f"was one, is still good. {what_to_do.get(error.errno or 0, 'Mend that')}, or choose another path."
         ) from error
+
+
+def _about(model: RNNLM, vocab: Vocab | None, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    if vocab is not None and len(vocab) != model.vocab_size:
+        raise ValueError(
+            f"The vocabulary has {len(vocab)} tokens and the model is made for {model.vocab_size}; they do not belong "
+            "together."
+        )
+    return {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "model": _describe_model(model),
+        "vocabulary": None if vocab is None else {"tokens": list(vocab.tokens), "unk_token": vocab.unk_token},
+        "settings": dict(settings or {}),
+    }
+
+
+def check_storable(model: RNNLM, vocab: Vocab | None, settings: Mapping[str, Any] | None) -> None:
+    """Raise now, and not after a training, what :func:`save_checkpoint` would raise about these.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the vocabulary is of another size, or the model or a setting cannot be stored.
+    """
+    json.dumps(_about(model, vocab, settings))
 
 
 def load_checkpoint(

@@ -167,7 +167,8 @@ class _TorchProcessGroup(ProcessGroup):
     def consensus(self, *wishes: bool) -> tuple[bool, ...]:
         """Of the wishes that were said after the step before: they travel with the gradients of this one."""
         agreed = self._agreed or tuple(False for _ in wishes)
-        self._wishes = wishes
+        # What is done now need not be wished once more; whoever still wishes it says so after the next step.
+        self._wishes = tuple(False for _ in wishes) if any(agreed) else wishes
         return agreed
 
     def score_once(self, score: Callable[[], Score]) -> Score:
