@@ -59,7 +59,7 @@ node: env
 	@$(PY) tools/node.py
 
 unit: env node
-	@$(BATCH) $(PY) -m pytest -q -m "not browser"
+	@$(BATCH) $(PY) -m pytest -q -m "not browser" -n $(JOBS) --dist loadfile
 
 chapters: env ## execute the chapters that a change concerns, compare their checked outputs
 	@$(PY) tools/execute_chapters.py --jobs $(JOBS)

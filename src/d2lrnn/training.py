@@ -462,7 +462,7 @@ def _checked_settings(
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
     if clip is not None and not clip > 0:
         raise ValueError(f"clip is {clip}; the greatest gradient norm must be more than 0, or None for no clipping.")
-    total_steps = int(updates) if epochs is None else int(epochs) * len(windows)
+    total_steps = int(updates or 0) if epochs is None else int(epochs) * len(windows)
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
     optimizer = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", type(optimizer).__name__)
     settings = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
