@@ -50,6 +50,7 @@ class ProcessGroup(Callback):
     device : torch.device
     """
 
+    begins_first = True  # before a stored training is taken up, whose random numbers are then the ones that count
     rank = 0
     world_size = 1
 
