@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import torch
 
 import d2lrnn as d
@@ -38,3 +41,8 @@ def test_the_table_shows_every_round() -> None:
     found = {"rounds": [{"model": name, **row} for name in ("nanogpt", "d2lrnn")], "tables": {"4": 5.0}}
     lines = shakespeare.table(found).splitlines()
     assert len(lines) == 5 and "nanoGPT" in lines[2] and "2.72" in lines[3] and "n = 4" in lines[4]
+
+
+def test_the_readme_shows_the_run_that_is_stored() -> None:
+    stored = json.loads(shakespeare.RESULTS.read_text(encoding="utf-8"))
+    assert shakespeare.table(stored) in (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
