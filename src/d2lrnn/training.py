@@ -386,7 +386,7 @@ def fit(
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
     engine : "auto", "autograd", "closed-form" or "cuda-graph"
-        How the gradients are computed, see :func:`d2lrnn.engines.make_stepper`. A fast engine checks itself against
+        How the gradients are computed, see :func:`d2lrnn.engines.make_stepper`. The closed form checks itself against
         autograd on the first minibatch, and leaves the work to it where your model computes something else.
     device : str or torch.device, optional
         By default :func:`pick_device` decides.

@@ -227,8 +227,8 @@ def make_stepper(
         As for :class:`Stepper`.
     engine : "auto", "autograd", "closed-form" or "cuda-graph"
         ``"auto"`` takes the closed form where there is one (the tanh model from scratch, on the CPU), else autograd.
-        ``"cuda-graph"`` records autograd's step on a GPU and replays it. All give the same numbers but for rounding; a
-        fast one proves that on the first minibatch (:class:`SelfChecked`).
+        ``"cuda-graph"`` records autograd's step on a GPU and replays it. All give the same numbers but for rounding;
+        the closed form proves that on the first minibatch (:class:`SelfChecked`), a recording is not compared.
 
     Returns
     -------
