@@ -1,7 +1,7 @@
 // Trains in a worker of the page, as the training lab does, and says how long so many characters took.
 // Messages in: { text, units, kernels, tokens, settings }; out: { tokens, wall_s }.
 import { PLAIN } from "../src/d2lrnn/widgets/kernels.mjs";
-import { createTraining, prepareText } from "../src/d2lrnn/widgets/lab_training.mjs";
+import { createTraining, prepareText } from "../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { createSimdKernels } from "../src/d2lrnn/widgets/simd.mjs";
 
 const runs = new Map(); // by contestant and size: a run goes on where it was left, compiled and warm

@@ -20,6 +20,7 @@ import traitlets as t
 
 from d2lrnn import widgets
 from d2lrnn.widgets import Explorable, Perplexity
+from d2lrnn.widgets import spec as spec_module
 from d2lrnn.widgets.base import module, stylesheet
 from d2lrnn.widgets.bundle import BundleError, bundle
 from d2lrnn.widgets.perplexity import preset_probs
@@ -59,6 +60,30 @@ class Parsed(HTMLParser):
     def data(self, name: str) -> object:
         (text,) = [text for attributes, text in self.scripts if attributes.get("class") == f"d2lrnn-{name}"]
         return json.loads(text)
+
+
+# ---- the declarations that Python and JavaScript share ----
+
+
+def test_a_control_is_a_trait_with_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    controls = {
+        "steps": {"type": "int", "default": 8, "min": 2, "max": 64},
+        "rate": {"type": "float", "default": 0.5, "min": 0, "max": 1},
+        "kind": {"type": "choice", "default": "a", "choices": ["a", "b"]},
+        "carry": {"type": "flag", "default": True},
+        "text": {"type": "text", "default": "ab", "max": 3},
+        "values": {"type": "list", "default": [1], "of": {"type": "int", "min": 0, "max": 9}, "max": 2},
+    }
+    monkeypatch.setattr(spec_module, "_read", lambda name: {"controls": controls})
+    spec = spec_module.Spec("probe")
+    probe = type("Probe", (t.HasTraits,), {name: spec.trait(name) for name in controls})()
+    assert {name: getattr(probe, name) for name in controls} == {n: c["default"] for n, c in controls.items()}
+    assert set(probe.trait_names(sync=True, control=True)) == set(controls)
+    for name, value in {"steps": 65, "rate": -1.0, "kind": "c", "carry": 2, "text": "abcd", "values": [10]}.items():
+        with pytest.raises(t.TraitError, match=name):
+            setattr(probe, name, value)
+    with pytest.raises(t.TraitError, match="values"):
+        probe.values = [1, 2, 3]
 
 
 # ---- the HTML of every explorable ----
@@ -293,7 +318,7 @@ OTHER = "export const a = 1;\nexport const b = 2;\n"
         ('import * as o from "./other.mjs";\nexport default o;', OTHER, "does not handle this import"),
         ('import "./other.mjs";\nexport default 1;', OTHER, "does not handle this import"),
         ('import { a } from "d3";\nexport default a;', OTHER, "does not handle this import"),
-        ('import { a } from "../other.mjs";\nexport default a;', OTHER, "does not handle this import"),
+        ('import { a } from "/other.mjs";\nexport default a;', OTHER, "does not handle this import"),
         ('export default import("./other.mjs");', OTHER, "does not handle this import"),
         ("export default import.meta.url;", OTHER, "does not handle this import"),
         ('import { a as b } from "./other.mjs";\nexport default b;', OTHER, "plain names, without `as`"),

@@ -11,6 +11,7 @@ import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinxcontrib.bibtex.plugin import register_plugin
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
@@ -82,6 +83,18 @@ class ExplorableDirective(SphinxDirective):
             raise self.error(f"There is no explorable {name!r}; there are {', '.join(widgets.__all__)}.")
         widget = getattr(widgets, name)(**(yaml.safe_load("\n".join(self.content)) or {}))
         return [nodes.raw("", f"<div>\n{widget.static_html()}\n</div>", format="html")]
+
+
+class FigureLinks(SphinxTransform):
+    """Words in the text that set a figure, ``[cut after *other*](#explore=HiddenState&cut=12)``, are no anchors."""
+
+    default_priority = 800  # before MyST looks for the anchors that its links name
+
+    def apply(self, **_: object) -> None:
+        for node in self.document.findall(nodes.reference):
+            if node.get("refuri", "").startswith("#explore="):
+                node.attributes.pop("id_link", None)
+                node["classes"].append("sets-figure")
 
 
 class TideClockDirective(SphinxDirective):
@@ -203,6 +216,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_brackets", RoundBrackets)
     app.add_directive("explorable", ExplorableDirective)
     app.add_directive("tide-clock", TideClockDirective)
+    app.add_transform(FigureLinks)
     app.connect("build-finished", _share_blocks)
     app.connect("build-finished", _mend_roles)
     app.connect("build-finished", _write_front_door, priority=400)  # before external_toc writes a barer one

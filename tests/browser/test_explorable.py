@@ -72,7 +72,7 @@ def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
 def probe(opened: tuple[Page, Record], tmp_path: Path) -> Page:
     """A page with the probe on it, alive."""
     package = Path(d2lrnn.widgets.__file__).parent
-    for name in ("ui.mjs", "ui.words.json"):
+    for name in ("ui.mjs", "ui.json"):
         shutil.copy(package / name, tmp_path)
     (tmp_path / "probe.mjs").write_text(SOURCE)
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { ROUND, RULES, bothWays, matrices, products, repair, sumOf } from "../../src/d2lrnn/widgets/concatenation.mjs";
+import { ROUND, RULES, bothWays, matrices, products, repair, sumOf } from "../../src/d2lrnn/widgets/concatenation/index.mjs";
 import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./concatenation_cases.json", import.meta.url), "utf8"));

@@ -6,7 +6,7 @@ import test from "node:test";
 import {
   MAX_ORDER, MAX_PAST, RULES, consult, contextOf, countInSteps, createCabinet, createWriter, formatShare, pastAt,
   placeInLine, possibleContexts, ranking, runsOf, tidyPast,
-} from "../../src/d2lrnn/widgets/context_table.mjs";
+} from "../../src/d2lrnn/widgets/context_table/index.mjs";
 import { countContexts, countNgrams, ngramProbs, randomSource, scoreNgram } from "../../src/d2lrnn/widgets/core.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
 

@@ -6,11 +6,11 @@ import test from "node:test";
 import {
   ACTIVATIONS, CLIPS, CUTS, INPUT_SIZES, MATRICES, PRESETS, RULES, STEPS, angleDegrees, factorPerStep, fate, flow, followBack,
   formatLength, length, nearestPlace, normAxis, presetValues, runForward, scaledMatrix, sideOf, verdict,
-} from "../../src/d2lrnn/widgets/gradient_flow.mjs";
+} from "../../src/d2lrnn/widgets/gradient_flow/index.mjs";
 import { decodeLink, encodeLink, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const STORED = JSON.parse(readFileSync(new URL("./gradient_flow_cases.json", import.meta.url), "utf8"));
-const WORDS = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/gradient_flow.words.json", import.meta.url), "utf8"));
+const WORDS = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/gradient_flow/spec.json", import.meta.url), "utf8")).words;
 const NETWORKS = STORED.networks;
 const PLAIN = { radius: 0.9, num_steps: 12, activation: "tanh", matrix: "gaussian", input_size: 0.5, clip: 0, truncation: 0 };
 

@@ -7,7 +7,7 @@ import { createReader } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   MAX_TEXT, ROWS, RULES, account, cutStates, distance, layoutOf, likeliest, oddsOf, orderOf, overlap, pastsOf, readable,
   repair, sharedEnding, statesOf, twoRuns,
-} from "../../src/d2lrnn/widgets/hidden_state.mjs";
+} from "../../src/d2lrnn/widgets/hidden_state/index.mjs";
 import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode, loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
 

@@ -6,7 +6,7 @@ import test from "node:test";
 import { createModel, initialise, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   countingLevels, createTrace, createTraining, lanes, prepareText, windowScorer,
-} from "../../src/d2lrnn/widgets/lab_training.mjs";
+} from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
 

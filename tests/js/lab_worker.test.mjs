@@ -16,7 +16,7 @@ globalThis.MessageChannel = class {
   port1 = (port = {});
   port2 = { postMessage: () => { turns += 1; } };
 };
-await import("../../src/d2lrnn/widgets/lab_worker.mjs");
+await import("../../src/d2lrnn/widgets/training_lab/lab_worker.mjs");
 globalThis.MessageChannel = known;
 
 const send = (kind, rest = {}) => self.onmessage({ data: { kind, ...rest } });

@@ -1,4 +1,4 @@
-"""Write the cuts on which Python and ``windows.mjs`` must agree: ``python tests/js/make_windows_cases.py``.
+"""Write the cuts on which Python and ``windows/index.mjs`` must agree: ``python tests/js/make_windows_cases.py``.
 
 The package's samplers are the reference. Random places are drawn by torch and given to both sides; the page's own draws
 are compared with the widget's Python port of them.

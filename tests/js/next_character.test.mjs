@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource, reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   MAX_TEXT, RULES, choices, createPredictor, cuts, draw, rank, readable,
-} from "../../src/d2lrnn/widgets/next_character.mjs";
+} from "../../src/d2lrnn/widgets/next_character/index.mjs";
 import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 import { loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
 

@@ -4,7 +4,7 @@ import {
   AXIS_BITS, PRESETS, RULES, axisPosition, branchLayout, carryProbs, formatChoices, meanBits, meanChoices, nearestStop,
   perplexity, predictions, presetProbs, probabilityStops, repair, surpriseBits,
   wordProblem,
-} from "../../src/d2lrnn/widgets/perplexity.mjs";
+} from "../../src/d2lrnn/widgets/perplexity/index.mjs";
 import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 import { CASES, assertClose } from "./cases.mjs";
 

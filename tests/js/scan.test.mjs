@@ -6,7 +6,7 @@ import test from "node:test";
 import {
   MAX_FACTOR, MAX_INPUT, MAX_STEPS, METHODS, MIN_STEPS, PRESETS, RULES, counts, formatDifference, formatValue, inputWeights,
   kin, largestDifferences, layout, loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
-} from "../../src/d2lrnn/widgets/scan.mjs";
+} from "../../src/d2lrnn/widgets/scan/index.mjs";
 import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));

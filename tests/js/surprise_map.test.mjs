@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { MAX_TEXT, RULES, STAGES, level, pieces, readable, repair, surprises, totals } from "../../src/d2lrnn/widgets/surprise_map.mjs";
+import { MAX_TEXT, RULES, STAGES, level, pieces, readable, repair, surprises, totals } from "../../src/d2lrnn/widgets/surprise_map/index.mjs";
 import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 import { loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
 

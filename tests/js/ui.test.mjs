@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import {
-  choiceRule, decodeLink, encodeLink, fill, flagRule, formatNumber, formatProbability, listRule, numberRule, textRule,
+  choiceRule, decodeLink, encodeLink, fill, flagRule, formatNumber, formatProbability, listRule, numberRule, rulesOf, textRule,
   translator, visibleCharacter,
 } from "../../src/d2lrnn/widgets/ui.mjs";
 import { CASES } from "./cases.mjs";
@@ -70,25 +70,27 @@ test("a link sets nothing that is out of bounds, and keeps the rest", () => {
 
 const folder = new URL("../../src/d2lrnn/widgets/", import.meta.url);
 const read = (file) => readFileSync(new URL(file, folder), "utf8");
-const tables = readdirSync(folder).filter((file) => file.endsWith(".words.json"));
+const widgets = readdirSync(folder).filter((name) => existsSync(new URL(`${name}/spec.json`, folder)));
+const specs = ["ui.json", ...widgets.map((name) => `${name}/spec.json`)];
+const sourcesIn = (name) => readdirSync(new URL(`${name}/`, folder)).filter((file) => /\.(mjs|py)$/.test(file)).map((file) => `${name}/${file}`);
 
 test("every language of a table has the same keys and the same placeholders", () => {
-  assert.ok(tables.length >= 2);
-  for (const file of tables) {
-    const { en, ...others } = JSON.parse(read(file));
+  assert.ok(specs.length >= 10);
+  for (const file of specs) {
+    const { en, ...others } = JSON.parse(read(file)).words;
     const shape = (texts) => Object.entries(texts).map(([key, text]) => [key, (text.match(/\{\w+\}/g) ?? []).sort()]).sort();
     for (const [language, texts] of Object.entries(others)) assert.deepEqual(shape(texts), shape(en), `${file} ${language}`);
   }
 });
 
 test("every key that a module asks for is in its table, and no text is left over", () => {
-  const sources = readdirSync(folder).filter((file) => /\.(mjs|py)$/.test(file));
-  const everything = sources.map(read).join("\n");
-  const keysOf = (file) => Object.keys(JSON.parse(read(file)).en);
-  for (const file of tables) {
-    const known = new Set([...keysOf(file), ...keysOf("ui.words.json")]);
-    const own = sources.filter((source) => source.startsWith(file.replace("words.json", "")));
-    for (const [, key] of own.map(read).join("\n").matchAll(/\b(?:t|words)\(\s*["'](\w+)["']/g)) {
+  const shared = readdirSync(folder).filter((file) => /\.(mjs|py)$/.test(file));
+  const everything = [...shared, ...widgets.flatMap(sourcesIn)].map(read).join("\n");
+  const keysOf = (file) => Object.keys(JSON.parse(read(file)).words.en);
+  for (const file of specs) {
+    const known = new Set([...keysOf(file), ...keysOf("ui.json")]);
+    const own = file === "ui.json" ? [] : sourcesIn(file.split("/")[0]);
+    for (const [, key] of own.map(read).join("\n").matchAll(/\b(?:t|t\.raw|words)\(\s*["'](\w+)["']/g)) {
       assert.ok(known.has(key), `${file}: no words for "${key}"`);
     }
     for (const key of keysOf(file)) {
@@ -98,4 +100,42 @@ test("every key that a module asks for is in its table, and no text is left over
       assert.ok(asked, `${file}: nobody asks for "${key}"`);
     }
   }
+});
+
+test("the guided steps of a widget set what its controls take, and ask with words", () => {
+  for (const name of widgets) {
+    const { controls, steps, words } = JSON.parse(read(`${name}/spec.json`));
+    if (!controls) continue;
+    const rules = rulesOf(controls);
+    for (const [i, step] of (steps ?? []).entries()) {
+      for (const values of [step.before ?? {}, step.state]) {
+        for (const [key, value] of Object.entries(values)) assert.notEqual(rules[key]?.(value), undefined, `${name}: step ${i + 1}, ${key}`);
+      }
+      assert.ok(step.right === null || (step.right >= 0 && step.right < step.answers), `${name}: step ${i + 1}`);
+      const asked = ["", "_question", "_outcome", ...Array.from({ length: step.answers }, (_, j) => `_answer_${j + 1}`)];
+      for (const part of asked) assert.ok(words.en[`step_${i + 1}${part}`], `${name}: step_${i + 1}${part}`);
+    }
+  }
+});
+
+test("a control's rule takes its default, and nothing beyond its range", () => {
+  const rules = rulesOf({
+    steps: { type: "int", min: 1, max: 8 }, rate: { type: "float", min: 0, max: 1 }, kind: { type: "choice", choices: ["a", "b"] },
+    carry: { type: "flag" }, text: { type: "text", max: 3 }, list: { type: "list", of: { type: "int", min: 0, max: 9 }, max: 2 },
+  });
+  const good = { steps: 8, rate: 0.5, kind: "b", carry: false, text: "abc", list: [0, 9] };
+  const bad = { steps: 9, rate: -0.1, kind: "c", carry: 1, text: "abcd", list: [0, 10] };
+  for (const [name, value] of Object.entries(good)) assert.deepEqual(rules[name](value), value);
+  for (const [name, value] of Object.entries(bad)) assert.equal(rules[name](value), undefined, name);
+});
+
+test("a link that a person writes", () => {
+  const known = { cut: numberRule(0, 60), text: textRule(60), carry: flagRule };
+  const read = (fragment, place = 0) => decodeLink(fragment, "HiddenState", place, known);
+  assert.deepEqual(read("#explore=HiddenState&cut=12&text=the%20tide&carry=true"), { cut: 12, text: "the tide", carry: true });
+  assert.deepEqual(read("#explore=HiddenState&cut=99&text=another+one"), { text: "another one" });
+  assert.deepEqual(read("#explore=HiddenState"), {});
+  assert.deepEqual(read("#explore=HiddenState.1&cut=3", 1), { cut: 3 });
+  assert.equal(read("#explore=HiddenState&cut=3", 1), null);
+  assert.equal(read("#explore=HiddenStates&cut=3"), null);
 });

@@ -7,7 +7,7 @@ import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   MAX_TYPED, PRESETS, ROW, RULES, cleanTyped, countMinibatches, cutMinibatch, drawPlaces, epochStarts, foldedParts,
   keptParts, landmarks, markTokens, pairsRead, presetOf, repair, stretches, tokensNeeded, tokensOf,
-} from "../../src/d2lrnn/widgets/windows.mjs";
+} from "../../src/d2lrnn/widgets/windows/index.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./windows_cases.json", import.meta.url), "utf8"));
 const SETTINGS = {

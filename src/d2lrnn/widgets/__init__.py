@@ -4,34 +4,12 @@ Each one is an `anywidget` (alive in JupyterLab, where Python sees and sets its 
 self-contained HTML (alive in the built book, with no kernel and no network). They need the extra ``widgets``.
 """
 
-try:
-    import anywidget as _anywidget  # noqa: F401
-except ImportError as error:
-    message = "d2lrnn.widgets needs anywidget, which is not installed: pip install anywidget"
-    raise ImportError(message) from error
+import importlib.util
 
-from d2lrnn.widgets.base import Explorable
-from d2lrnn.widgets.concatenation import Concatenation
-from d2lrnn.widgets.context_table import ContextTable
-from d2lrnn.widgets.gradient_flow import GradientFlow
-from d2lrnn.widgets.hidden_state import HiddenState
-from d2lrnn.widgets.next_character import NextCharacter
-from d2lrnn.widgets.perplexity import Perplexity
-from d2lrnn.widgets.scan import Scan
-from d2lrnn.widgets.surprise_map import SurpriseMap
-from d2lrnn.widgets.training_lab import TrainingLab
-from d2lrnn.widgets.windows import Windows
+# Found, not imported: an explorable's module is read when it is asked for.
+if importlib.util.find_spec("anywidget") is None:
+    raise ImportError("d2lrnn.widgets needs anywidget, which is not installed: pip install anywidget")
 
-__all__ = [
-    "Concatenation",
-    "ContextTable",
-    "Explorable",
-    "GradientFlow",
-    "HiddenState",
-    "NextCharacter",
-    "Perplexity",
-    "Scan",
-    "SurpriseMap",
-    "TrainingLab",
-    "Windows",
-]
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -24,7 +24,7 @@ import anywidget
 import traitlets as t
 
 from d2lrnn.widgets.bundle import bundle
-from d2lrnn.widgets.words import Words
+from d2lrnn.widgets.spec import Words
 
 __all__ = ["Explorable", "module", "stylesheet"]
 
@@ -34,13 +34,13 @@ _REPR.maxlist, _REPR.maxstring, _REPR.maxother = 12, 60, 60
 
 
 def module(name: str) -> str:
-    """The bundled ES module ``<name>.mjs``: what a widget class gives as ``_esm``."""
-    return bundle(_FOLDER / f"{name}.mjs")
+    """The bundled ES module ``<name>/index.mjs``: what a widget class gives as ``_esm``."""
+    return bundle(_FOLDER / name / "index.mjs")
 
 
 def stylesheet(name: str) -> str:
-    """The shared style sheet and ``<name>.css``: what a widget class gives as ``_css``."""
-    return "\n".join((_FOLDER / f"{sheet}.css").read_text(encoding="utf-8") for sheet in ("base", name))
+    """The shared style sheet and ``<name>/style.css``: what a widget class gives as ``_css``."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in (_FOLDER / "base.css", _FOLDER / name / "style.css"))
 
 
 @cache
@@ -92,7 +92,7 @@ class Explorable(anywidget.AnyWidget):
         The control traits' values as they were constructed (read-only, synced).
     """
 
-    #: Name of the widget's ``.words.json``.
+    #: The folder of the widget's ``spec.json``.
     _words: str = "ui"
 
     author_state = t.Dict(read_only=True).tag(sync=True)

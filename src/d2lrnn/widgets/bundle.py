@@ -13,6 +13,7 @@ never a guess.
 from __future__ import annotations
 
 import json
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -20,15 +21,11 @@ from pathlib import Path
 __all__ = ["BundleError", "bundle"]
 
 _NAME = r"[A-Za-z_$][\w$]*"
-_IMPORT = re.compile(r'^import\s*\{(?P<names>[^{}]*)\}\s*from\s*"\./(?P<file>[\w.-]+\.mjs)";[ \t]*$', re.M)
-_IMPORT_JSON = re.compile(
-    rf'^import\s+(?P<name>{_NAME})\s+from\s*"\./(?P<file>[\w.-]+\.json)"\s*with\s*\{{\s*type:\s*"json"\s*\}};[ \t]*$',
-    re.M,
-)
-_IMPORT_TEXT = re.compile(
-    rf'^import\s+(?P<name>{_NAME})\s+from\s*"\./(?P<file>[\w.-]+\.mjs)"\s*with\s*\{{\s*type:\s*"text"\s*\}};[ \t]*$',
-    re.M,
-)
+_IMPORT = re.compile(r'^import\s*\{(?P<names>[^{}]*)\}\s*from\s*"(?P<file>\.\.?/[\w./-]+\.mjs)";[ \t]*$', re.M)
+_FILE = r'"(?P<file>\.\.?/[\w./-]+\.%s)"'
+_TYPE = r'\s*with\s*\{\s*type:\s*"%s"\s*\};[ \t]*$'
+_IMPORT_JSON = re.compile(rf"^import\s+(?P<name>{_NAME})\s+from\s*" + _FILE % "json" + _TYPE % "json", re.M)
+_IMPORT_TEXT = re.compile(rf"^import\s+(?P<name>{_NAME})\s+from\s*" + _FILE % "mjs" + _TYPE % "text", re.M)
 _DECLARATION = rf"(?:(?:async\s+)?function\*?|class|const)\s+(?P<name>{_NAME})"
 _EXPORTED = re.compile(rf"^export\s+{_DECLARATION}", re.M)
 _EXPORT = re.compile(rf"^export\s+(?={_DECLARATION})", re.M)
@@ -50,7 +47,7 @@ def bundle(entry: Path) -> str:
     Parameters
     ----------
     entry : Path
-        An ``.mjs`` file with exactly one ``export default``; what it imports lies in the same folder.
+        An ``.mjs`` file with exactly one ``export default``; what it imports is named by a relative path.
 
     Returns
     -------
@@ -90,9 +87,9 @@ def _bundle(entry: Path) -> str:
             f"{entry.name}: a named export `render` is a deprecated form that hides the default export; "
             "drop its `export`."
         )
-    wrapped: dict[str, str] = {}
+    wrapped: dict[Path, str] = {}
     _refuse_other_forms(entry, _EXPORT_DEFAULT.sub("", source))
-    rewritten = _rewrite(entry, source, wrapped, trail=(entry.name,))
+    rewritten = _rewrite(entry, source, wrapped, trail=(entry,))
     return "".join(wrapped.values()) + rewritten
 
 
@@ -107,12 +104,12 @@ def _exports(source: str) -> set[str]:
     return {match["name"] for match in _EXPORTED.finditer(source)}
 
 
-def _variable(file: str) -> str:
-    """The constant that holds a module: ``$ui`` for ``ui.mjs``."""
-    return "$" + re.sub(r"\W", "_", file.removesuffix(".mjs"))
+def _variable(path: Path, entry: Path) -> str:
+    """The constant that holds a module, named after its way from the entry: ``$maths`` for ``./maths.mjs``."""
+    return "$" + re.sub(r"\W", "_", os.path.relpath(path, entry.parent).removesuffix(".mjs"))
 
 
-def _rewrite(path: Path, source: str, wrapped: dict[str, str], trail: tuple[str, ...]) -> str:
+def _rewrite(path: Path, source: str, wrapped: dict[Path, str], trail: tuple[Path, ...]) -> str:
     """Replace the imports of one module, adding the modules they name to `wrapped`."""
     declared = [match["name"] for match in _TOP_LEVEL.finditer(source)]
 
@@ -123,14 +120,15 @@ def _rewrite(path: Path, source: str, wrapped: dict[str, str], trail: tuple[str,
             if not re.fullmatch(_NAME, name):
                 raise BundleError(f"{path.name}: cannot import `{name}` from {file}; import plain names, without `as`.")
         declared.extend(names)
-        exported = _wrap(path.parent / file, wrapped, (*trail, file))
+        imported = _beside(path, file)
+        exported = _wrap(imported, wrapped, (*trail, imported))
         if missing := sorted(set(names) - exported):
             raise BundleError(f"{path.name}: {file} does not export {', '.join(missing)}.")
-        return f"const {{ {', '.join(names)} }} = {_variable(file)};"
+        return f"const {{ {', '.join(names)} }} = {_variable(imported, trail[0])};"
 
     def replace_json(match: re.Match[str]) -> str:
         declared.append(match["name"])
-        text = _read(path.parent / match["file"])
+        text = _read(_beside(path, match["file"]))
         try:
             value = json.loads(text)
         except json.JSONDecodeError as error:
@@ -139,14 +137,14 @@ def _rewrite(path: Path, source: str, wrapped: dict[str, str], trail: tuple[str,
 
     def replace_text(match: re.Match[str]) -> str:
         declared.append(match["name"])
-        script = path.parent / match["file"]
+        script = _beside(path, match["file"])
         if _exports(_read(script)) or _EXPORT_DEFAULT.search(_read(script)):
             raise BundleError(f"{path.name}: {match['file']} is the script of a worker; it cannot export anything.")
-        if script.name in trail:
-            raise BundleError(f"modules import each other in a circle: {' -> '.join((*trail, script.name))}.")
-        own: dict[str, str] = {}
+        if script in trail:
+            raise BundleError(_circle((*trail, script)))
+        own: dict[Path, str] = {}
         _refuse_other_forms(script, _read(script))
-        body = _rewrite(script, _read(script), own, (*trail, script.name))
+        body = _rewrite(script, _read(script), own, (*trail, script))
         return f"const {match['name']} = {json.dumps(''.join(own.values()) + body, ensure_ascii=False)};"
 
     rewritten = _IMPORT_TEXT.sub(replace_text, source)
@@ -156,17 +154,26 @@ def _rewrite(path: Path, source: str, wrapped: dict[str, str], trail: tuple[str,
     return rewritten
 
 
-def _wrap(path: Path, wrapped: dict[str, str], trail: tuple[str, ...]) -> set[str]:
+def _beside(path: Path, file: str) -> Path:
+    """The file that a module names by its way from there."""
+    return Path(os.path.normpath(path.parent / file))
+
+
+def _circle(trail: tuple[Path, ...]) -> str:
+    return f"modules import each other in a circle: {' -> '.join(path.name for path in trail)}."
+
+
+def _wrap(path: Path, wrapped: dict[Path, str], trail: tuple[Path, ...]) -> set[str]:
     """Add a module that another one imports to `wrapped`; return the names it exports."""
-    if path.name in trail[:-1]:
-        raise BundleError(f"modules import each other in a circle: {' -> '.join(trail)}.")
+    if path in trail[:-1]:
+        raise BundleError(_circle(trail))
     source = _read(path)
     exported = _exports(source)
-    if path.name not in wrapped:
+    if path not in wrapped:
         _refuse_other_forms(path, source)
         body = _EXPORT.sub("", _rewrite(path, source, wrapped, trail))
         result = ", ".join(sorted(exported))
-        wrapped[path.name] = f"const {_variable(path.name)} = (() => {{\n{body}\nreturn {{ {result} }};\n}})();\n"
+        wrapped[path] = f"const {_variable(path, trail[0])} = (() => {{\n{body}\nreturn {{ {result} }};\n}})();\n"
     return exported
 
 

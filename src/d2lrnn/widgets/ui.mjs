@@ -1,6 +1,6 @@
 // What every explorable shares: elements, controls, words, numbers, and the life of a view from mount to cleanup.
 // No ids, no innerHTML: whatever a reader types reaches the page as text.
-import UI_WORDS from "./ui.words.json" with { type: "json" };
+import UI from "./ui.json" with { type: "json" };
 
 // ---- words ----------------------------------------------------------------------------------------------------
 
@@ -12,14 +12,16 @@ export function fill(template, values = {}) {
   });
 }
 
-/** A function from key to text, in the language of the page: "pt-BR" falls back to "pt", then to "en". */
+/** A function from key to text, in the language of the page: "pt-BR" falls back to "pt", then to "en"; `t.raw` gives the template. */
 export function translator(language, ...tables) {
   const tags = [language, language.split("-")[0], "en"];
   const texts = Object.assign({}, ...tables.map((table) => table[tags.find((tag) => Object.hasOwn(table, tag))]));
-  return (key, values) => {
+  const t = (key, values) => fill(t.raw(key), values);
+  t.raw = (key) => {
     if (!Object.hasOwn(texts, key)) throw new Error(`no words for "${key}"`);
-    return fill(texts[key], values);
+    return texts[key];
   };
+  return t;
 }
 
 /** The language that holds where an element stands. */
@@ -163,6 +165,19 @@ export function listRule(rule, max) {
   };
 }
 
+/** The rules of a widget's controls, from its spec.json. */
+export function rulesOf(controls) {
+  const rule = {
+    int: ({ min, max }) => numberRule(min, max, { whole: true }),
+    float: ({ min, max }) => numberRule(min, max),
+    choice: ({ choices }) => choiceRule(choices),
+    flag: () => flagRule,
+    text: ({ max }) => textRule(max),
+    list: ({ of, max }) => listRule(rule[of.type](of), max),
+  };
+  return Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, rule[control.type](control)]));
+}
+
 const LONGEST_LINK = 8000;
 
 /** The fragment of an address that holds the state of the explorable `name` (the `place`-th of its kind on the page). */
@@ -170,12 +185,30 @@ export function encodeLink(name, place, state) {
   return `#explore=${name}.${place}&state=${encodeURIComponent(JSON.stringify(state))}`;
 }
 
-/** The values in a fragment that obey their rules; null if it is not meant for this explorable or can't be read. */
+/** JSON where it is JSON, else the text itself: `cut=12` is a number, `text=the tide` a text. */
+function readValue(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The values in a fragment that obey their rules; null if it is not meant for this explorable or can't be read.
+ *
+ * Two forms: the one of `encodeLink`, and one that a person can write, `#explore=HiddenState&cut=12&text=another` (the
+ * first of its kind on the page) or `#explore=HiddenState.1&cut=12`. `#explore=HiddenState` alone sets nothing: {}.
+ */
 export function decodeLink(fragment, name, place, rules) {
-  if (fragment.length > LONGEST_LINK || !fragment.startsWith(`#explore=${name}.${place}&state=`)) return null;
+  if (fragment.length > LONGEST_LINK) return null;
+  const [head, ...pairs] = fragment.split("&");
+  if (head !== `#explore=${name}.${place}` && (place > 0 || head !== `#explore=${name}`)) return null;
+  if (pairs.length === 0) return {};
   let values;
   try {
-    values = JSON.parse(decodeURIComponent(fragment.slice(fragment.indexOf("&state=") + "&state=".length)));
+    if (pairs.length === 1 && pairs[0].startsWith("state=")) values = JSON.parse(decodeURIComponent(pairs[0].slice("state=".length)));
+    else values = Object.fromEntries(Array.from(new URLSearchParams(pairs.join("&")), ([key, text]) => [key, readValue(text)]));
   } catch {
     return null; // cut off or mistyped: the page shows what its author meant
   }
@@ -183,6 +216,24 @@ export function decodeLink(fragment, name, place, rules) {
   const known = Object.keys(rules).filter((key) => Object.hasOwn(values, key));
   const kept = known.map((key) => [key, rules[key](values[key])]).filter(([, value]) => value !== undefined);
   return kept.length ? Object.fromEntries(kept) : null;
+}
+
+/** Bring an element to the top of the screen, and again while the page above it still grows; the reader's hand ends it. */
+function land(root, signal) {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"]) {
+    addEventListener(kind, end, { signal: ended.signal, passive: true, once: true });
+  }
+  signal.addEventListener("abort", end, { once: true });
+  const until = performance.now() + 1500;
+  const settle = () => {
+    if (ended.signal.aborted) return;
+    root.scrollIntoView({ block: "start", behavior: "instant" });
+    if (performance.now() < until) requestAnimationFrame(settle);
+    else end();
+  };
+  settle();
 }
 
 /** How to read it, an experiment with its answer folded away, and, on a page, a link to the state. */
@@ -218,21 +269,26 @@ export function footPanel({ t, how, experiment, link, say, signal }) {
 /**
  * Make an explorable's default export.
  *
- * `traits` names the synced traits it shows. `build(context)` runs once a view: it appends to `context.el` and returns
- * `{ draw, destroy }`. `draw(state)` shows the traits' values, whoever set them; it is called once after each change,
- * however many traits changed together. Handlers only call `context.commit(values)` or `context.reset()`. Listeners
- * take `context.signal`, so that they end with the view; `destroy` (optional) ends what a signal cannot.
+ * `spec` is its spec.json: `controls` are the synced traits that a reader changes, with their ranges (a link may set
+ * them, within these), `words` its texts. `data` names the other synced traits that it shows. `derive(state)` makes of
+ * the traits' values what the panels draw: pure mathematics, no page. `repair(state)` (optional) makes values that come
+ * from a link fit each other. `spoken(model, t)` (optional) is the sentence that the live region says after a change.
  *
- * `rules` (optional) says what a link may set, a rule for each control trait; `repair(state)` (optional) makes values
- * that come from a link fit each other.
+ * `build(context)` runs once a view: it appends to `context.el` and returns `{ draw, destroy }`. `draw(model)` shows
+ * what `derive` made, whoever set the traits; it is called once after each change, however many traits changed together.
+ * Handlers only call `context.commit(values)` or `context.reset()`. Listeners take `context.signal`, so that they end
+ * with the view; `destroy` (optional) ends what a signal cannot.
  *
- * `context`: el, t (words), signal, commit, reset, say (the live region), link (the address that reproduces the state;
- * null where a kernel holds the state, or without rules), model.
+ * `context`: el, t (words), signal, commit, reset, onReset (what else a reset puts back), say (the live region), state
+ * (the traits' values), link (the address that reproduces the state; null where a kernel holds the state), model.
  */
-export function explorable({ words, traits, build: buildView, rules = null, repair = (state) => state }) {
+export function explorable({
+  spec = null, data = [], derive = (state) => state, spoken = null, build: buildView, repair = (state) => state,
+  words = spec.words, traits = [...Object.keys(spec.controls), ...data], rules = spec ? rulesOf(spec.controls) : null,
+}) {
   function render({ model, el, signal }) {
     const root = el.closest(".d2lrnn-widget") ?? el;
-    const t = translator(languageOf(root), UI_WORDS, words);
+    const t = translator(languageOf(root), UI.words, words);
     const controller = new AbortController();
     let view = null;
     let queued = false;
@@ -255,7 +311,19 @@ export function explorable({ words, traits, build: buildView, rules = null, repa
       for (const [name, value] of Object.entries(values)) model.set(name, value);
       model.save_changes();
     };
-    const reset = () => commit(model.get("author_state"));
+    const resets = [];
+    const reset = () => {
+      for (const act of resets) act();
+      commit(model.get("author_state"));
+    };
+    let said = null; // the last sentence; at first the reader has done nothing yet
+    const show = () => {
+      const derived = derive(state());
+      view.draw(derived);
+      const sentence = spoken === null ? null : spoken(derived, t);
+      if (said !== null && sentence !== said) live.say(sentence);
+      said = sentence;
+    };
     function queueDraw() {
       if (queued) return;
       queued = true;
@@ -263,7 +331,7 @@ export function explorable({ words, traits, build: buildView, rules = null, repa
         queued = false;
         if (controller.signal.aborted) return;
         try {
-          view.draw(state());
+          show();
         } catch (error) {
           fail(error);
         }
@@ -275,28 +343,40 @@ export function explorable({ words, traits, build: buildView, rules = null, repa
     const place = linked ? [...document.querySelectorAll(`.d2lrnn-widget[data-widget="${name}"]`)].indexOf(root) : 0;
     const chosen = () => Object.fromEntries(Object.keys(rules).map((key) => [key, model.get(key)]));
     const link = () => location.href.split("#")[0] + encodeLink(name, place, chosen());
+    const setFrom = (fragment) => {
+      const values = decodeLink(fragment, name, place, rules);
+      if (values === null) return false;
+      if (Object.keys(values).length > 0) commit(repair({ ...state(), ...model.get("author_state"), ...values }));
+      return true;
+    };
     const follow = () => {
-      const values = decodeLink(location.hash, name, place, rules);
-      if (values === null) return;
-      commit(repair({ ...state(), ...model.get("author_state"), ...values }));
-      root.scrollIntoView({ block: "start" });
+      if (setFrom(location.hash)) land(root, controller.signal);
+    };
+    // Words in the text that set the figure: they work again and again, and leave the address alone.
+    const press = (event) => {
+      const anchor = event.target.closest?.('a[href^="#explore="]');
+      if (!anchor || !setFrom(anchor.getAttribute("href"))) return;
+      event.preventDefault();
+      root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
     };
 
     signal?.addEventListener("abort", end, { once: true });
     root.classList.add("d2lrnn-widget");
+    const live = liveRegion({ signal: controller.signal });
     try {
-      const live = liveRegion({ signal: controller.signal });
       el.replaceChildren();
       view = buildView({
-        el, t, model, signal: controller.signal, commit, reset, say: live.say, link: linked ? link : null,
+        el, t, model, signal: controller.signal, commit, reset, onReset: (act) => resets.push(act), say: live.say, state,
+        link: linked ? link : null,
       });
       el.append(live.node);
       if (linked) {
         follow();
         addEventListener("hashchange", follow, { signal: controller.signal });
+        document.addEventListener("click", press, { signal: controller.signal });
       }
       for (const name of traits) model.on(`change:${name}`, queueDraw);
-      view.draw(state());
+      show();
       root.dataset.ready = "1";
     } catch (error) {
       fail(error);

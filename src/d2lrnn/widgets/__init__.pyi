@@ -1,0 +1,11 @@
+from .base import Explorable as Explorable
+from .concatenation import Concatenation as Concatenation
+from .context_table import ContextTable as ContextTable
+from .gradient_flow import GradientFlow as GradientFlow
+from .hidden_state import HiddenState as HiddenState
+from .next_character import NextCharacter as NextCharacter
+from .perplexity import Perplexity as Perplexity
+from .scan import Scan as Scan
+from .surprise_map import SurpriseMap as SurpriseMap
+from .training_lab import TrainingLab as TrainingLab
+from .windows import Windows as Windows

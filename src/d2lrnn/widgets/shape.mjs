@@ -1,0 +1,172 @@
+// The one shape of all explorables: a living sentence, a picture that is the control, three guided steps, the rest folded.
+import { buttonControl, element, prefersReducedMotion } from "./ui.mjs";
+
+/** The sentence on top that says what is the case now. `set` takes texts and elements; numbers stand out in <b>. */
+export function nowLine() {
+  const node = element("p", { class: "d2lrnn-now" });
+  return { node, set: (...parts) => node.replaceChildren(...parts) };
+}
+
+/** "Its {length} is {now}." -> texts, with the values in bold: nowLine().set(...emphasised(t("now"), { length, now })). */
+export function emphasised(template, values) {
+  return template.split(/(\{\w+\})/).filter(Boolean).map((part) => {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined) return part;
+    if (!Object.hasOwn(values, name)) throw new Error(`"${template}" needs a value for {${name}}`);
+    return element("b", {}, String(values[name]));
+  });
+}
+
+/**
+ * Guided steps: press one, answer its question, and see.
+ *
+ * `steps` stand in the widget's spec.json, each { before, state, answers, right }: pressing its title sets `before` (the
+ * figure as the question finds it; optional), an answer sets `state` and tells the outcome. `answers` is their number,
+ * `right` the index of the right one, or null where all are welcome. Words: step_1 (title), step_1_question,
+ * step_1_answer_1, ..., step_1_outcome. `outcome(i)` gives the values of the outcome's template; it is asked after the
+ * state has been set. `set(values)` sets the figure (context.commit as a rule).
+ */
+export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say, signal }) {
+  const question = element("p", { class: "d2lrnn-question" });
+  const answers = element("div", { class: "d2lrnn-answers", role: "group" });
+  const told = element("p", { class: "d2lrnn-outcome", hidden: true });
+  const panel = element("div", { class: "d2lrnn-step", hidden: true }, question, answers, told);
+  let open = -1;
+
+  const titles = steps.map((_, i) => buttonControl({
+    label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ", t(`step_${i + 1}`)],
+    class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => choose(open === i ? -1 : i),
+  }));
+
+  const answer = (i, j, buttons) => {
+    buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === j)));
+    set(steps[i].state);
+    const { right } = steps[i];
+    const verdict = right === null || right === undefined ? "" : `${t(right === j ? "step_right" : "step_wrong")} `;
+    told.textContent = verdict + t(`step_${i + 1}_outcome`, outcome(i));
+    told.hidden = false;
+    say(told.textContent);
+  };
+  const choose = (i) => {
+    open = i;
+    titles.forEach((title, k) => title.setAttribute("aria-expanded", String(k === i)));
+    panel.hidden = i < 0;
+    told.hidden = true;
+    if (i < 0) return;
+    if (steps[i].before) set(steps[i].before);
+    question.textContent = t(`step_${i + 1}_question`);
+    answers.setAttribute("aria-label", question.textContent);
+    const buttons = Array.from({ length: steps[i].answers }, (_, j) => buttonControl({
+      label: t(`step_${i + 1}_answer_${j + 1}`), "aria-pressed": "false", signal, onPress: () => answer(i, j, buttons),
+    }));
+    answers.replaceChildren(...buttons);
+  };
+  onReset(() => choose(-1));
+  const node = element(
+    "div", { class: "d2lrnn-steps" },
+    element("div", { class: "d2lrnn-step-titles", role: "group", "aria-label": t("steps_title") },
+      element("span", { class: "d2lrnn-steps-label", "aria-hidden": "true" }, t("steps_title")), ...titles),
+    panel,
+  );
+  return { node };
+}
+
+/** What most readers do not need at first, under a title that opens it. */
+export function fold(title, ...children) {
+  return element("details", { class: "d2lrnn-fold" }, element("summary", {}, title), ...children);
+}
+
+/** The last row: reset, and on a page a link to the state. */
+export function footRow({ t, reset, link, say, signal }) {
+  const told = element("span", { class: "d2lrnn-told" });
+  const share = async () => {
+    const url = link();
+    history.replaceState(history.state, "", url); // a page from disk may have no clipboard: the address bar it has
+    let words = t("link_shown");
+    try {
+      await navigator.clipboard.writeText(url);
+      words = t("link_copied");
+    } catch {
+      // told by `link_shown`
+    }
+    told.textContent = words;
+    say(words);
+  };
+  const buttons = [buttonControl({ label: t("reset"), signal, onPress: reset })];
+  if (link) buttons.push(buttonControl({ label: t("link"), signal, onPress: share }));
+  return element("div", { class: "d2lrnn-row" }, ...buttons, told);
+}
+
+/**
+ * Let a reader drag on a picture. `move({ x, y, event })` gets shares of the node's box, 0 to 1, clamped; `start` may
+ * refuse by returning false. With `axis` "x" a finger that moves up still scrolls the page.
+ */
+export function dragOn(node, { axis = "x", start = () => true, move, end = () => {}, signal }) {
+  node.style.touchAction = { x: "pan-y", y: "pan-x", both: "none" }[axis];
+  const at = (event) => {
+    const box = node.getBoundingClientRect();
+    const share = (value, from, size) => Math.min(1, Math.max(0, size > 0 ? (value - from) / size : 0));
+    return { x: share(event.clientX, box.left, box.width), y: share(event.clientY, box.top, box.height), event };
+  };
+  let dragging = false;
+  const listen = (kind, act) => node.addEventListener(kind, act, { signal });
+  listen("pointerdown", (event) => {
+    if (event.button > 0 || start(at(event)) === false) return;
+    dragging = true;
+    try {
+      node.setPointerCapture(event.pointerId);
+    } catch {
+      // the pointer has gone already
+    }
+    move(at(event));
+  });
+  listen("pointermove", (event) => dragging && move(at(event)));
+  for (const kind of ["pointerup", "pointercancel"]) {
+    listen(kind, () => {
+      if (dragging) end();
+      dragging = false;
+    });
+  }
+}
+
+/** Call `act` once, when half of a node (or half a screen of it) is seen for the first time. */
+export function whenSeen(node, { act, signal }) {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    observer.disconnect();
+    act();
+  }, { threshold: 0.5 });
+  observer.observe(node);
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+}
+
+/**
+ * A motion from 0 to 1 in `seconds`: `run(frame)` calls `frame(share)` until 1 and resolves to true, or to false where
+ * another run or the end of the view stops it. Where the reader asked for less movement it jumps to 1.
+ */
+export function motion({ seconds, signal }) {
+  let current = 0;
+  const stop = () => (current += 1);
+  const run = (frame) => new Promise((resolve) => {
+    const mine = (current += 1);
+    if (prefersReducedMotion()) {
+      frame(1);
+      resolve(true);
+      return;
+    }
+    let begin = null;
+    const tick = (now) => {
+      if (signal.aborted || mine !== current) {
+        resolve(false);
+        return;
+      }
+      begin ??= now;
+      const share = Math.min(1, (now - begin) / (1000 * seconds));
+      frame(share);
+      if (share < 1) requestAnimationFrame(tick);
+      else resolve(true);
+    };
+    requestAnimationFrame(tick);
+  });
+  return { run, stop };
+}

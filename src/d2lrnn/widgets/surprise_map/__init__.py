@@ -1,0 +1,165 @@
+"""The second explorable of the chapter *Perplexity*: the surprise of every letter of a text."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import torch
+import traitlets as t
+
+from d2lrnn.metrics import surprisal_bits
+from d2lrnn.study.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes
+from d2lrnn.text import normalize
+from d2lrnn.widgets.base import Explorable, module, stylesheet
+from d2lrnn.widgets.picture import Picture, color, format_number, visible_character
+from d2lrnn.widgets.spec import Words
+
+__all__ = ["SurpriseMap"]
+
+_MAX_TEXT = 800
+# From the held-out end of the story: no stage was trained on it.
+_TEXT = (
+    "i shut my eyes i asked the feeling i pushed the rod to eleven when it seemed to me that there ought to be a wave "
+    "and the company took it from me and answered"
+)
+
+
+@cache
+def _network(stage: str) -> Pretrained:
+    return load_pretrained(stage.replace("_", "-"))
+
+
+class SurpriseMap(Explorable):
+    r"""The surprise of every letter under one network, at four stages of its training.
+
+    A letter that the network gave probability :math:`p` costs :math:`-\log_2 p` bits. The mean over the text is its
+    cross-entropy in bits a letter, 2 to that power its perplexity, and the sum, over 8, the bytes that an arithmetic
+    coder would need.
+
+    Parameters
+    ----------
+    text : str, optional
+        Normalised to letters and spaces, and cut to its first 800 characters. The first is read and not guessed.
+    stage : "untrained", "first_steps", "half_way" or "trained", optional
+    place : int, optional
+        The letter to look at, from 1.
+
+    Raises
+    ------
+    traitlets.TraitError
+        On an unknown stage or a place below 1.
+
+    Examples
+    --------
+    >>> SurpriseMap(text="the tide clock", stage="untrained").perplexity > 25
+    True
+    >>> SurpriseMap(text="the tide clock").perplexity < 6
+    True
+    """
+
+    _esm = module("surprise_map")
+    _css = stylesheet("surprise_map")
+    _words = "surprise_map"
+
+    text = t.Unicode(_TEXT).tag(sync=True, control=True)
+    stage = t.Enum([stage.replace("-", "_") for stage in STAGES], "trained").tag(sync=True, control=True)
+    place = t.Int(1, min=1, max=_MAX_TEXT).tag(sync=True, control=True)
+    weights_untrained = t.Bytes().tag(sync=True, shared=True)
+    weights_first_steps = t.Bytes().tag(sync=True, shared=True)
+    weights_half_way = t.Bytes().tag(sync=True, shared=True)
+    weights_trained = t.Bytes().tag(sync=True, shared=True)
+
+    @t.default("weights_untrained")
+    def _untrained(self) -> bytes:
+        return pretrained_bytes("untrained")
+
+    @t.default("weights_first_steps")
+    def _first_steps(self) -> bytes:
+        return pretrained_bytes("first-steps")
+
+    @t.default("weights_half_way")
+    def _half_way(self) -> bytes:
+        return pretrained_bytes("half-way")
+
+    @t.default("weights_trained")
+    def _trained(self) -> bytes:
+        return pretrained_bytes("trained")
+
+    @t.validate("text")
+    def _validate_text(self, proposal: dict[str, Any]) -> str:
+        return normalize(proposal["value"])[:_MAX_TEXT]
+
+    @property
+    def bits(self) -> list[float]:
+        """Surprise of every character after the first, in bits, computed with torch."""
+        network = _network(self.stage)
+        ids = torch.tensor(network.vocab.encode(self.text))
+        if len(ids) < 2:
+            return []
+        with torch.no_grad():
+            probs = network.model(ids[None, :-1])[0][0].softmax(-1)
+        return surprisal_bits(probs.gather(1, ids[1:, None])[:, 0].tolist())
+
+    @property
+    def bits_per_character(self) -> float:
+        """Mean surprise; NaN for a text of fewer than two characters."""
+        bits = self.bits
+        return math.fsum(bits) / len(bits) if bits else math.nan
+
+    @property
+    def perplexity(self) -> float:
+        """2 to the mean surprise."""
+        return 2**self.bits_per_character
+
+    @property
+    def packed_bytes(self) -> int:
+        """Bytes that an arithmetic coder would need for all but the first character."""
+        return math.ceil(math.fsum(self.bits) / 8)
+
+    # ---- the static picture ----
+
+    def static_sentence(self) -> str:
+        """What the text costs."""
+        words = Words(self._words)
+        return words(
+            "sentence",
+            stage=self._stage_name(words),
+            rate=format_number(self.bits_per_character),
+            perplexity=format_number(self.perplexity),
+        )
+
+    def static_picture(self) -> str:
+        """The beginning of the text, a bar beneath each letter."""
+        words, bits = Words(self._words), [0.0, *self.bits]
+        shown = self.text[:96]
+        worst = sorted(range(1, len(shown)), key=lambda i: -bits[i])[:3]
+        rows = ", ".join(
+            words(
+                "picture_row",
+                character=visible_character(shown[i]),
+                context=shown[max(0, i - 8) : i],
+                bits=format_number(bits[i]),
+            )
+            for i in worst
+        )
+        description = words(
+            "picture",
+            text=shown,
+            bits=format_number(math.fsum(bits)),
+            rate=format_number(self.bits_per_character),
+            stage=self._stage_name(words),
+            rows=rows,
+        )
+        width, row_height = 32, 44
+        picture = Picture(440, 16 + row_height * math.ceil(len(shown) / width), words("title"), description)
+        for i, character in enumerate(shown):
+            x, y = 12 + 13 * (i % width), 24 + row_height * (i // width)
+            picture.add("text", character, x=x, y=y, font_family="ui-monospace, monospace", font_size=16)
+            height = max(1.0, 2.4 * min(bits[i], 8))
+            picture.add("rect", x=x, y=y + 6, width=10, height=height, fill=color("vermillion"))
+        return str(picture)
+
+    def _stage_name(self, words: Words) -> str:
+        return words(f"stage_{self.stage}", steps=format_number(_network(self.stage).num_steps, 0))

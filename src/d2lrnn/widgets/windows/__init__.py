@@ -1,0 +1,277 @@
+"""The explorable of the chapter *From text to minibatches*: a text, its windows, and the state of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import torch
+import traitlets as t
+
+from d2lrnn.text import EncodedText, load_text, normalize
+from d2lrnn.widgets.base import Explorable, module, stylesheet
+from d2lrnn.widgets.picture import Picture, color, visible_character
+from d2lrnn.widgets.randomness import random_source
+from d2lrnn.widgets.spec import Words
+from d2lrnn.windows import RandomWindows, SequentialWindows
+
+__all__ = ["ROW", "Windows", "epoch_starts"]
+
+_MAX_BATCH, _MAX_STEPS, _MIN_LENGTH, _MAX_LENGTH, _MAX_TYPED, _MAX_SEED = 6, 32, 2, 1200, 1000, 9999
+_COLORS = ("blue", "vermillion", "green")
+_SAMPLING_WORDS = {"sequential": "in_sequential", "random": "in_random", "adjoining": "in_adjoining"}
+
+#: The row of indices on which the chapter shows windows of five.
+ROW = (1, 5, 2, 3, 6, 7, 4, 0, 2, 5, 1)
+
+
+@cache
+def _story() -> EncodedText:
+    return load_text()
+
+
+def _drawn(n: int, take: int, source: Iterator[float]) -> list[int]:
+    """The first `take` places of a random order of 0 to n - 1 (Fisher and Yates)."""
+    places = list(range(n))
+    for i in range(take):
+        j = i + int(next(source) * (n - i))
+        places[i], places[j] = places[j], places[i]
+    return places[:take]
+
+
+def epoch_starts(windows: SequentialWindows | RandomWindows, seed: int = 0) -> list[list[int]]:
+    """Where the windows of an epoch start, one list a minibatch; random ones as the page draws them.
+
+    Parameters
+    ----------
+    windows : SequentialWindows or RandomWindows
+        What cuts the text. Its own generator is not used: the page and Python must draw the same.
+    seed : int
+        Of the draw; a sequential reader draws nothing.
+
+    Examples
+    --------
+    >>> epoch_starts(SequentialWindows(torch.arange(10), 1, 4))
+    [[0], [4]]
+    >>> epoch_starts(RandomWindows(torch.arange(10), 1, 4), seed=68)
+    [[2], [0]]
+    """
+    if isinstance(windows, SequentialWindows):
+        places = SequentialWindows(torch.arange(len(windows.ids)), windows.batch_size, windows.num_steps,
+                                   offset=windows.offset)  # fmt: skip
+        return [X[:, 0].tolist() for X, _ in places]
+    num_tokens, batch_size, num_steps = len(windows.ids), windows.batch_size, windows.num_steps
+    source, take = random_source(seed), len(windows) * windows.batch_size
+    if windows.overlap:
+        starts = _drawn(num_tokens - num_steps, take, source)
+    else:
+        order = _drawn((num_tokens - num_steps) // num_steps, take, source)
+        offset = int(next(source) * num_steps)
+        starts = [offset + window * num_steps for window in order]
+    return [starts[i : i + batch_size] for i in range(0, take, batch_size)]
+
+
+class Windows(Explorable):
+    r"""Cut a text into minibatches, and see which state each row starts from.
+
+    A window that starts at place :math:`s` has the inputs :math:`x_s, \ldots, x_{s+T-1}` and the targets one place
+    further on, :math:`y_t = x_{t+1}`; a minibatch has `batch_size` of them. The cuts are those of
+    :class:`d2lrnn.SequentialWindows` and :class:`d2lrnn.RandomWindows`.
+
+    Parameters
+    ----------
+    source : "story", "numbers", "row" or "own", optional
+        What is cut: the beginning of *The Tide Clock*, the numbers 0, 1, 2, ..., the row 1, 5, 2, 3, 6, 7, ..., or
+        `own_text`.
+    length : int, optional
+        How many characters of the story, or numbers: 2 to 1,200; default 240.
+    own_text : str, optional
+        At most 1,000 characters. It is normalised as the story was, to a to z and space.
+    batch_size, num_steps : int, optional
+        Windows in a minibatch, 1 to 6; tokens in a window, 1 to 32.
+    sampling : "sequential", "random" or "adjoining", optional
+        In sequence; at random anywhere; at random from adjoining windows at a random offset.
+    offset : int, optional
+        Tokens that a sequential reader skips at the beginning, 0 to 1,200.
+    seed : int, optional
+        Of a random draw, 0 to 9,999.
+    minibatch : int, optional
+        Which one is shown, from 1; beyond the last, the last.
+
+    Raises
+    ------
+    traitlets.TraitError
+        On any other value. A text that is too short for one minibatch is no error of the figure, which says so;
+        `cut`, and what is computed from it, raises the ValueError of the package.
+
+    Examples
+    --------
+    >>> widget = Windows(source="numbers", length=1000, batch_size=2, num_steps=10)
+    >>> widget.num_minibatches, widget.starts[1]
+    (49, [10, 510])
+    >>> widget.minibatch = 2
+    >>> widget.X[1, 0].item(), widget.Y[1, 0].item(), widget.carries_state
+    (510, 511, True)
+    """
+
+    _esm = module("windows")
+    _css = stylesheet("windows")
+    _words = "windows"
+
+    source = t.Enum(["story", "numbers", "row", "own"], "story").tag(sync=True, control=True)
+    length = t.Int(240, min=_MIN_LENGTH, max=_MAX_LENGTH).tag(sync=True, control=True)
+    own_text = t.Unicode("low tide at four high tide at ten ").tag(sync=True, control=True)
+    batch_size = t.Int(2, min=1, max=_MAX_BATCH).tag(sync=True, control=True)
+    num_steps = t.Int(10, min=1, max=_MAX_STEPS).tag(sync=True, control=True)
+    sampling = t.Enum(["sequential", "random", "adjoining"], "sequential").tag(sync=True, control=True)
+    offset = t.Int(0, min=0, max=_MAX_LENGTH).tag(sync=True, control=True)
+    seed = t.Int(0, min=0, max=_MAX_SEED).tag(sync=True, control=True)
+    minibatch = t.Int(1, min=1, max=_MAX_LENGTH).tag(sync=True, control=True)
+    text = t.Unicode(read_only=True).tag(sync=True, shared=True)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens that are cut, as texts."""
+        if self.source == "numbers":
+            return [str(number) for number in range(self.length)]
+        if self.source == "row":
+            return [str(number) for number in ROW]
+        return list(self.own_text if self.source == "own" else self.text[: self.length])
+
+    @property
+    def ids(self) -> torch.Tensor:
+        """Their indices, shape (num_tokens,): the numbers themselves, or places in the story's vocabulary."""
+        if self.source in ("numbers", "row"):
+            return torch.tensor([int(token) for token in self.tokens])
+        return torch.tensor(_story().vocab.encode(self.tokens), dtype=torch.long)
+
+    @property
+    def cut(self) -> SequentialWindows | RandomWindows:
+        """The package's sampler with these settings; ValueError if the text is too short for one minibatch."""
+        if self.sampling == "sequential":
+            return SequentialWindows(self.ids, self.batch_size, self.num_steps, offset=self.offset)
+        return RandomWindows(self.ids, self.batch_size, self.num_steps, overlap=self.sampling == "random")
+
+    @property
+    def carries_state(self) -> bool:
+        """Whether row i of a minibatch goes on with the state of row i of the one before."""
+        return self.sampling == "sequential"
+
+    @property
+    def num_minibatches(self) -> int:
+        """Minibatches in an epoch."""
+        return len(self.cut)
+
+    @property
+    def starts(self) -> list[list[int]]:
+        """Where the windows of every minibatch start, as the figure shows them."""
+        return epoch_starts(self.cut, self.seed)
+
+    @property
+    def X(self) -> torch.Tensor:
+        """Inputs of the minibatch that is shown, shape (batch_size, num_steps)."""
+        return self.ids[self._places()]
+
+    @property
+    def Y(self) -> torch.Tensor:
+        """Its targets, shape (batch_size, num_steps)."""
+        return self.ids[self._places() + 1]
+
+    @property
+    def num_pairs_read(self) -> int:
+        """How many of the ``len(ids) - 1`` pairs of a token and its successor an epoch reads at least once."""
+        return len({start + step for starts in self.starts for start in starts for step in range(self.num_steps)})
+
+    def _shown(self) -> int:
+        return min(self.minibatch, self.num_minibatches) - 1
+
+    def _places(self) -> torch.Tensor:
+        return torch.tensor(self.starts[self._shown()]).unsqueeze(1) + torch.arange(self.num_steps)
+
+    @t.validate("own_text")
+    def _validate_own_text(self, proposal: dict[str, Any]) -> str:
+        text = proposal["value"]
+        if len(text) > _MAX_TYPED:
+            raise t.TraitError(f"own_text has {len(text):,} characters; at most {_MAX_TYPED:,} are shown, take a part.")
+        return normalize(text)[:_MAX_TYPED]
+
+    @t.default("text")
+    def _default_text(self) -> str:
+        story = _story()
+        return story.vocab.decode(torch.cat([story.train_ids, story.heldout_ids]))
+
+    # ---- the static picture ----
+
+    def _problem(self) -> str | None:
+        try:
+            self.cut  # noqa: B018
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def static_sentence(self) -> str:
+        """The minibatch in words."""
+        if problem := self._problem():
+            return problem
+        words = Words(self._words)
+        return words(
+            "sentence", k=self._shown() + 1, count=self.num_minibatches, rows=self.batch_size, steps=self.num_steps,
+            sampling=words(_SAMPLING_WORDS[self.sampling]), read=self.num_pairs_read, pairs=len(self.ids) - 1,
+        )  # fmt: skip
+
+    def _state_words(self, words: Words, row: int) -> str:
+        k = self._shown()
+        if self.carries_state:
+            return words("state_begin") if k == 0 else words("state_carried", row=row, previous=k)
+        if k == 0:
+            return words("state_random")
+        stopped = self.starts[k - 1][row] + self.num_steps - 1
+        return words("state_torn", row=row, stopped=stopped, start=self.starts[k][row])
+
+    def static_picture(self) -> str:
+        """The whole text on a line with its windows, and the minibatch beneath: inputs over targets."""
+        words = Words(self._words)
+        if self._problem():
+            return str(Picture(440, 60, words("title"), self._problem()))
+        shown = [visible_character(token) if len(token) == 1 else token for token in self.tokens]
+        starts, k, num_steps = self.starts, self._shown(), self.num_steps
+        rows = [
+            (shown[start : start + num_steps], shown[start + 1 : start + num_steps + 1], self._state_words(words, row))
+            for row, start in enumerate(starts[k])
+        ]
+        described = " ".join(
+            words("picture_row", row=row, state=state, X=" ".join(X), Y=" ".join(Y))
+            for row, (X, Y, state) in enumerate(rows)
+        )
+        sampling = words(_SAMPLING_WORDS[self.sampling])
+        described = words("picture", k=k + 1, count=len(starts), sampling=sampling, rows=described)
+        picture = Picture(440, 84 + 74 * len(rows), words("title"), described)
+        title = words("place", k=k + 1, count=len(starts)).capitalize()
+        shape = words("caption", batch_size=self.batch_size, num_steps=num_steps)
+        picture.add("text", f"{title}: {shape}", x=12, y=20)
+        self._draw_line(picture, starts, k)
+        cell = min(34.0, 388 / num_steps)
+        for row, (X, Y, state) in enumerate(rows):
+            y = 84 + 74 * row
+            paint = color(_COLORS[row % len(_COLORS)])
+            picture.add("rect", x=12, y=y - 11, width=6, height=52, fill=paint)
+            picture.add("text", f"{words('row', row=row)}: {state}", x=26, y=y, font_size=12)
+            for name, line, texts in (("X", 20, X), ("Y", 38, Y)):
+                picture.add("text", name, x=26, y=y + line, font_size=12, font_weight=650)
+                for i, text in enumerate(texts):
+                    picture.add(
+                        "text", text, x=46 + cell * (i + 0.5), y=y + line, text_anchor="middle",
+                        font_size=min(13.0, cell * 1.6 / max(1, len(text))), font_family="ui-monospace, monospace",
+                    )  # fmt: skip
+        return str(picture)
+
+    def _draw_line(self, picture: Picture, starts: list[list[int]], k: int) -> None:
+        left, width, num_tokens = 12, 416, len(self.ids)
+        picture.add("rect", x=left, y=34, width=width, height=18, fill="none", stroke="currentColor")
+        for row, start in enumerate(starts[k]):
+            x = left + width * start / num_tokens
+            span = max(2.0, width * self.num_steps / num_tokens)
+            paint = color(_COLORS[row % len(_COLORS)])
+            picture.add("rect", x=x, y=34, width=span, height=18, fill=paint, fill_opacity=0.8)
+            picture.add("text", str(row), x=x, y=64, font_size=11)
