@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -158,8 +159,20 @@ def test_with_a_front_end_the_live_view_comes_first(cls: type[Explorable], monke
     assert widget.comm is not None
     data, _ = widget._repr_mimebundle_()
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
-    assert data["text/plain"] == repr(widget) and data["text/html"] == widget.static_html()
+    assert data["text/plain"] == repr(widget)
     assert widget.get_state()["author_state"] == widget.author_state
+    widget.close()
+
+
+@pytest.mark.parametrize("cls", EXPLORABLES)
+def test_a_saved_notebook_holds_a_picture_and_no_sources(
+    cls: type[Explorable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("D2LRNN_STATIC")
+    widget = cls()
+    html = widget._repr_mimebundle_()[0]["text/html"]
+    assert widget.static_picture() in html and escape(widget.static_sentence()) in html and "Run this cell" in html
+    assert not Parsed(html).scripts and "<style" not in html and len(html) < 40_000
     widget.close()
 
 

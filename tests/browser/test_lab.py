@@ -256,6 +256,18 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
     widget.get_by_label("Word").fill("rnns")
     seen_by_python(page, f"seen rnns [1.0, 0.125, {1 / 27}] 6.0")
 
+    # The arrow keys are the slider's, not the notebook's; letters typed on it are nobody's. Shortcuts with Ctrl are.
+    first.focus()
+    for key, moves in (("ArrowLeft", -1), ("ArrowDown", -1), ("ArrowRight", 1), ("ArrowUp", 1)):
+        before = int(first.input_value())
+        page.keyboard.press(key)
+        expect(first).to_have_value(str(before + moves))
+        expect(first).to_be_focused()
+    page.keyboard.type("ddb")
+    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(len(CELLS))
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+
     # Python moves, the reader sees.
     widget.get_by_role("button", name="Reset").click()
     expect(number).to_have_text("4.00")

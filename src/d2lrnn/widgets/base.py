@@ -5,7 +5,8 @@ reader does and may answer. Without one, the widget's HTML carries the module, t
 and a small stand-in for the widget model (``shim.mjs``); it asks nothing of the network and works from ``file://``.
 
 With the environment variable ``D2LRNN_STATIC=1``, which the book's build sets, a widget opens no comm: no widget state
-is stored in the notebook, and its output is text and HTML only.
+is stored in the notebook, and its output is text and the self-contained HTML. With a comm the output is the live view,
+and a picture for whoever reads the saved notebook without a kernel.
 """
 
 from __future__ import annotations
@@ -144,11 +145,10 @@ class Explorable(anywidget.AnyWidget):
         """
         name = type(self).__name__
         style, source = str(self._css), str(self._esm)
-        note = f"{self.static_sentence()} {Words('ui')('static_note')}"
         parts = (
             f'<div class="d2lrnn-widget" data-widget="{name}">',
             f'<style data-hash="{_hash(style)}">{style}</style>',
-            f'<div class="d2lrnn-fallback">{self.static_picture()}<p>{html.escape(note)}</p></div>',
+            f'<div class="d2lrnn-fallback">{self._picture_and("static_note")}</div>',
             '<div class="d2lrnn-view"></div>',
             _data_block("state", self._static_state()),
             *self._shared_blocks(),
@@ -168,10 +168,17 @@ class Explorable(anywidget.AnyWidget):
         data, metadata = {"text/plain": repr(self)}, {}
         if self.comm is not None:
             data, metadata = super()._repr_mimebundle_(**kwargs)
-        # JupyterLab, VS Code and Colab prefer the live view. The HTML is for readers of a saved notebook, where no
-        # kernel will answer: nbconvert and others that find no widget state fall back to it, and it is alive.
-        data["text/html"] = self.static_html()
+            # Editors show the live view. The picture is for readers of the saved notebook, which would grow by half a
+            # megabyte at every display if it held the sources as well.
+            data["text/html"] = f"<div>{self._picture_and('saved_note')}</div>"
+        else:
+            data["text/html"] = self.static_html()
         return data, metadata
+
+    def _picture_and(self, note: str) -> str:
+        """The static picture, and beneath it its sentence and a note."""
+        sentences = f"{self.static_sentence()} {Words('ui')(note)}"
+        return f"{self.static_picture()}<p>{html.escape(sentences)}</p>"
 
     def _state_names(self) -> list[str]:
         """Synced traits of the explorable itself, without those of ipywidgets and anywidget."""

@@ -357,11 +357,22 @@ export function explorable({
       const anchor = event.target.closest?.('a[href^="#explore="]');
       if (!anchor || !setFrom(anchor.getAttribute("href"))) return;
       event.preventDefault();
-      root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+      const { top, bottom } = root.getBoundingClientRect();
+      const isNear = bottom > -innerHeight && top < 2 * innerHeight;
+      if (isNear) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+      else land(root, controller.signal);
+    };
+
+    // JupyterLab's shortcuts listen at the document, to whatever has the focus: an arrow would choose another cell and
+    // not move a slider, `d d` on a button would delete the cell. Plain keys end here, after our own listeners.
+    const keep = (event) => {
+      const forLab = event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter");
+      if (!forLab && event.key !== "Escape") event.stopPropagation();
     };
 
     signal?.addEventListener("abort", end, { once: true });
     root.classList.add("d2lrnn-widget");
+    if (model.isStatic !== true) root.addEventListener("keydown", keep, { signal: controller.signal });
     const live = liveRegion({ signal: controller.signal });
     try {
       el.replaceChildren();
