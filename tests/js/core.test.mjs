@@ -10,7 +10,9 @@ import {
 } from "../../src/d2lrnn/widgets/core.mjs";
 import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
 import { createSimdKernels } from "../../src/d2lrnn/widgets/simd.mjs";
-import { checkClose as assertClose, checkEngine, checkTraining, checkWindow, modelOf as modelIn } from "./engine_parity.mjs";
+import {
+  checkClose as assertClose, checkEngine, checkTraining, checkWindow, modelOf as modelIn, setState,
+} from "./engine_parity.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./engine_cases.json", import.meta.url), "utf8"));
 const KERNELS = [PLAIN, createSimdKernels()];
@@ -45,7 +47,7 @@ test("cutting the backward pass changes the gradients of the recurrence and not 
   const grads = ({ sizes: [, , batchSize, numSteps], state, X, Y }, cut) => {
     const model = modelOf(whole);
     const workspace = createWorkspace(model, batchSize, numSteps);
-    workspace.states.set(state);
+    setState(workspace, state);
     return { loss: lossAndGradients(model, workspace, X, Y, { cut }), dW_hh: workspace.dViews.W_hh.slice() };
   };
   assert.deepEqual(one.sizes, whole.sizes);
@@ -62,13 +64,13 @@ test("gradients against finite differences", () => {
   const lossAt = (i, change) => {
     const before = model.flat[i];
     model.flat[i] = before + change;
-    workspace.states.set(sample.state);
+    setState(workspace, sample.state);
     const loss = lossAndGradients(model, workspace, sample.X, sample.Y);
     const moved = model.flat[i] - before; // what float32 made of the change
     model.flat[i] = before;
     return { loss, moved };
   };
-  workspace.states.set(sample.state);
+  setState(workspace, sample.state);
   lossAndGradients(model, workspace, sample.X, sample.Y);
   const grads = workspace.grads.slice();
   for (let i = 0; i < model.flat.length; i += 7) {

@@ -3,6 +3,7 @@ import {
   applyUpdate, carryState, clipGradients, countParameters, createModel, createOptimiser, createWorkspace, fillWindows,
   forward, lossAndGradients, scoreText, totalNats,
 } from "../../src/d2lrnn/widgets/core.mjs";
+import { cellOf } from "../../src/d2lrnn/widgets/gated.mjs";
 
 export const TOLERANCE = 1e-5;
 
@@ -20,10 +21,16 @@ export function checkClose(actual, expected, message, tolerance = TOLERANCE) {
 }
 
 /** The model of a case, in the kernels' memory. */
-export function modelOf({ sizes: [vocabSize, numHiddens], flat }, kernels) {
-  const model = createModel(vocabSize, numHiddens, null, kernels);
+export function modelOf({ sizes: [vocabSize, numHiddens], flat, cell }, kernels) {
+  const model = createModel(vocabSize, numHiddens, null, kernels, cellOf(cell));
   model.flat.set(flat);
   return model;
+}
+
+/** The state to start from: H, and C where there is one. */
+export function setState(workspace, [H, C]) {
+  workspace.states.set(H);
+  workspace.cells?.set(C);
 }
 
 /** Rows of `width` numbers without the ones beyond the vocabulary. */
@@ -37,8 +44,8 @@ export function checkWindow(sample, kernels) {
   kernels.clear();
   const model = modelOf(sample, kernels);
   const workspace = createWorkspace(model, batchSize, numSteps);
-  const name = `${kernels.name}, ${sample.sizes} cut ${sample.cut}`;
-  workspace.states.set(sample.state);
+  const name = `${kernels.name}, ${sample.cell}, ${sample.sizes} cut ${sample.cut}`;
+  setState(workspace, sample.state);
   forward(model, workspace, sample.X);
   checkClose(narrow(workspace.probs, workspace.width, vocabSize), sample.probs, `${name}: probs`);
   checkClose([totalNats(model, workspace, sample.Y) / (batchSize * numSteps)], [sample.loss], `${name}: nats`);
@@ -49,9 +56,11 @@ export function checkWindow(sample, kernels) {
     checkClose(view, sample.gradients.slice(start, start + view.length), `${name}: d${key}`);
     start += view.length;
   }
-  if (start !== countParameters(vocabSize, numHiddens)) throw new Error(`${name}: ${start} gradients`);
+  if (start !== countParameters(vocabSize, numHiddens, model.cell)) throw new Error(`${name}: ${start} gradients`);
   carryState(workspace, numHiddens);
-  checkClose(workspace.states.slice(0, batchSize * numHiddens), sample.last, `${name}: last state`);
+  const [H, C] = sample.last;
+  checkClose(workspace.states.slice(0, batchSize * numHiddens), H, `${name}: last state`);
+  if (C) checkClose(workspace.cells.slice(0, batchSize * numHiddens), C, `${name}: last cell`);
 }
 
 /** Losses, norms and weights of three steps, the state carried. */
@@ -65,7 +74,7 @@ export function checkTraining(sample, kernels) {
   const width = sample.ids[0].length;
   const X = new Int32Array(batchSize * numSteps);
   const Y = new Int32Array(batchSize * numSteps);
-  const name = `${kernels.name}, ${sample.kind}, clip ${sample.max_norm}`;
+  const name = `${kernels.name}, ${sample.cell}, ${sample.kind}, clip ${sample.max_norm}`;
   sample.losses.forEach((expected, step) => {
     const starts = sample.ids.map((_, i) => i * width + step * numSteps);
     fillWindows(X, Y, text, starts, numSteps);
@@ -79,7 +88,7 @@ export function checkTraining(sample, kernels) {
   checkClose(model.flat, sample.after, `${name}: weights`);
 }
 
-/** All cases; returns how many were checked. */
+/** All cases of one layer; returns how many were checked. */
 export function checkEngine({ windows, training, score }, kernels) {
   for (const sample of windows) checkWindow(sample, kernels);
   for (const sample of training) checkTraining(sample, kernels);

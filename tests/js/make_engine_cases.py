@@ -1,6 +1,6 @@
-"""Write the cases on which torch and ``core.mjs`` must agree: ``python tests/js/make_engine_cases.py``.
+"""Write the cases on which torch and the page's engine agree: ``python tests/js/make_engine_cases.py``.
 
-Torch is the reference, in float64; the engine works in float32. A test compares the committed file with a fresh one.
+Torch is the reference, in float64; the engine (``core.mjs``, ``gated.mjs``) works in float32. A test compares the committed file with a fresh one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import torch
 from torch import nn
 
 from d2lrnn import (
+    GRU,
+    LSTM,
     RNNLM,
     NGramLM,
     RNNScratch,
@@ -25,79 +27,104 @@ from d2lrnn import (
 from d2lrnn.study.pretrained import STAGES
 
 FILE = Path(__file__).with_name("engine_cases.json")
-NAMES = ("rnn.W_xh", "rnn.W_hh", "rnn.b_h", "W_hq", "b_q")
+LAYERS = {"tanh": RNNScratch, "gru": GRU, "lstm": LSTM}
 # vocabulary, units, sequences, steps: sizes that fill blocks of four, and sizes that leave every kind of rest
 SIZES = ((7, 8, 4, 6), (5, 6, 3, 7), (6, 5, 1, 4), (28, 16, 2, 5))
 
 
+def _parameters(model: RNNLM) -> list[tuple[torch.Tensor, bool]]:
+    """The parameters in the engine's order, and whether torch keeps them transposed."""
+    layer = model.rnn
+    if isinstance(layer, RNNScratch):
+        own = [(layer.W_xh, False), (layer.W_hh, False), (layer.b_h, False)]
+    else:
+        own = [(weight, weight.dim() == 2) for weight in layer.rnn.all_weights[0]]
+    return [*own, (model.W_hq, False), (model.b_q, False)]
+
+
 def _flat(model: RNNLM) -> list[float]:
-    parameters = dict(model.named_parameters())
-    return torch.cat([parameters[name].detach().flatten() for name in NAMES]).tolist()
+    return torch.cat([(w.T if turned else w).detach().flatten() for w, turned in _parameters(model)]).tolist()
 
 
 def _flat_gradients(model: RNNLM) -> list[float]:
-    parameters = dict(model.named_parameters())
-    return torch.cat([parameters[name].grad.flatten() for name in NAMES]).tolist()
+    return torch.cat([(w.grad.T if turned else w.grad).flatten() for w, turned in _parameters(model)]).tolist()
 
 
-def _model(vocab_size: int, num_hiddens: int, scale: float = 1.0) -> RNNLM:
-    model = RNNLM(RNNScratch(vocab_size, num_hiddens), vocab_size)
+def _model(vocab_size: int, num_hiddens: int, scale: float = 1.0, cell: str = "tanh") -> RNNLM:
+    model = RNNLM(LAYERS[cell](vocab_size, num_hiddens), vocab_size)
     with torch.no_grad():
         for parameter in model.parameters():
+            if cell != "tanh" and parameter.dim() == 1:
+                parameter.uniform_(-0.5, 0.5)  # else the two biases would be equal
             # float32 values, so that both sides start from exactly the same numbers
             parameter.copy_(scale * parameter)
     return model.double()
 
 
-def _loss(model: RNNLM, X: torch.Tensor, Y: torch.Tensor, state: torch.Tensor, cut: int | None) -> torch.Tensor:
+def _detached(state: Any) -> Any:
+    return tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
+
+
+def _parts(state: Any) -> list[list[float]]:
+    """H, or H and C."""
+    parts = state if isinstance(state, tuple) else (state,)
+    return [part.flatten().tolist() for part in parts]
+
+
+def _loss(model: RNNLM, X: torch.Tensor, Y: torch.Tensor, state: Any, cut: int | None) -> torch.Tensor:
     """Mean loss over the window; with `cut`, the state is detached at steps cut, 2 cut, ..."""
     pieces, losses = (cut or X.shape[1]), []
     for x, y in zip(X.split(pieces, dim=1), Y.split(pieces, dim=1)):
         logits, state = model(x, state)
         losses.append(nn.functional.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="sum"))
-        state = state.detach()
+        state = _detached(state)
     return sum(losses) / Y.numel()
 
 
-def _window_case(sizes: tuple[int, int, int, int], cut: int | None) -> dict[str, Any]:
+def _window_case(sizes: tuple[int, int, int, int], cut: int | None, cell: str = "tanh") -> dict[str, Any]:
     vocab_size, num_hiddens, batch_size, num_steps = sizes
-    model = _model(vocab_size, num_hiddens, scale=3.0)
+    model = _model(vocab_size, num_hiddens, scale=3.0, cell=cell)
     X = torch.randint(vocab_size, (batch_size, num_steps))
     Y = torch.randint(vocab_size, (batch_size, num_steps))
-    state = torch.rand(batch_size, num_hiddens).double() - 0.5
+    state: Any = torch.rand(batch_size, num_hiddens).double() - 0.5
+    if cell == "lstm":
+        state = state, 2 * torch.rand(batch_size, num_hiddens).double() - 1
     case = {
+        "cell": cell,
         "sizes": sizes,
         "cut": cut,
         "flat": _flat(model),
         "X": X.T.flatten().tolist(),
         "Y": Y.T.flatten().tolist(),
-        "state": state.flatten().tolist(),
+        "state": _parts(state),
     }
     logits, last = model(X, state)
     loss = _loss(model, X, Y, state, cut)
     loss.backward()
     return case | {
         "probs": logits.softmax(-1).transpose(0, 1).flatten().tolist(),
-        "last": last.flatten().tolist(),
+        "last": _parts(last),
         "loss": loss.item(),
         "gradients": _flat_gradients(model),
     }
 
 
-def _training_case(kind: str, max_norm: float | None) -> dict[str, Any]:
+def _training_case(kind: str, max_norm: float | None, cell: str = "tanh") -> dict[str, Any]:
     """Three steps on three windows of one text, the state carried."""
     vocab_size, num_hiddens, batch_size, num_steps = SIZES[0]
     learning_rate = 0.5 if kind == "sgd" else 0.02
-    model = _model(vocab_size, num_hiddens)
+    model = _model(vocab_size, num_hiddens, cell=cell)
     make = torch.optim.SGD if kind == "sgd" else torch.optim.Adam
     optimiser = make(model.parameters(), lr=learning_rate)
     ids = torch.randint(vocab_size, (batch_size, 3 * num_steps + 1))
-    state = torch.zeros(batch_size, num_hiddens).double()
-    case = {"kind": kind, "max_norm": max_norm, "learning_rate": learning_rate, "sizes": SIZES[0]}
+    state: Any = torch.zeros(batch_size, num_hiddens).double()
+    if cell == "lstm":
+        state = state, state
+    case = {"cell": cell, "kind": kind, "max_norm": max_norm, "learning_rate": learning_rate, "sizes": SIZES[0]}
     case |= {"flat": _flat(model), "ids": ids.tolist(), "losses": [], "norms": []}
     for start in range(0, 3 * num_steps, num_steps):
         X, Y = ids[:, start : start + num_steps], ids[:, start + 1 : start + num_steps + 1]
-        logits, state = model(X, state.detach())
+        logits, state = model(X, _detached(state))
         loss = model.loss(logits, Y)
         optimiser.zero_grad()
         loss.backward()
@@ -108,10 +135,24 @@ def _training_case(kind: str, max_norm: float | None) -> dict[str, Any]:
     return case | {"after": _flat(model)}
 
 
-def _score_case() -> dict[str, Any]:
-    model = _model(7, 8)
+def _score_case(cell: str = "tanh") -> dict[str, Any]:
+    model = _model(7, 8, cell=cell)
     ids = torch.randint(7, (150,))
-    return {"sizes": [7, 8], "flat": _flat(model), "ids": ids.tolist(), "nats": evaluate(model, ids).total_nats}
+    return {
+        "cell": cell,
+        "sizes": [7, 8],
+        "flat": _flat(model),
+        "ids": ids.tolist(),
+        "nats": evaluate(model, ids).total_nats,
+    }
+
+
+def _gated_cases(cell: str) -> dict[str, Any]:
+    return {
+        "windows": [_window_case(sizes, cut, cell) for sizes in SIZES[:3] for cut in (None, 3)],
+        "training": [_training_case(kind, 0.1, cell) for kind in ("sgd", "adam")],
+        "score": _score_case(cell),
+    }
 
 
 def _ngram_case() -> dict[str, Any]:
@@ -193,6 +234,8 @@ def cases() -> dict[str, Any]:
             "ngram": _ngram_case(),
             "reshape": _reshape_cases(),
             "pretrained": _pretrained_cases(),
+            "gru": _gated_cases("gru"),
+            "lstm": _gated_cases("lstm"),
         }
     )
 

@@ -1,5 +1,6 @@
-// A character language model that trains in the page: tanh recurrence, softmax with cross-entropy, backpropagation
-// through time by hand, clipping, SGD and Adam; n-gram counts with Witten-Bell smoothing; sampling.
+// A character language model that trains in the page: tanh recurrence (GRU and LSTM: gated.mjs), softmax with
+// cross-entropy, backpropagation through time by hand, clipping, SGD and Adam; n-gram counts with Witten-Bell
+// smoothing; sampling.
 //
 // Pure: typed arrays in, typed arrays out, no DOM. The same mathematics as d2lrnn's RNNLM, clip_gradients, torch.optim
 // and NGramLM, proven equal on shared cases. Matrices are stored row by row; a sequence is stored time first, so that
@@ -26,27 +27,66 @@ function normal(random) {
 
 // ---- the model --------------------------------------------------------------------------------------------------
 
+/**
+ * The tanh layer, H_t = tanh(x_t W_xh + H_{t-1} W_hh + b_h); GRU and LSTM have the same interface.
+ *
+ * `shapes` are its parameters; `start` gives those that `initialise` drew the values a layer starts from; `buffers` are
+ * arrays of its own in a workspace; `forward` fills `states` from the second on; `backward` takes `dStates`, the
+ * gradients that come from the predictions, through time and adds the layer's gradients to `dViews`.
+ */
+export const TANH = {
+  name: "tanh",
+  shapes: (vocabSize, numHiddens) => [["W_xh", [vocabSize, numHiddens]], ["W_hh", [numHiddens, numHiddens]], ["b_h", [numHiddens]]],
+
+  start({ numHiddens, W_hh }, random, orthogonal) {
+    if (orthogonal) fillOrthogonal(W_hh, numHiddens, random);
+  },
+
+  buffers: ({ numHiddens }, { gradients, kernels }) => (gradients ? { W_hhT: kernels.floats(numHiddens * numHiddens) } : {}),
+
+  forward({ numHiddens, W_xh, W_hh, b_h }, { batchSize, numSteps, kernels, inputs, states }) {
+    const size = batchSize * numHiddens;
+    kernels.lookUpRows(states, size, W_xh, b_h, inputs, numSteps * batchSize, numHiddens);
+    for (let t = 0; t < numSteps; t += 1) {
+      const here = (t + 1) * size;
+      kernels.addProduct(states, here, states, t * size, W_hh, 0, batchSize, numHiddens, numHiddens);
+      kernels.tanhInPlace(states, here, size);
+    }
+  },
+
+  backward({ vocabSize, numHiddens, W_hh }, { batchSize, numSteps, kernels, inputs, states, dStates, W_hhT, dViews }, cut) {
+    const rows = numSteps * batchSize;
+    const size = batchSize * numHiddens;
+    transpose(W_hhT, W_hh, numHiddens, numHiddens);
+    for (let t = numSteps - 1; t >= 0; t -= 1) {
+      const here = t * size;
+      // What comes from the right is already added; through the tanh, dStates becomes the gradient before it.
+      kernels.backThroughTanh(dStates, here, states, size + here, size);
+      if (t > 0 && t % cut !== 0) {
+        kernels.addProduct(dStates, here - size, dStates, here, W_hhT, 0, batchSize, numHiddens, numHiddens);
+      }
+    }
+    kernels.addTransposedProduct(dViews.W_hh, 0, states, 0, dStates, 0, rows, numHiddens, numHiddens); // all steps at once
+    kernels.addToRows(dViews.W_xh, inputs, dStates, rows, numHiddens);
+    kernels.addAllRows(dViews.b_h, dViews.W_xh, vocabSize, numHiddens); // each row of dStates went into one of these
+  },
+};
+
 /** Names and shapes of the parameters, in the order of the flat array. */
-export function parameterShapes(vocabSize, numHiddens) {
-  return [
-    ["W_xh", [vocabSize, numHiddens]],
-    ["W_hh", [numHiddens, numHiddens]],
-    ["b_h", [numHiddens]],
-    ["W_hq", [numHiddens, vocabSize]],
-    ["b_q", [vocabSize]],
-  ];
+export function parameterShapes(vocabSize, numHiddens, cell = TANH) {
+  return [...cell.shapes(vocabSize, numHiddens), ["W_hq", [numHiddens, vocabSize]], ["b_q", [vocabSize]]];
 }
 
 /** How many numbers the model learns. */
-export function countParameters(vocabSize, numHiddens) {
-  return parameterShapes(vocabSize, numHiddens).reduce((sum, [, shape]) => sum + shape.reduce((a, b) => a * b), 0);
+export function countParameters(vocabSize, numHiddens, cell = TANH) {
+  return parameterShapes(vocabSize, numHiddens, cell).reduce((sum, [, shape]) => sum + shape.reduce((a, b) => a * b), 0);
 }
 
 /** Named views into one flat array of parameters or gradients. */
-function viewsOf(flat, vocabSize, numHiddens) {
+function viewsOf(flat, vocabSize, numHiddens, cell) {
   let start = 0;
   const views = {};
-  for (const [name, shape] of parameterShapes(vocabSize, numHiddens)) {
+  for (const [name, shape] of parameterShapes(vocabSize, numHiddens, cell)) {
     const size = shape.reduce((a, b) => a * b);
     views[name] = flat.subarray(start, start + size);
     start += size;
@@ -57,29 +97,34 @@ function viewsOf(flat, vocabSize, numHiddens) {
 /**
  * A model over a flat Float32Array of parameters (zeros if left out): { vocabSize, numHiddens, flat, W_xh, ... }.
  *
- * `kernels` compute with it; a flat array that is given has to be one of theirs.
+ * `kernels` compute with it; a flat array that is given has to be one of theirs. `cell` is its layer: TANH, or GRU or
+ * LSTM of gated.mjs.
  */
-export function createModel(vocabSize, numHiddens, flat = null, kernels = PLAIN) {
-  flat ??= kernels.floats(countParameters(vocabSize, numHiddens));
-  const expected = countParameters(vocabSize, numHiddens);
+export function createModel(vocabSize, numHiddens, flat = null, kernels = PLAIN, cell = TANH) {
+  const expected = countParameters(vocabSize, numHiddens, cell);
+  flat ??= kernels.floats(expected);
   if (flat.length !== expected) {
     throw new RangeError(`a model of ${vocabSize} symbols and ${numHiddens} units has ${expected} parameters, not ${flat.length}`);
   }
-  return { vocabSize, numHiddens, kernels, flat, ...viewsOf(flat, vocabSize, numHiddens) };
+  return { vocabSize, numHiddens, kernels, cell, flat, ...viewsOf(flat, vocabSize, numHiddens, cell) };
 }
 
-/** Start afresh: all uniform within ±1/√numHiddens, as torch does, and W_hh orthogonal if asked for. */
+/** Start afresh, as the package does: all uniform within ±1/√numHiddens, W_hh orthogonal (if asked for), gates' biases fixed. */
 export function initialise(model, seed, { orthogonal = true } = {}) {
   const random = randomSource(seed);
-  const { numHiddens, flat, W_hh } = model;
+  const { numHiddens, flat, cell } = model;
   const bound = 1 / Math.sqrt(numHiddens);
   for (let i = 0; i < flat.length; i += 1) flat[i] = bound * (2 * random() - 1);
-  if (orthogonal) fillOrthogonal(W_hh, numHiddens, random);
+  cell.start(model, random, orthogonal);
   return model;
 }
 
-/** A random rotation or reflection: normal rows, made orthonormal one after the other (Gram and Schmidt, twice). */
-function fillOrthogonal(W, n, random) {
+/**
+ * A random rotation or reflection: normal rows, made orthonormal one after the other (Gram and Schmidt, twice).
+ *
+ * It fills the columns from `first` on of a matrix W (n, width).
+ */
+export function fillOrthogonal(W, n, random, width = n, first = 0) {
   const rows = Array.from({ length: n }, () => Float64Array.from({ length: n }, () => normal(random)));
   const dot = (u, v) => {
     let sum = 0;
@@ -94,7 +139,7 @@ function fillOrthogonal(W, n, random) {
       }
     }
     const length = Math.sqrt(dot(row, row));
-    for (let p = 0; p < n; p += 1) W[i * n + p] = row[p] /= length;
+    for (let p = 0; p < n; p += 1) W[i * width + first + p] = row[p] /= length;
   });
 }
 
@@ -106,11 +151,11 @@ const MANY_ROWS = 16;
 /**
  * Buffers for windows of one size, made once and used for every step.
  *
- * `states` holds numSteps + 1 states, the first the one to start from; `probs` the predictions after the softmax, rows
- * of `width` numbers. Without `gradients` the window can be read, not learned from.
+ * `states` holds numSteps + 1 states, the first the one to start from, and so do the `cells` of an LSTM; `probs` the
+ * predictions after the softmax, rows of `width` numbers. Without `gradients` the window can be read, not learned from.
  */
 export function createWorkspace(model, batchSize, numSteps, { gradients = true, kernels = model.kernels } = {}) {
-  const { vocabSize, numHiddens } = model;
+  const { vocabSize, numHiddens, cell } = model;
   const { floats, integers } = kernels;
   const rows = numSteps * batchSize;
   const width = rows < MANY_ROWS ? vocabSize : Math.ceil(vocabSize / 4) * 4;
@@ -127,14 +172,14 @@ export function createWorkspace(model, batchSize, numSteps, { gradients = true, 
     sums: floats(rows),
     W_wide: wide ? floats(numHiddens * width) : null,
     b_wide: wide ? floats(width).fill(-Infinity) : null,
+    ...cell.buffers(model, { batchSize, numSteps, gradients, kernels }),
   };
   if (!gradients) return workspace;
-  const grads = floats(countParameters(vocabSize, numHiddens));
-  const dViews = viewsOf(grads, vocabSize, numHiddens);
+  const grads = floats(countParameters(vocabSize, numHiddens, cell));
+  const dViews = viewsOf(grads, vocabSize, numHiddens, cell);
   return {
     ...workspace,
     dStates: floats(rows * numHiddens),
-    W_hhT: floats(numHiddens * numHiddens),
     W_outT: floats(width * numHiddens),
     dW_wide: wide ? floats(numHiddens * width) : null,
     db_wide: wide ? floats(width) : null,
@@ -150,43 +195,40 @@ function copyRows(to, toWidth, from, fromWidth, n) {
 }
 
 /** Fill an array with the numbers at its beginning, over and over. */
-function repeat(values, length) {
+export function repeat(values, length) {
   for (let done = length; done < values.length; done *= 2) values.copyWithin(done, 0, Math.min(done, values.length - done));
 }
 
 /** B (m, n) = transpose of A (n, m). */
-function transpose(B, A, n, m) {
+export function transpose(B, A, n, m) {
   for (let i = 0; i < n; i += 1) for (let j = 0; j < m; j += 1) B[j * n + i] = A[i * m + j];
 }
 
 /** Forget: the state to start from becomes zero. */
-export function resetState(workspace, numHiddens) {
-  workspace.states.fill(0, 0, workspace.batchSize * numHiddens);
+export function resetState({ states, cells, batchSize }, numHiddens) {
+  states.fill(0, 0, batchSize * numHiddens);
+  cells?.fill(0, 0, batchSize * numHiddens);
 }
 
 /** Carry on: the state to start from becomes the last one of the window just read. */
-export function carryState({ states, batchSize, numSteps }, numHiddens) {
+export function carryState({ states, cells, batchSize, numSteps }, numHiddens) {
   const size = batchSize * numHiddens;
   states.copyWithin(0, numSteps * size, (numSteps + 1) * size);
+  cells?.copyWithin(0, numSteps * size, (numSteps + 1) * size);
 }
 
 /**
- * Read a window: H_t = tanh(x_t W_xh + H_{t-1} W_hh + b_h), logits H_t W_hq + b_q, softmax.
+ * Read a window: the states H_t of the layer, logits H_t W_hq + b_q, softmax.
  *
  * `X` holds indices, time first (numSteps * batchSize). Fills `states` from the second on, and `probs`.
  */
 export function forward(model, workspace, X) {
-  const { vocabSize, numHiddens, W_xh, W_hh, b_h, W_hq, b_q } = model;
+  const { vocabSize, numHiddens, cell, W_hq, b_q } = model;
   const { batchSize, numSteps, width, kernels, inputs, states, probs, tops, sums, W_wide, b_wide } = workspace;
   const rows = numSteps * batchSize;
   const size = batchSize * numHiddens;
   inputs.set(X);
-  kernels.lookUpRows(states, size, W_xh, b_h, inputs, rows, numHiddens);
-  for (let t = 0; t < numSteps; t += 1) {
-    const here = (t + 1) * size;
-    kernels.addProduct(states, here, states, t * size, W_hh, 0, batchSize, numHiddens, numHiddens);
-    kernels.tanhInPlace(states, here, size);
-  }
+  cell.forward(model, workspace);
   if (W_wide) {
     copyRows(W_wide, width, W_hq, vocabSize, numHiddens);
     b_wide.set(b_q);
@@ -223,9 +265,9 @@ export function totalNats(model, workspace, Y) {
  * still goes forward, but is a constant there. Without it every loss reaches back to the beginning of the window.
  */
 export function lossAndGradients(model, workspace, X, Y, { cut = Infinity } = {}) {
-  const { vocabSize, numHiddens, W_hh, W_hq } = model;
-  const { batchSize, numSteps, width, kernels, inputs, states, probs, dStates, W_hhT, W_outT, W_wide } = workspace;
-  const { grads, dW_wide, db_wide, dViews: { W_xh: dW_xh, W_hh: dW_hh, b_h: db_h, W_hq: dW_hq, b_q: db_q } } = workspace;
+  const { vocabSize, numHiddens, cell, W_hq } = model;
+  const { batchSize, numSteps, width, kernels, states, probs, dStates, W_outT, W_wide } = workspace;
+  const { grads, dW_wide, db_wide, dViews: { W_hq: dW_hq, b_q: db_q } } = workspace;
   const rows = numSteps * batchSize;
   const size = batchSize * numHiddens;
   forward(model, workspace, X);
@@ -235,22 +277,10 @@ export function lossAndGradients(model, workspace, X, Y, { cut = Infinity } = {}
   for (let i = 0; i < rows; i += 1) dLogits[i * width + Y[i]] -= 1;
   kernels.scale(dLogits, 1 / rows);
   transpose(W_outT, W_wide ?? W_hq, numHiddens, width);
-  transpose(W_hhT, W_hh, numHiddens, numHiddens);
   dStates.fill(0);
   kernels.addProduct(dStates, 0, dLogits, 0, W_outT, 0, rows, width, numHiddens);
-  for (let t = numSteps - 1; t >= 0; t -= 1) {
-    const here = t * size;
-    // What comes from the right is already added; through the tanh, dStates becomes the gradient before it.
-    kernels.backThroughTanh(dStates, here, states, size + here, size);
-    if (t > 0 && t % cut !== 0) {
-      kernels.addProduct(dStates, here - size, dStates, here, W_hhT, 0, batchSize, numHiddens, numHiddens);
-    }
-  }
-
   grads.fill(0);
-  kernels.addTransposedProduct(dW_hh, 0, states, 0, dStates, 0, rows, numHiddens, numHiddens); // all steps at once
-  kernels.addToRows(dW_xh, inputs, dStates, rows, numHiddens);
-  kernels.addAllRows(db_h, dW_xh, vocabSize, numHiddens); // each row of dStates went into one of these
+  cell.backward(model, workspace, cut);
   dW_wide?.fill(0);
   db_wide?.fill(0);
   kernels.addTransposedProduct(dW_wide ?? dW_hq, 0, states, size, dLogits, 0, rows, numHiddens, width);
@@ -353,7 +383,10 @@ export function scoreText(model, ids, { batchSize = 32, warmUp = 64, numSteps = 
     }
     carryState(workspace, numHiddens);
     // The first piece has nothing before it: its state stays zero until its text begins.
-    if (start + numSteps <= 0) workspace.states.fill(0, 0, numHiddens);
+    if (start + numSteps <= 0) {
+      workspace.states.fill(0, 0, numHiddens);
+      workspace.cells?.fill(0, 0, numHiddens);
+    }
   }
   return { nats, numTokens };
 }
@@ -400,7 +433,11 @@ export function sampleIndex(probs, uniform) {
   return probs.findLastIndex((p) => p > 0); // sums may end a rounding error below 1
 }
 
-/** A reader of one text: `read(index)` moves the state on and returns the next token's probabilities. */
+/**
+ * A reader of one text: `read(index)` moves the state on and returns the next token's probabilities.
+ *
+ * `state` can be kept and set again; `reset` forgets. The state of an LSTM is H, followed by C.
+ */
 export function createReader(model) {
   // Readers come and go: their buffers are no part of the memory of other kernels.
   const workspace = createWorkspace(model, 1, 1, { gradients: false, kernels: PLAIN });
@@ -413,11 +450,14 @@ export function createReader(model) {
       carryState(workspace, numHiddens);
       return workspace.probs;
     },
+    reset: () => resetState(workspace, numHiddens),
     get state() {
-      return workspace.states.slice(0, numHiddens);
+      const { states, cells } = workspace;
+      return Float32Array.of(...states.subarray(0, numHiddens), ...(cells?.subarray(0, numHiddens) ?? []));
     },
     set state(values) {
-      workspace.states.set(values, 0);
+      workspace.states.set(values.slice(0, numHiddens), 0);
+      workspace.cells?.set(values.slice(numHiddens), 0);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { PLAIN } from "./kernels.mjs";
 import CODE from "./kernels.wasm.json" with { type: "json" };
 
-const PAGES = 384; // 24 MB, half as much again as the largest run needs; a page that is never touched takes no memory
+const PAGES = 1024; // 64 MB, half as much again as the largest run (an LSTM) needs; a page that is never touched takes no memory
 
 /** The running module; null without WebAssembly or its SIMD, under a policy that forbids it, or without the memory. */
 function start() {
