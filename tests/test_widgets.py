@@ -24,7 +24,6 @@ from d2lrnn.widgets import Explorable, Perplexity
 from d2lrnn.widgets import spec as spec_module
 from d2lrnn.widgets.base import module, stylesheet
 from d2lrnn.widgets.bundle import BundleError, bundle
-from d2lrnn.widgets.perplexity import preset_probs
 
 TESTS = Path(__file__).parent
 FOLDER = TESTS.parent / "src" / "d2lrnn" / "widgets"
@@ -376,7 +375,7 @@ def test_bundler_finds_a_circle_among_the_imported(tmp_path: Path) -> None:
 def test_perplexity_of_the_cases_that_the_book_names() -> None:
     widget = Perplexity()
     assert widget.word == "machine" and len(widget.probs) == 6 and widget.vocab_size == 27
-    expected = {"best": 1, "confident": 1.25, "unsure": 5, "uniform": 27, "worst": math.inf, "one_zero": math.inf}
+    expected = {"best": 1, "confident": 1.25, "unsure": 5, "uniform": 27, "worst": math.inf}
     for name, value in expected.items():
         widget.preset(name)
         assert widget.perplexity == pytest.approx(value, rel=1e-12), name
@@ -461,13 +460,14 @@ def test_pictures_of_unusual_words(word: str) -> None:
     assert "\u202e" not in picture and "\u200d" not in picture, "characters that nobody sees are shown as codes"
 
 
-@pytest.mark.parametrize("name", ["best", "confident", "unsure", "uniform", "worst", "one_zero"])
+@pytest.mark.parametrize("name", ["best", "confident", "unsure", "uniform", "worst"])
 @pytest.mark.parametrize("word", ["ab", "machine", "perplexities"])
 def test_pictures_never_show_nan(name: str, word: str) -> None:
-    widget = Perplexity(word=word, probs=preset_probs(name, len(word) - 1))
+    widget = Perplexity(word=word)
+    widget.preset(name)
     text = widget.static_picture() + widget.static_sentence()
     assert not re.search(r"\bnan\b|\binf\b|-0\.0", text, re.I)
-    infinite = name in ("worst", "one_zero")
+    infinite = name == "worst"
     assert ("∞" in text) == infinite and ("infinite" in widget.static_sentence()) == infinite
 
 

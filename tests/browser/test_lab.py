@@ -250,7 +250,7 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
     # The reader moves, Python sees.
     first = widget.locator("input[type=range]").first
     first.focus()
-    page.keyboard.press("End")
+    page.keyboard.press("Home")
     expect(number).to_have_text("2.83")
     seen_by_python(page, "seen rnn [1.0, 0.125] 2.8284")
     widget.get_by_label("Word").fill("rnns")

@@ -72,25 +72,25 @@ def test_it_mounts_and_answers_keys(
     page, _ = opened
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expect(number(widget)).to_have_text("2.09")
-    expect(widget.locator(".ppl-sentence")).to_have_text("as unsure as choosing among 2.1 equally likely characters")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("as unsure as choosing among 2.09 equally likely characters")
     expect(widget.locator(".ppl-bits").first).to_have_text("1.51")
     expect(widget.locator(".d2lrnn-fallback")).to_be_hidden()
     first = slider(widget, 0)
     first.focus()
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     expect(widget.locator(".ppl-p").first).to_have_text("0.36")
     expect(widget.locator(".ppl-bits").first).to_have_text("1.47")
     expect(number(widget)).to_have_text("2.08")
-    page.keyboard.press("End")
+    page.keyboard.press("Home")
     expect(widget.locator(".ppl-p").first).to_have_text("1")
     expect(widget.locator(".ppl-bits").first).to_have_text("0.00")
-    page.keyboard.press("Home")
+    page.keyboard.press("End")
     expect(widget.locator(".ppl-p").first).to_have_text("0")
     expect(number(widget)).to_have_text("∞")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     expect(widget.locator(".ppl-p").first).to_have_text("0.001")
     expect(first).to_be_focused()
-    expect(first).to_have_attribute("aria-valuetext", "0.001, surprise 9.97 bits")
+    expect(first).to_have_attribute("aria-valuetext", "9.97 bits, probability 0.001")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -98,43 +98,90 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
     page, _ = opened
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expected = {
-        "best": ("1.00", "0.00", "no surprise at all"),
+        "certain": ("1.00", "0.00", "no surprise at all"),
         "sure": ("1.25", "0.32", "among 1.25 equally"),
         "unsure": ("5.00", "2.32", "among 5 equally"),
-        "uniform": ("27.00", "4.75", "among 27 equally"),
-        "worst": ("∞", "∞", "infinite"),
-        "rest 1": ("∞", "∞", "infinite"),
+        "a die": ("27.00", "4.75", "among 27 equally"),
+        "impossible": ("∞", "∞", "infinite"),
     }
     for name, (perplexity, mean, sentence) in expected.items():
         button = preset(widget, name)
         button.focus()
         page.keyboard.press("Enter")
         expect(number(widget)).to_have_text(perplexity)
-        expect(widget.locator(".ppl-equation")).to_contain_text(f"mean {mean} bits → perplexity 2{mean} = {perplexity}")
-        expect(widget.locator(".ppl-sentence")).to_contain_text(sentence)
+        expect(widget.locator(".ppl-flag")).to_have_text(f"mean {mean} bits → 2{mean} = {perplexity}")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(sentence)
         expect(button).to_have_attribute("aria-pressed", "true")
         assert "NaN" not in widget.inner_text()
-    expect(widget.locator(".ppl-mean-harmonic dd")).to_have_text("1.20")
 
 
-def test_pointer_moves_a_slider(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def drag(page: Page, track: Locator, start: float, end: float) -> None:
+    box = track.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * start, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * end, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+
+
+def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
-    box = slider(widget, 2).bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] + 20, box["y"] + box["height"] / 2, steps=5)
-    page.mouse.up()
+    row = widget.locator(".ppl-track").nth(2)
+    drag(page, row, 1 / 8, 2 / 8)  # from 1 bit to 2
+    expect(widget.locator(".ppl-p").nth(2)).to_have_text("0.25")
+    expect(widget.locator(".ppl-choices").nth(2)).to_have_text("4.00")
+    drag(page, row, 2 / 8, -0.2)
     expect(widget.locator(".ppl-p").nth(2)).to_have_text("1")
+    drag(page, row, 0, 1.2)
+    expect(widget.locator(".ppl-p").nth(2)).to_have_text("0")
+    expect(number(widget)).to_have_text("∞")
+    expect(slider(widget, 2)).to_have_attribute("aria-valuetext", "infinite bits, probability 0")
+    bar = widget.locator(".ppl-bar").nth(2).bounding_box()
+    assert bar["width"] == pytest.approx(row.bounding_box()["width"], abs=2), "the bar ends under the pointer"
+
+
+STEPS = [
+    ("2 choices, then 50", "26", "2.00", "No. It is 10.00: 2", "10.00"),
+    ("One doubt in six", "about 1.1", "1.00", "Yes. It is 1.12. One bit is shared among six characters: 0.17", "1.12"),
+    ("One zero", "infinite", "1.00", "Yes. It is infinite", "∞"),
+]
+
+
+@pytest.mark.parametrize(("title", "guess", "before", "told", "after"), STEPS)
+def test_a_step_asks_first_and_shows_then(
+    opened: tuple[Page, Record], tmp_path: Path, title: str, guess: str, before: str, told: str, after: str
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    widget.get_by_role("button", name=title).click()
+    expect(number(widget)).to_have_text(before)
+    expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
+    widget.get_by_role("button", name=guess, exact=True).click()
+    expect(number(widget)).to_have_text(after)
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
+    widget.get_by_role("button", name="Reset").click()
+    expect(number(widget)).to_have_text("2.09")
+    expect(widget.locator(".d2lrnn-step")).to_be_hidden()
+
+
+def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity(word="ab", probs=[0.5]))
+    expect(widget.locator(".ppl-means")).to_be_hidden()
+    widget.locator("summary").click()
+    widget.get_by_label("Word").fill("abc")
+    press_preset(widget, "impossible")
+    slider(widget, 0).press("Home")
+    expect(widget.locator(".ppl-means dd")).to_have_text(["2.00", "∞", "∞"])
 
 
 def test_branches_follow_the_perplexity(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
-    for name, branches, label in [("best", 1, "1"), ("uniform", 27, "27"), ("worst", 32, "infinite")]:
+    for name, branches, label in [("certain", 1, "1"), ("a die", 27, "27"), ("impossible", 32, "infinite")]:
         press_preset(widget, name)
         expect(widget.locator(".ppl-branch")).to_have_count(branches)
-        expect(widget.locator(".ppl-fan")).to_have_attribute("aria-label", re.compile(rf"\b{label} equally likely"))
+        expect(widget.locator(".ppl-fork")).to_have_attribute("aria-label", re.compile(rf"\b{label} equally likely"))
     press_preset(widget, "sure")
     expect(widget.locator(".ppl-branch")).to_have_count(2)
     expect(widget.locator(".ppl-branch-part")).to_have_attribute("stroke-opacity", "0.438")
@@ -147,7 +194,7 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
     field.fill("rnn!")
     expect(widget.locator("input[type=range]")).to_have_count(3)
     expect(widget.locator(".ppl-prediction").last.locator(":visible")).to_have_text(["rnn", "→", "!"])
-    expect(slider(widget, 2)).to_have_accessible_name(re.compile("Probability of ! after rnn"))
+    expect(slider(widget, 2)).to_have_accessible_name(re.compile("Surprisal of ! after rnn"))
     assert [widget.locator(".ppl-p").nth(i).inner_text() for i in range(3)] == ["0.35", "0.10", "0.50"]
     field.press_sequentially("s")
     expect(widget.locator(".ppl-p").last).to_have_text("0.037")
@@ -191,7 +238,7 @@ def test_reset_restores_what_the_author_gave(opened: tuple[Page, Record], tmp_pa
     widget = show(page, tmp_path, Perplexity(word="rnn", probs=[0.5, 0.125]))
     expect(number(widget)).to_have_text("4.00")
     widget.get_by_label("Word").fill("gated")
-    press_preset(widget, "worst")
+    press_preset(widget, "impossible")
     expect(number(widget)).to_have_text("∞")
     widget.get_by_label("Word").fill("!")
     widget.get_by_role("button", name="Reset").click()
@@ -237,11 +284,11 @@ def test_live_region_speaks_once_after_a_pause(opened: tuple[Page, Record], tmp_
     )
     # A drag, in one go, so that no slow machine can make a pause of it.
     slider(widget, 0).evaluate(
-        "(e) => { for (let i = 0; i < 15; i += 1) { e.stepUp(); e.dispatchEvent(new Event('input')); } }"
+        "(e) => { for (let i = 0; i < 15; i += 1) { e.stepDown(); e.dispatchEvent(new Event('input')); } }"
     )
     expect(region).to_have_text("Perplexity 1.97: as unsure as choosing among 1.97 equally likely characters.")
     assert page.evaluate("said.length") == 1
-    press_preset(widget, "worst")
+    press_preset(widget, "impossible")
     expect(region).to_have_text(re.compile("^Perplexity infinite: .*infinite.$"))
 
 
@@ -254,7 +301,7 @@ def test_contrast(browser: Browser, tmp_path: Path, theme: str, selector: str) -
         if selector == "lab":
             page.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", str(theme == "light").lower())
         widget.get_by_label("Word").fill("x")  # shows the message
-        press_preset(widget, "worst")
+        press_preset(widget, "impossible")
         widget.locator("summary").click()
         background = widget.evaluate("(e) => getComputedStyle(e).backgroundColor")
         assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[theme]
@@ -285,7 +332,7 @@ def test_phone(browser: Browser, tmp_path: Path, word: str) -> None:
     page = context.new_page()
     head = "<style>body { margin: 0 } main { padding: 0 16px }</style>"
     widget = show(page, tmp_path, Perplexity(word=word), head=head)
-    for name in ("best", "sure", "uniform", "worst"):
+    for name in ("certain", "sure", "a die", "impossible"):
         press_preset(widget, name)
         assert page.evaluate("document.documentElement.scrollWidth") == 360, name
         clipped = widget.evaluate(
@@ -294,7 +341,8 @@ def test_phone(browser: Browser, tmp_path: Path, word: str) -> None:
         )
         assert clipped == [], name
     sizes = widget.evaluate(
-        "(e) => [...e.querySelectorAll('button, input')].map((x) => x.getBoundingClientRect())"
+        "(e) => [...e.querySelectorAll('button, input')].filter((x) => x.checkVisibility())"
+        ".map((x) => x.getBoundingClientRect())"
         ".map((box) => [box.width, box.height])"
     )
     assert all(width >= 44 and height >= 40 for width, height in sizes), sizes
@@ -305,7 +353,7 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     page = context.new_page()
     widget = show(page, tmp_path, Perplexity(), head="<style>body { margin: 0 }</style>")
-    height = "(e) => e.querySelector('.ppl-equation').getBoundingClientRect().bottom - e.getBoundingClientRect().top"
+    height = "(e) => e.querySelector('.ppl-flag-row').getBoundingClientRect().bottom - e.getBoundingClientRect().top"
     assert widget.evaluate(height) <= 740
     # With the longest word the result stays in sight while its last slider is used.
     widget.get_by_label("Word").fill("perplexities")
@@ -318,17 +366,34 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
 
 
 def test_motion_only_where_it_is_wanted(browser: Browser, tmp_path: Path) -> None:
-    for wish, duration in [("no-preference", "0.25s"), ("reduce", "0s")]:
+    watch = """(e) => { globalThis.ends = []; new MutationObserver(() =>
+      globalThis.ends.push(e.querySelector('.ppl-track').style.getPropertyValue('--ppl-end')))
+      .observe(e.querySelector('.ppl-track'), { attributeFilter: ['style'] }); }"""
+    for wish in ("no-preference", "reduce"):
         with watched_page(browser) as (page, _):
             page.emulate_media(reduced_motion=wish)
             widget = show(page, tmp_path, Perplexity())
-            bar = widget.locator(".ppl-bar").first
-            measure = "(e) => getComputedStyle(e).transitionDuration"
-            assert bar.evaluate(measure) == "0s"
-            press_preset(widget, "uniform")
-            assert bar.evaluate(measure) == duration
-            slider(widget, 0).press("ArrowRight")
-            assert bar.evaluate(measure) == "0s", "a slider answers at once"
+            slider(widget, 0).press("ArrowRight")  # a touch: what moves by itself at first may be under way
+            widget.evaluate(watch)
+            press_preset(widget, "a die")
+            page.wait_for_function("() => globalThis.ends.at(-1) === '59.44%'")
+            assert (page.evaluate("new Set(ends).size") == 1) == (wish == "reduce")
+            page.evaluate("() => { globalThis.ends = []; }")
+            slider(widget, 0).press("Home")
+            page.wait_for_timeout(100)
+            assert page.evaluate("[...new Set(ends)]") == ["0.00%"], "a bar answers at once"
+
+
+def test_it_opens_by_itself_and_a_hand_stops_it(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser) as (page, _):
+        widget = show(page, tmp_path, Perplexity())
+        end = "(e) => e.querySelector('.ppl-track').style.getPropertyValue('--ppl-end')"
+        page.wait_for_timeout(1500)
+        assert widget.evaluate(end) == "18.93%"
+        page.reload()
+        slider(page.locator(".d2lrnn-widget"), 0).press("End")
+        page.wait_for_timeout(1500)
+        assert page.locator(".d2lrnn-widget").evaluate(end) == "100.00%"
 
 
 def test_the_static_picture_stands_in_print_and_without_javascript(browser: Browser, tmp_path: Path) -> None:
@@ -343,7 +408,7 @@ def test_the_static_picture_stands_in_print_and_without_javascript(browser: Brow
     page.goto(f"{tmp_path.as_uri()}/page.html")
     picture = page.get_by_role("img", name=re.compile("Perplexity of a word"))
     expect(picture).to_be_visible()
-    expect(page.get_by_text("Perplexity 2.09: as unsure as choosing among 2.1")).to_be_visible()
+    expect(page.get_by_text("Perplexity 2.09: as unsure as choosing among 2.09")).to_be_visible()
     assert picture.bounding_box()["width"] <= 360 and picture.bounding_box()["height"] > 100
     context.close()
 
@@ -451,10 +516,10 @@ def test_changes_of_python_redraw_and_disagreeing_traits_are_survived(
     page.evaluate("() => model.set('probs', [0.2, 0.2, 0.2, 0.2])")
     expect(number(by_hand)).to_have_text("5.00")
     page.evaluate("() => model.set('vocab_size', 100)")
-    press_preset(by_hand, "uniform")
-    expect(preset(by_hand, "uniform")).to_contain_text("1/100")
+    press_preset(by_hand, "a die")
+    expect(preset(by_hand, "a die")).to_contain_text("1/100")
     expect(number(by_hand)).to_have_text("100.0")
-    expect(by_hand.locator(".ppl-fan-more")).to_have_text("+ 68")
+    expect(by_hand.locator(".ppl-fork-more")).to_have_text("+ 68")
 
 
 def test_a_widget_ends_when_it_leaves_the_page(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -499,8 +564,10 @@ def test_five_hundred_random_moves(opened: tuple[Page, Record], tmp_path: Path) 
     assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
     widget.get_by_role("button", name="Reset").click()
     expect(number(widget)).to_have_text("2.09")
+    page.wait_for_timeout(1000)  # the fork glides
     before = page.evaluate(nodes)
     page.evaluate(moves)
     widget.get_by_role("button", name="Reset").click()
     expect(number(widget)).to_have_text("2.09")
+    page.wait_for_timeout(1000)
     assert page.evaluate(nodes) == before

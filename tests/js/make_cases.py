@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from d2lrnn import metrics
-from d2lrnn.widgets.perplexity import axis_position, branch_layout, format_choices, mean_choices, preset_probs
+from d2lrnn.widgets.perplexity import axis_position, format_choices
 from d2lrnn.widgets.picture import format_number, format_probability, visible_character
 
 FILE = Path(__file__).with_name("perplexity_cases.json")
@@ -37,14 +37,21 @@ def _probability_lists() -> list[list[float]]:
     return by_hand + drawn
 
 
+def _means(probs: list[float]) -> dict[str, float]:
+    """Three means of the choices ``1 / p``."""
+    return {
+        "geometric": metrics.perplexity(probs),
+        "arithmetic": math.fsum(1 / p if p > 0 else math.inf for p in probs) / len(probs),
+        "harmonic": len(probs) / math.fsum(probs) if any(probs) else math.inf,
+    }
+
+
 def cases() -> dict[str, Any]:
     """All cases, with infinity written as a string, because JSON has no number for it."""
-    choices = (1.0, 1.000001, 1.25, 2.0, 2.0949, 3.5, 5.0, 26.999999999999996, 27.0, 32.0, 32.5, 1000.0, math.inf)
+    sentences = (1.06, 1.25, 1.994, 1.996, 2.0, 2.834, 5.000000000000001, 10.04, 20.0, 99.9, 100.04, 1234.5, 2.5e7)
     numbers = (0.0, 0.07, 1.0, 2.094, 27.0, 99.99, 99.996, 333.33, 999.94, 999.96, 1234.5, 999_999.0, 2.5e7, math.inf)
     probabilities = (0, 1, 0.8, 0.123, 0.0994, 0.0996, 1 / 27, 0.00051, 4e-5, 1e-300, 0.994, 0.9951, 0.9994, 0.9996)
     characters = ("a", "Z", " ", "é", "\u0301", "\u00a0", "\u200d", "\u202e", "\u0007", "ש", "字", "👩")
-    presets = [("best", 6, 27), ("confident", 1, 27), ("unsure", 4, 27), ("uniform", 6, 27), ("uniform", 3, 7)]
-    presets += [("worst", 2, 27), ("one_zero", 6, 27), ("one_zero", 1, 27)]
     return _without_infinity(
         {
             "probs": [
@@ -53,23 +60,14 @@ def cases() -> dict[str, Any]:
                     "bits": metrics.surprisal_bits(probs),
                     "mean_bits": metrics.bits_per_token(probs),
                     "perplexity": metrics.perplexity(probs),
-                    "means": mean_choices(probs),
+                    "means": _means(probs),
                     "axis": [axis_position(bits) for bits in metrics.surprisal_bits(probs)],
                 }
                 for probs in _probability_lists()
             ],
-            "branches": [
-                {"choices": value, "branches": branches, "more": more}
-                for value in choices
-                for branches, more in [branch_layout(value)]
-            ],
-            "presets": [
-                {"name": name, "count": count, "vocab_size": vocab_size, "probs": preset_probs(name, count, vocab_size)}
-                for name, count, vocab_size in presets
-            ],
             "sentences": [
                 {"choices": value, "text": format_choices(value)}
-                for value in (1.0, 1.004, 1.06, 1.25, 1.994, 1.996, 2.0, 2.83, 5.000000000000001, 10.04, 20.0, 99.9)
+                for value in sentences
             ],
             "numbers": [
                 {"value": value, "decimals": decimals, "text": format_number(value, decimals)}

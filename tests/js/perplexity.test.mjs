@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  AXIS_BITS, PRESETS, RULES, axisPosition, branchLayout, carryProbs, formatChoices, meanBits, meanChoices, nearestStop,
-  perplexity, predictions, presetProbs, probabilityStops, repair, surpriseBits,
-  wordProblem,
-} from "../../src/d2lrnn/widgets/perplexity/index.mjs";
+  AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, derive, formatChoices, meanBits, meanChoices, nearestStop, perplexity,
+  predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, wordProblem,
+} from "../../src/d2lrnn/widgets/perplexity/maths.mjs";
+import { RULES, repair } from "../../src/d2lrnn/widgets/perplexity/index.mjs";
+import SPEC from "../../src/d2lrnn/widgets/perplexity/spec.json" with { type: "json" };
 import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
 import { CASES, assertClose } from "./cases.mjs";
 
@@ -22,14 +23,23 @@ test("surprise, mean, perplexity and the three means are those of d2lrnn.metrics
 });
 
 test("the cases that the book names", () => {
-  const shown = (probs) => perplexity(probs).toFixed(2);
-  assert.equal(shown(presetProbs("best", 6, 27)), "1.00");
-  assert.equal(shown(presetProbs("confident", 6, 27)), "1.25");
-  assert.equal(shown(presetProbs("unsure", 6, 27)), "5.00");
-  assert.equal(shown(presetProbs("uniform", 6, 27)), "27.00");
-  assert.equal(perplexity(presetProbs("worst", 6, 27)), Infinity);
-  assert.equal(perplexity(presetProbs("one_zero", 6, 27)), Infinity);
-  assert.equal(meanChoices(presetProbs("one_zero", 6, 27)).harmonic, 6 / 5);
+  const shown = PRESETS.map((name) => perplexity(Array(6).fill(presetProb(name, 27))).toFixed(2));
+  assert.deepEqual(shown, ["1.00", "1.25", "5.00", "27.00", "Infinity"]);
+  assert.equal(presetProb("uniform", 7), 1 / 7);
+  assert.equal(meanChoices([1, 1, 1, 1, 1, 0]).harmonic, 6 / 5);
+});
+
+test("the guided steps: what is called right is right", () => {
+  const choices = SPEC.steps.map(({ state }) => derive(state).choices);
+  const answers = (i) => Array.from({ length: SPEC.steps[i].answers }, (_, j) => SPEC.words.en[`step_${i + 1}_answer_${j + 1}`]);
+  SPEC.steps.forEach(({ before, state, right }, i) => {
+    assert.notDeepEqual(before, state, "the answer is not shown before it is given");
+    const value = answers(i)[right].replace("about ", "");
+    assert.ok(value === "infinite" ? choices[i] === Infinity : Math.abs(choices[i] - Number(value)) < 0.05, `${i}: ${choices[i]}`);
+  });
+  assert.equal(derive(SPEC.steps[1].before).choices, 1);
+  assert.deepEqual(answers(0), ["26", "10", "50"]);
+  assert.ok(Math.abs(derive(SPEC.steps[0].state).means.arithmetic - 26) < 1e-12);
 });
 
 test("no surprise is a plain zero, not a negative one", () => {
@@ -37,16 +47,12 @@ test("no surprise is a plain zero, not a negative one", () => {
   assert.ok(Object.is(meanBits([1, 1]), 0));
 });
 
-test("the branches are those of Python", () => {
-  for (const { choices, branches, more } of CASES.branches) {
-    const layout = branchLayout(choices);
-    assert.equal(layout.branches.length, branches.length, `branches of ${choices}`);
-    layout.branches.forEach(({ y, weight }, i) => {
-      assertClose(y, branches[i][0], `y of branch ${i} of ${choices}`);
-      assertClose(weight, branches[i][1], `weight of branch ${i} of ${choices}`);
-    });
-    assertClose(layout.more, more);
-  }
+test("whole branches, and a part of one", () => {
+  assert.deepEqual(branchLayout(3), { branches: [-1, 0, 1].map((y) => ({ y, weight: 1 })), more: 0 });
+  assert.deepEqual(branchLayout(1.5), { branches: [{ y: -0.5, weight: 1 }, { y: 0.5, weight: 0.5 }], more: 0 });
+  assert.equal(branchLayout(100).branches.length, 32);
+  assert.equal(branchLayout(100).more, 68);
+  assert.equal(branchLayout(Infinity).more, Infinity);
 });
 
 test("branches grow without a jump and their weights add up to the choices", () => {
@@ -60,16 +66,11 @@ test("branches grow without a jump and their weights add up to the choices", () 
   }
 });
 
-test("presets are those of Python, exactly", () => {
-  for (const { name, count, vocab_size, probs } of CASES.presets) assert.deepEqual(presetProbs(name, count, vocab_size), probs);
-  assert.deepEqual(new Set(CASES.presets.map(({ name }) => name)), new Set(PRESETS));
-});
-
 test("a slider has 0, 1, hundredths and the uniform probability, in order and once", () => {
   for (const vocabSize of [2, 3, 27, 28, 100, 1_000_000]) {
     const stops = probabilityStops(vocabSize);
     for (const p of [0, 0.001, 0.01, 0.2, 0.35, 0.8, 1, 1 / vocabSize]) assert.ok(stops.includes(p), `${p} of ${vocabSize}`);
-    for (let i = 1; i < stops.length; i += 1) assert.ok(stops[i] > stops[i - 1]);
+    for (let i = 1; i < stops.length; i += 1) assert.ok(stops[i] < stops[i - 1]);
   }
 });
 
@@ -79,8 +80,18 @@ test("a step along the slider always changes the probability", () => {
   for (const p of [1e-9, 0.0004, 0.1234, 0.9999]) {
     const at = nearestStop(stops, p);
     assert.ok(at > 0 && at < stops.length - 1, `${p} stands on an end`);
-    assert.ok(stops[at - 1] < p && p < stops[at + 1]);
+    assert.ok(stops[at - 1] > p && p > stops[at + 1]);
   }
+});
+
+test("a place on the axis is the probability next to it; the end is impossible", () => {
+  const stops = probabilityStops(27);
+  stops.forEach((p, i) => {
+    if (surpriseBits(p) <= AXIS_BITS || p === 0) assert.equal(stopAt(stops, axisPosition(surpriseBits(p))), i, `${p}`);
+  });
+  assert.equal(stops[stopAt(stops, 0)], 1);
+  assert.equal(stops[stopAt(stops, 1)], 0);
+  assert.equal(stops[stopAt(stops, 1 / (AXIS_BITS + 1))], 0.5);
 });
 
 test("characters are code points", () => {
@@ -100,6 +111,7 @@ test("a word has 2 to 12 printable characters", () => {
 });
 
 test("probabilities keep their places in another word", () => {
+  assert.deepEqual(derive({ word: "abcd", probs: [0.5], vocab_size: 4 }).probs, [0.5, 0.25, 0.25]);
   assert.deepEqual(carryProbs([0.5, 0.25], 3, 4), [0.5, 0.25, 0.25]);
   assert.deepEqual(carryProbs([0, 1, 0.5], 2, 27), [0, 1]);
 });
@@ -107,6 +119,7 @@ test("probabilities keep their places in another word", () => {
 test("counts of choices in a sentence are those of Python", () => {
   for (const { choices, text } of CASES.sentences) assert.equal(formatChoices(choices), text, `${choices}`);
   assert.equal(formatChoices(Infinity), "∞");
+  assert.deepEqual([1, 1.01, 2, Infinity].map(sentenceKey), ["sentence_certain", "sentence_almost", "sentence", "sentence_infinite"]);
 });
 
 test("ten thousand random moves: never NaN, and harmonic <= geometric <= arithmetic", () => {
@@ -122,7 +135,7 @@ test("ten thousand random moves: never NaN, and harmonic <= geometric <= arithme
     assert.ok(position >= 0 && position <= 1);
     for (const { y, weight } of branchLayout(geometric).branches) assert.ok(Number.isFinite(y) && weight > 0 && weight <= 1);
   }
-  assert.equal(axisPosition(AXIS_BITS + 1), 1);
+  assert.ok(axisPosition(1e3) < 1 && axisPosition(Infinity) === 1);
 });
 
 test("a link may set what the sliders may, and what it sets fits together", () => {

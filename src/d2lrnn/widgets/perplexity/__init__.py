@@ -79,7 +79,7 @@ class Perplexity(Explorable):
     _words = "perplexity"
 
     word = _SPEC.trait("word")
-    probs = _SPEC.trait("probs")
+    probs = t.List(t.Float()).tag(sync=True, control=True)  # bounds: see _validate_probs, whose message helps more
     vocab_size = _SPEC.trait("vocab_size")
 
     @property
@@ -98,7 +98,7 @@ class Perplexity(Explorable):
         return metrics.perplexity(self.probs)
 
     def preset(self, name: str) -> None:
-        """Set all probabilities at once: best (1), confident (0.8), unsure (0.2), uniform (1 / vocab_size) or worst (0).
+        """Set all probabilities: best (1), confident (0.8), unsure (0.2), uniform (1 / vocab_size) or worst (0).
 
         Raises
         ------

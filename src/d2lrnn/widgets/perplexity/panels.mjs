@@ -35,19 +35,26 @@ export function resultPanel(t) {
     now.set(...emphasised(t.raw(sentenceKey(choices)), { choices: formatChoices(choices) }));
     fork.setAttribute("aria-label", t("branches", { choices: choices === Infinity ? t("infinite") : formatChoices(choices) }));
   };
+  const paths = [];
+  const rest = svg("text", { y: 62, class: "ppl-fork-more" });
+  fork.append(svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), rest);
   const drawFork = (choices) => {
     const { branches, more } = branchLayout(choices);
     const right = more ? 112 : 190;
-    const paths = branches.map(({ y, weight }) => svg("path", {
-      class: weight < 1 ? "ppl-branch ppl-branch-part" : "ppl-branch",
-      d: `M14 56C64 56 ${right - 84} ${(56 + 50 * y).toFixed(2)} ${right} ${(56 + 50 * y).toFixed(2)}`,
+    while (paths.length > branches.length) paths.pop().remove();
+    while (paths.length < branches.length) {
+      paths.push(svg("path"));
+      fork.prepend(paths.at(-1));
+    }
+    branches.forEach(({ y, weight }, i) => {
+      const end = (56 + 50 * y).toFixed(2);
+      paths[i].setAttribute("class", weight < 1 ? "ppl-branch ppl-branch-part" : "ppl-branch");
+      paths[i].setAttribute("d", `M14 56C64 56 ${right - 84} ${end} ${right} ${end}`);
       // A little of the last branch shows from the start; it is dashed until it is whole.
-      "stroke-opacity": weight < 1 ? (0.25 + 0.75 * weight).toFixed(3) : null,
-    }));
-    const texts = more
-      ? [svg("text", { x: right + 8, y: 62, class: "ppl-fork-more" }, t("branches_more", { count: more === Infinity ? "∞" : formatNumber(more, 0) }))]
-      : [];
-    fork.replaceChildren(...paths, svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), ...texts);
+      paths[i].setAttribute("stroke-opacity", (0.25 + 0.75 * weight).toFixed(3));
+    });
+    rest.setAttribute("x", right + 8);
+    rest.textContent = more ? t("branches_more", { count: more === Infinity ? "∞" : formatNumber(more, 0) }) : "";
   };
   return { node, draw, drawFork };
 }
