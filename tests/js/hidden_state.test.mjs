@@ -1,58 +1,54 @@
-// The hidden state, cut and compared: the page's numbers are Python's, and what the definitions say.
+// The memory cut: the page's numbers are Python's, what the definitions say, and what the words claim.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { createReader } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  MAX_TEXT, ROWS, RULES, account, cutStates, distance, layoutOf, likeliest, oddsOf, orderOf, overlap, pastsOf, readable,
-  repair, sharedEnding, statesOf, twoRuns,
-} from "../../src/d2lrnn/widgets/hidden_state/index.mjs";
-import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
-import { encode, loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
+  MAX_GUESS, MAX_TEXT, cutStates, derive, distance, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
+} from "../../src/d2lrnn/widgets/hidden_state/maths.mjs";
+import { LEFT, cutAt, layoutOf, sentence, tail, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
+import { decodeLink, encodeLink, fill, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
+import { encode } from "../../src/d2lrnn/widgets/weights.mjs";
 
-const { cases: CASES, explained, order } = JSON.parse(readFileSync(new URL("./hidden_state_cases.json", import.meta.url), "utf8"));
+const CASES = JSON.parse(readFileSync(new URL("./hidden_state_cases.json", import.meta.url), "utf8"));
+const SPEC = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/hidden_state/spec.json", import.meta.url), "utf8"));
+const WORDS = SPEC.words.en;
 const bytes = readFileSync(new URL("../../src/d2lrnn/data/models/trained.safetensors", import.meta.url));
-const NETWORK = loadModel(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+const WEIGHTS = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const NETWORK = networkIn(WEIGHTS);
 const SIZE = NETWORK.model.numHiddens;
 const close = (a, b, bound, what) => assert.ok(Math.abs(a - b) < bound, `${what}: ${a} ${b}`);
+const defaults = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+const at = (settings) => derive({ ...defaults, ...settings, weights: WEIGHTS });
 
-function odds({ lanes, place }) {
-  return lanes.map((states) => oddsOf(NETWORK.model, states[place - 1] ?? new Float32Array(SIZE)));
-}
-
-test("states, distances, odds and their account are those of Python's HiddenState", () => {
-  assert.ok(CASES.length >= 16);
-  for (const { given, settings, state, distances, likeliest: rows, overlap: alike, summary, pasts } of CASES) {
+test("states, distances, probabilities and guesses are those of Python's HiddenState", () => {
+  assert.ok(CASES.length >= 12);
+  for (const { given, settings, state, distances, probs, guesses, kept } of CASES) {
     const what = JSON.stringify(given);
     if (given.text !== undefined) assert.equal(readable(given.text), settings.text);
-    const runs = twoRuns(NETWORK, settings);
-    assert.equal(runs.distances.length, distances.length, what);
-    distances.forEach((d, i) => close(runs.distances[i], d, 1e-4, `${what} ${i}`));
-    const last = runs.lanes.flatMap((states) => [...(states.at(-1) ?? [])].filter((_, unit) => unit % 9 === 0));
+    const model = at(settings);
+    assert.equal(model.distances.length, distances.length, what);
+    distances.forEach((d, i) => close(model.distances[i], d, 1e-4, `${what} ${i}`));
+    const last = model.states.flatMap((states) => [...(states.at(-1) ?? [])].filter((_, unit) => unit % 9 === 0));
     assert.equal(last.length, state.length);
     state.forEach((value, i) => close(last[i], value, 1e-5, what));
-    const [p, q] = odds(runs);
-    const found = likeliest(p, q, NETWORK.vocab);
-    assert.equal(found.length, ROWS);
-    found.forEach(({ character, p: one, q: two }, i) => {
-      assert.equal(character, rows[i][0], what);
-      close(one, rows[i][1], 1e-5, what);
-      close(two, rows[i][2], 1e-5, what);
+    model.states.forEach((states, run) => {
+      probsOf(NETWORK.model, states.at(-1) ?? new Float32Array(SIZE)).forEach((p, k) => close(p, probs[run][k], 1e-5, what));
+      close(model.guesses[run].p, Math.max(...probs[run]), 1e-5, what);
     });
-    close(overlap(p, q), alike, 1e-5, what);
-    assert.deepEqual(account(runs, settings.mode, [p, q]), summary, what);
-    assert.deepEqual(pastsOf(runs, settings.mode), pasts, what);
+    assert.deepEqual(model.guesses.map(({ written }) => written), guesses, what);
+    assert.equal(model.kept, kept);
   }
 });
 
-test("the odds of a state are what the reader of that text predicts", () => {
+test("the probabilities of a state are what the reader of that text predicts", () => {
   const reader = createReader(NETWORK.model);
   const text = "the tide clock";
   const states = statesOf(NETWORK, text);
   encode(text, NETWORK.vocab).forEach((index, i) => {
     const probs = reader.read(index);
-    oddsOf(NETWORK.model, states[i]).forEach((p, k) => close(p, probs[k], 1e-6, `${text[i]} ${k}`));
+    probsOf(NETWORK.model, states[i]).forEach((p, k) => close(p, probs[k], 1e-6, `${text[i]} ${k}`));
   });
 });
 
@@ -66,63 +62,97 @@ test("a cut text is the same up to the cut, zeros at it, and from then on a text
     assert.deepEqual(cut[i], reader.state, `after ${i + 1}`);
   });
   assert.deepEqual(cut.slice(3), fresh);
-  assert.notDeepEqual(cut[3], whole[3]);
-  const { distances, since } = twoRuns(NETWORK, { mode: "cut", text: "another", cut: 3, place: 7 });
-  assert.equal(since, 3);
+  const { distances, forgotten, kept } = at({ text: "another", cut: 3 });
+  assert.deepEqual([forgotten, kept], ["ano", "ther"]);
   assert.deepEqual(distances.slice(0, 2), [0, 0]);
   close(distances[2], Math.hypot(...whole[2]), 1e-5, "at the cut");
 });
 
-test("two texts stand above each other at their ends, and one that has not begun is zeros", () => {
-  const runs = twoRuns(NETWORK, { mode: "compare", text: "another", second: "ther", cut: 1, place: 99 });
-  assert.deepEqual(runs.texts, ["another", "\0\0\0ther"]);
-  assert.deepEqual(runs.lanes[1].slice(0, 3), Array(3).fill(new Float32Array(SIZE)));
-  assert.deepEqual(runs.lanes[1].slice(3), statesOf(NETWORK, "ther"));
-  assert.equal(runs.since, 3);
-  assert.equal(runs.place, 7, "a place beyond the end is the end");
-  assert.deepEqual(twoRuns(NETWORK, { mode: "compare", text: "", second: "", cut: 1, place: 1 }).place, 0);
+test("a guess ends with the word, or after so many letters, and begins with the likeliest character", () => {
+  for (const { settings } of CASES) {
+    for (const { written } of at(settings).guesses) {
+      assert.ok(written.length >= 1 && written.length <= MAX_GUESS);
+      assert.ok(!written.slice(0, -1).includes(" "), written);
+      assert.ok(written.endsWith(" ") || written.length === MAX_GUESS, written);
+    }
+  }
+  const state = statesOf(NETWORK, "ther").at(-1);
+  const probs = probsOf(NETWORK.model, state);
+  assert.equal(guessFrom(NETWORK, state).written[0], NETWORK.vocab[probs.indexOf(Math.max(...probs))]);
+  assert.deepEqual(["and ther", "", "so ", "x"].map(lastWord), ["ther", "", "", "x"]);
 });
 
-test("the preset shows what it is there for: four letters in common, and predictions with next to nothing", () => {
-  const { settings } = CASES.find(({ given }) => given.mode === "compare" && Object.keys(given).length === 1);
-  const runs = twoRuns(NETWORK, settings);
-  assert.equal(sharedEnding(settings.text, settings.second), 4);
-  const [p, q] = odds(runs);
-  assert.ok(overlap(p, q) < 0.1);
-  const best = (probs) => NETWORK.vocab[probs.indexOf(Math.max(...probs))];
-  assert.deepEqual([best(p), best(q)], [" ", "e"]);
-  const tail = runs.distances.slice(runs.since - 1);
-  assert.ok(tail.every((d, i) => i === 0 || d < tail[i - 1]), "each shared letter brings the states nearer");
+test("the figure opens on the two guesses of the chapter", () => {
+  const { guesses, text, cut } = at({});
+  assert.deepEqual([text.slice(0, cut), text.slice(cut)], ["and then there was ano", "ther"]);
+  assert.deepEqual(guesses.map((guess) => Object.values(wordOf(guess)).join("")), ["another␣", "there␣"]);
+  const [key, values] = sentence(at({}));
+  assert.equal(key, "now_differ");
+  assert.match(fill(WORDS[key], values), /only ther in memory, and expects there␣ instead of another␣/);
 });
 
-test("distance, overlap, shared ending: by hand", () => {
+test("the right answers of the steps are right", () => {
+  const [one, two, three] = SPEC.steps.map(({ state }) => at(state));
+  assert.deepEqual([one.kept, two.kept, three.kept], ["other", "er", "there was another"]);
+  assert.equal(one.guesses[1].written, " ");
+  assert.ok(one.guesses[1].p > 0.95 && one.distances.at(-1) > 2);
+  assert.equal(two.guesses[1].written, " ");
+  assert.ok(two.guesses[1].p < 0.65 && two.guesses[0].p > 0.9);
+  const left = three.distances.at(-1) / three.distances[three.cut - 1];
+  const answers = [0.5, 0.1, 0.01];
+  const nearest = answers.map((share) => Math.abs(Math.log(left / share)));
+  assert.equal(nearest.indexOf(Math.min(...nearest)), SPEC.steps[2].right);
+  assert.equal(three.kept.length, 17);
+  for (const { before } of SPEC.steps) assert.equal(at(before).kept, "ther", "the question comes before the answer is shown");
+});
+
+test("whatever the cut, the sentence has all its values", () => {
+  for (const { settings } of CASES) {
+    for (let cut = 1; cut <= MAX_TEXT; cut += 1) {
+      const model = at({ ...settings, cut });
+      const [key, values] = sentence(model);
+      assert.ok(!/NaN|undefined/.test(fill(WORDS[key], values)));
+      assert.equal(key === "now_nothing", model.text !== "" && cut >= model.text.length);
+    }
+  }
+  assert.deepEqual(sentence(at({ text: "" })), ["now_empty", {}]);
+});
+
+test("distance, and what is shown of a long text: by hand", () => {
   assert.equal(distance([3, 0, 1], [0, 4, 1]), 5);
-  assert.equal(overlap([0.5, 0.5, 0], [0.25, 0, 0.75]), 0.25);
-  assert.deepEqual([["another", "ther"], ["ab", "cd"], ["", "x"], ["aa", "aaa"]].map(([a, b]) => sharedEnding(a, b)), [4, 0, 0, 2]);
-  assert.deepEqual(orderOf([0.3, 0.1, 0.3, 0.2]), [1, 3, 0, 2]);
-});
-
-test("the rows are every unit once, in Python's order", () => {
-  assert.deepEqual(orderOf(explained), order);
-  assert.equal(new Set(order).size, SIZE);
+  assert.deepEqual(["ano", "a b", " by", "and then there was ano"].map((text) => tail(text, 8)), ["ano", "a\u00a0b", "␣by", "…\u2060was\u00a0ano"]);
 });
 
 test("texts are bounded, and a link may set what the controls may", () => {
   assert.equal(readable("<b>\u0000".repeat(50_000)).length, MAX_TEXT);
-  const link = (state) => decodeLink(encodeLink("HiddenState", 0, state), "HiddenState", 0, RULES);
-  const state = { mode: "compare", text: "the sea", second: "a sea", unit: 127, place: 3, cut: 40 };
+  assert.equal(SPEC.controls.text.max, MAX_TEXT);
+  assert.equal(SPEC.controls.cut.max, MAX_TEXT);
+  assert.equal(SPEC.controls.unit.max, SIZE - 1);
+  const rules = rulesOf(SPEC.controls);
+  const link = (state) => decodeLink(encodeLink("HiddenState", 0, state), "HiddenState", 0, rules);
+  const state = { text: "the sea", cut: 40, unit: 127 };
   assert.deepEqual(link(state), state);
-  assert.equal(link({ mode: "both", text: "x".repeat(41), second: 3, unit: 128, place: 0, cut: 41 }), null);
-  assert.deepEqual(repair({ ...state, text: "The SEA!", second: "👩" }), { ...state, text: "the sea ", second: " " });
+  assert.equal(link({ text: "x".repeat(41), unit: 128, cut: 41 }), null);
+  assert.deepEqual(decodeLink("#explore=HiddenState&cut=21", "HiddenState", 0, rules), { cut: 21 });
+  assert.deepEqual(repair({ ...state, text: "The SEA!" }), { ...state, text: "the sea " });
 });
 
-test("the figure fits its width, from one letter to the most, on a phone and off it", () => {
+test("the stage fits its width, and a place on it is the cut that stands there", () => {
   for (const width of [290, 340, 720]) {
     for (const count of [0, 1, 26, MAX_TEXT]) {
-      for (const mode of ["cut", "compare"]) {
-        const { right, height, plots, mapEnd, column } = layoutOf(width, count, mode);
-        assert.ok(right <= width && column > 5 && mapEnd < plots[0] && plots[1] < height);
-      }
+      const { right, height, plotEnd, mapEnd, plot, column } = layoutOf(width, count);
+      assert.ok(right <= width && column > 5 && mapEnd < plot && plotEnd < height);
+      for (let cut = 1; cut <= count; cut += 1) assert.equal(cutAt((LEFT + cut * column) / width, width, count), cut);
+      if (count > 0) assert.deepEqual([cutAt(0, width, count), cutAt(1, width, count)], [1, count]);
     }
   }
+});
+
+test("the first walk begins at the end, passes the cut and ends on it", () => {
+  for (const [cut, count] of [[22, 26], [1, 5], [26, 26], [3, 40], [40, 40]]) {
+    const stops = walk(cut, count);
+    assert.deepEqual([stops[0], stops.at(-1)], [count, cut]);
+    assert.ok(stops.every((stop, i) => stop >= 1 && stop <= count && (i === 0 || Math.abs(stop - stops[i - 1]) === 1)));
+  }
+  assert.ok(walk(22, 26).includes(21), "the words change on the way");
 });

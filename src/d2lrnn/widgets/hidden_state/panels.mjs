@@ -1,0 +1,367 @@
+// What HiddenState shows: the sentence under the scissors, the map of the difference, its length, the two guesses, one unit.
+import { legend, linePath, scale } from "../charts.mjs";
+import { dragOn } from "../shape.mjs";
+import { element, formatNumber, formatProbability, rangeControl, svg, visibleCharacter } from "../ui.mjs";
+
+// ---- where things stand ---------------------------------------------------------------------------------------------
+
+export const LEFT = 30;
+const RIGHT = 6;
+const WIDEST_COLUMN = 26;
+const HANDLE = 44;
+const LETTERS = 34;
+const CAPTION = 20;
+const MAP = 128;
+const PLOT = 54;
+
+/**
+ * Where everything stands in a stage of some width, in pixels.
+ *
+ * One column for each letter and one for the guess. Under a letter stands the state that the letter finds, which has
+ * read what is to its left; so the difference begins right of the cut, and the last column is the state that guesses.
+ */
+export function layoutOf(width, count) {
+  const column = Math.min(WIDEST_COLUMN, (width - LEFT - RIGHT) / (count + 1));
+  const map = HANDLE + LETTERS + CAPTION;
+  const plot = map + MAP + CAPTION + 6;
+  return {
+    column, letters: HANDLE + 22, caption: map - 6, map, mapEnd: map + MAP, plotCaption: plot - 7, plot, plotEnd: plot + PLOT,
+    right: LEFT + column * (count + 1), height: plot + PLOT + 6,
+  };
+}
+
+/** The cut that stands nearest to a place, given as a share of the stage's width: 1 to `count`. */
+export function cutAt(share, width, count) {
+  const { column } = layoutOf(width, count);
+  return Math.min(count, Math.max(1, Math.round((share * width - LEFT) / column)));
+}
+
+// ---- words ----------------------------------------------------------------------------------------------------------
+
+/** The last characters of a text as one word to the line breaker, a space at either end made visible. */
+export function tail(text, most = 12) {
+  const long = text.length > most;
+  const part = long ? text.slice(-most).trimStart() : text;
+  return (long ? "…\u2060" : "") + part.replace(/^ | $/g, "␣").replaceAll(" ", "\u00a0");
+}
+
+/** The word under way and what the network adds, as far as it can be shown. */
+export function wordOf({ stem, written }, most = 16) {
+  return { stem: stem.length > most ? `…${stem.slice(1 - most)}` : stem, written: written.replace(" ", "␣") };
+}
+
+/** A distance: one decimal, two where it is small. */
+export function short(distance) {
+  if (distance > 0 && distance < 0.005) return "<0.01";
+  return formatNumber(distance, distance < 0.095 ? 2 : 1);
+}
+
+const inOne = (guess) => Object.values(wordOf(guess)).join("");
+
+/** The sentence on top: a key of the words, and its values. */
+export function sentence({ text, forgotten, kept, guesses }) {
+  if (text === "") return ["now_empty", {}];
+  const [whole, other] = guesses;
+  const values = { forgotten: tail(forgotten), kept: tail(kept), other: inOne(other), whole: inOne(whole) };
+  if (kept === "") return ["now_nothing", values];
+  if (whole.written !== other.written) return ["now_differ", values];
+  return ["now_same", { ...values, other: wordOf(other).written, p: formatProbability(other.p), q: formatProbability(whole.p) }];
+}
+
+// ---- the sentence, the scissors, the map, the distance ---------------------------------------------------------------
+
+/** "#0072b2" as three numbers. */
+function parseHex(colour) {
+  return [1, 3, 5].map((at) => Number.parseInt(colour.trim().slice(at, at + 2), 16));
+}
+
+/** Paint the differences, one pixel a value: blue at -1 and below, the surface at 0, vermillion at +1 and above. */
+function paint(canvas, { states: [whole, other], numHiddens }, [blue, surface, vermillion]) {
+  canvas.width = whole.length + 1; // before the first letter both are zeros
+  canvas.height = numHiddens;
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, numHiddens);
+  for (let i = 0; i < canvas.width; i += 1) {
+    for (let unit = 0; unit < numHiddens; unit += 1) {
+      const value = i > 0 ? whole[i - 1][unit] - other[i - 1][unit] : 0;
+      const end = value < 0 ? blue : vermillion;
+      const at = 4 * (unit * canvas.width + i);
+      const strength = Math.min(1, Math.abs(value));
+      for (let c = 0; c < 3; c += 1) image.data[at + c] = surface[c] + strength * (end[c] - surface[c]);
+      image.data[at + 3] = 255;
+    }
+  }
+  context.putImageData(image, 0, 0);
+}
+
+/** Call back when the page's theme, or the system's, changes: a canvas does not follow by itself. */
+function watchTheme(onChange, signal) {
+  const observer = new MutationObserver(onChange);
+  const attributeFilter = ["class", "data-theme", "data-jp-theme-light"];
+  for (const node of [document.documentElement, document.body]) observer.observe(node, { attributes: true, attributeFilter });
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", onChange, { signal });
+}
+
+/** Call back with the width of a node, now and when it changes. */
+function watchWidth(node, onWidth, signal) {
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    const now = Math.round(node.clientWidth);
+    if (now === width || now === 0) return;
+    width = now;
+    onWidth(width);
+  });
+  observer.observe(node);
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+}
+
+const SCISSORS = [
+  "M8.4 6.8 16.2 23M15.6 6.8 7.8 23", // blades
+  "M7.2 1.2a2.9 2.9 0 1 1 0 5.8 2.9 2.9 0 1 1 0-5.8M16.8 1.2a2.9 2.9 0 1 1 0 5.8 2.9 2.9 0 1 1 0-5.8", // rings
+];
+
+function scissors() {
+  return svg("svg", { viewBox: "0 0 24 24", width: 26, height: 26, "aria-hidden": "true" },
+    ...SCISSORS.map((d) => svg("path", { d, class: "cut-icon" })));
+}
+
+/** The text with the scissors on it, over the map of the difference and its length: drag anywhere, or use the arrow keys. */
+export function stage({ t, onCut, signal }) {
+  const picture = svg("svg", { class: "cut-picture", role: "img" });
+  const canvas = element("canvas", { class: "cut-map", "aria-hidden": "true" });
+  const handle = element(
+    "div", { class: "cut-handle", role: "slider", tabindex: "0", "aria-label": t("handle"), "aria-valuemin": 1 }, scissors(),
+  );
+  const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
+  const ramp = element("span", { class: "cut-ramp", "aria-hidden": "true" }, t("ramp_low"), element("span", { class: "cut-ramp-bar" }), t("ramp_high"));
+  const node = element("div", { class: "cut-stage" }, canvas, picture, ramp, drag, handle);
+  let latest = null;
+  let width = 0;
+  let marked = false;
+
+  const move = ({ x }) => {
+    if (latest.text === "") return;
+    const cut = cutAt(x, width, latest.text.length);
+    if (cut !== latest.cut) onCut(cut);
+  };
+  dragOn(node, { axis: "x", move, signal });
+  handle.addEventListener("keydown", (event) => {
+    const { cut, text: { length } } = latest;
+    const aims = {
+      ArrowLeft: cut - 1, ArrowDown: cut - 1, ArrowRight: cut + 1, ArrowUp: cut + 1, PageDown: cut - 5, PageUp: cut + 5, Home: 1, End: length,
+    };
+    if (!Object.hasOwn(aims, event.key) || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const aim = Math.min(length, Math.max(1, aims[event.key]));
+    if (length > 0 && aim !== cut) onCut(aim);
+  }, { signal });
+
+  const colours = () => {
+    const style = getComputedStyle(node);
+    return ["blue", "surface", "vermillion"].map((name) => parseHex(style.getPropertyValue(`--d2lrnn-${name}`)));
+  };
+
+  const drawFigure = () => {
+    const { text, cut, distances, numHiddens, unit } = latest;
+    const count = text.length;
+    const layout = layoutOf(width, count);
+    const { column, right, map, plot, plotEnd } = layout;
+    const x = (j) => LEFT + (j + 0.5) * column;
+    const edge = LEFT + cut * column;
+    const parts = [];
+    const add = (tag, attributes, ...children) => parts.push(svg(tag, attributes, ...children));
+    const letters = Math.min(24, 1.6 * column).toFixed(1);
+    [...text].forEach((character, j) => {
+      if (character === " ") return;
+      add("text", { class: `cut-letter${j < cut ? " cut-forgotten" : ""}`, x: x(j), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, character);
+    });
+    add("text", { class: "cut-letter cut-next-letter", x: x(count), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, "?");
+    if (count > 0) add("path", { class: "cut-cut", d: `M${edge} ${HANDLE - 6}V${plotEnd}` });
+    // the map
+    const wide = right - LEFT > 400;
+    add("text", { class: "d2lrnn-tick cut-halo", x: LEFT, y: layout.caption }, t(wide ? "map_long" : "map", { units: numHiddens }));
+    add("rect", { class: "cut-frame", x: LEFT, y: map, width: right - LEFT, height: MAP });
+    if (marked && count > 0) {
+      const y = map + unit + 0.5;
+      add("path", { class: "cut-mark", d: `M${LEFT - 9} ${y - 5}L${LEFT - 2} ${y}L${LEFT - 9} ${y + 5}Z` });
+      add("path", { class: "cut-mark-line", d: `M${LEFT} ${y - 2}H${right}M${LEFT} ${y + 2}H${right}` });
+    }
+    if (edge - LEFT > 90) {
+      add("text", { class: "d2lrnn-tick cut-halo", x: (LEFT + edge) / 2, y: map + MAP / 2 + 4, "text-anchor": "middle" }, t("none"));
+    }
+    // the distance
+    const most = Math.max(10, ...distances);
+    const y = scale([0, most], [plotEnd, plot]);
+    add("text", { class: "d2lrnn-tick cut-halo", x: right, y: layout.plotCaption, "text-anchor": "end" }, t("distance"));
+    for (const tick of [0, 5, 10]) {
+      add("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(tick)}H${right}` });
+      add("text", { class: "d2lrnn-tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, String(tick));
+    }
+    if (count > 0) {
+      const values = distances.slice(cut - 1);
+      const xs = values.map((_, i) => cut + i);
+      const line = linePath(xs, values, x, y);
+      add("path", { class: "cut-area", d: `${line}L${x(count)} ${plotEnd}L${x(cut)} ${plotEnd}Z` });
+      add("path", { class: "cut-zero", d: `M${LEFT} ${y(0)}H${edge}` });
+      add("path", { class: "cut-line", d: line });
+      for (const i of values.length > 1 ? [0, values.length - 1] : [0]) {
+        add("circle", { class: "cut-dot", cx: x(xs[i]), cy: y(values[i]), r: 3.5 });
+        const beside = i === 0 && edge - LEFT > 40; // else above: there is the axis
+        const [dx, dy, anchor] = beside ? [-8 - column / 2, 5, "end"] : [i === 0 ? -4 : 4, -8, i === 0 ? "start" : "end"];
+        add("text", { class: "cut-value", x: x(xs[i]) + dx, y: y(values[i]) + dy, "text-anchor": anchor }, short(values[i]));
+      }
+    }
+    picture.setAttribute("viewBox", `0 0 ${width} ${layout.height}`);
+    picture.setAttribute("height", layout.height);
+    picture.setAttribute("aria-label", count === 0 ? t("stage_empty") : t("stage", {
+      text, forgotten: latest.forgotten, distances: distances.slice(cut - 1).map(short).join(", "),
+    }));
+    picture.replaceChildren(...parts);
+    ramp.hidden = right - LEFT < 290;
+    ramp.style.setProperty("top", `${map - 20}px`);
+    ramp.style.setProperty("right", `${width - right}px`);
+    for (const [name, value] of Object.entries({ left: LEFT, top: map, width: right - LEFT, height: MAP })) {
+      canvas.style.setProperty(name, `${value}px`);
+    }
+    placeHandle(cut);
+  };
+  const placeHandle = (at) => {
+    const { column } = layoutOf(width, latest.text.length);
+    const left = LEFT + at * column;
+    handle.style.setProperty("left", `${left - 22}px`);
+    drag.classList.toggle("cut-drag-right", left < 140);
+    drag.style.setProperty("left", `${left}px`);
+  };
+  const draw = (model) => {
+    latest = model;
+    const { text, cut, forgotten, kept } = model;
+    const values = { forgotten: tail(forgotten, 40), kept };
+    handle.hidden = drag.hidden = text === "";
+    handle.setAttribute("aria-valuemax", Math.max(1, text.length));
+    handle.setAttribute("aria-valuenow", Math.max(1, cut));
+    handle.setAttribute("aria-valuetext", t(kept === "" ? "cut_value_nothing" : "cut_value", values));
+    paint(canvas, model, colours());
+    if (width > 0) drawFigure();
+  };
+  watchWidth(node, (now) => {
+    width = now;
+    if (latest) drawFigure();
+  }, signal);
+  watchTheme(() => latest && paint(canvas, latest, colours()), signal);
+  const mark = (on) => {
+    marked = on;
+    if (latest && width > 0) drawFigure();
+  };
+  return { node, draw, mark, placeHandle: (at) => width > 0 && placeHandle(at) };
+}
+
+// ---- the two guesses ------------------------------------------------------------------------------------------------
+
+/** What either run writes next, in words. */
+export function guessCards({ t }) {
+  const cards = ["whole", "other"].map((kind) => {
+    const caption = element("p", { class: "cut-caption" });
+    const stem = element("span", { class: "cut-stem" });
+    const written = element("span", { class: "cut-written" });
+    const next = element("p", { class: "cut-next" });
+    const word = element("p", { class: "cut-word" }, stem, written);
+    return { caption, stem, written, next, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
+  });
+  const draw = ({ kept, guesses }) => {
+    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: tail(kept, 14) })];
+    cards.forEach((card, i) => {
+      const { stem, written } = wordOf(guesses[i], 12);
+      card.caption.textContent = captions[i];
+      card.stem.textContent = stem;
+      card.written.textContent = written;
+      card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
+      card.next.textContent = t("next", { character: visibleCharacter(guesses[i].written[0]), p: formatProbability(guesses[i].p) });
+    });
+  };
+  return { node: element("div", { class: "cut-cards" }, ...cards.map(({ node }) => node)), draw };
+}
+
+// ---- one unit -------------------------------------------------------------------------------------------------------
+
+const TRACE = 90;
+
+/** A value from -1 to 1 with its sign. */
+function signed(value) {
+  const text = Math.abs(value).toFixed(2);
+  return text === "0.00" ? text : `${value < 0 ? "−" : "+"}${text}`;
+}
+
+/** The values of one unit in both runs, over the letters. */
+export function unitPanel({ t, onUnit, max, signal }) {
+  const value = element("b");
+  const range = rangeControl({
+    label: element("span", { class: "cut-slider-label" }, t("unit"), " ", value), min: 0, max, signal, onInput: onUnit,
+  });
+  const picture = svg("svg", { class: "cut-picture", role: "img", height: TRACE + 30 });
+  const box = element("div", {}, picture);
+  const node = element(
+    "div", { class: "cut-unit" }, element("p", { class: "cut-hint" }, t("unit_note")), range.node, box,
+    legend([{ kind: 1, text: t("unit_whole") }, { kind: 2, text: t("unit_cut") }]),
+  );
+  let latest = null;
+  let width = 0;
+  const paintTraces = () => {
+    const { text, states, unit, cut } = latest;
+    const { column, right } = layoutOf(width, text.length);
+    const x = (j) => LEFT + (j + 0.5) * column;
+    const y = scale([-1, 1], [TRACE, 8]);
+    const parts = [];
+    for (const tick of [-1, 0, 1]) {
+      parts.push(svg("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(tick)}H${right}` }));
+      parts.push(svg("text", { class: "d2lrnn-tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, String(tick).replace("-", "−")));
+    }
+    const xs = Array.from({ length: text.length + 1 }, (_, j) => j);
+    [...text].forEach((character, j) => {
+      if (character === " ") return;
+      const size = Math.min(15, 1.55 * column).toFixed(1);
+      parts.push(svg("text", { class: "cut-letter", x: x(j), y: TRACE + 20, "font-size": size, "text-anchor": "middle" }, character));
+    });
+    if (text !== "") parts.push(svg("path", { class: "cut-cut", d: `M${LEFT + cut * column} 2V${TRACE + 26}` }));
+    states.forEach((run, i) => {
+      parts.push(svg("path", { class: `d2lrnn-line d2lrnn-line-${i + 1}`, d: linePath(xs, [0, ...run.map((state) => state[unit])], x, y) }));
+    });
+    picture.setAttribute("viewBox", `0 0 ${width} ${TRACE + 30}`);
+    const inWords = (run) => run.map((state, j) => `${visibleCharacter(text[j])} ${signed(state[unit])}`).join(", ");
+    picture.setAttribute("aria-label", t("unit_plot", { unit, whole: inWords(states[0]), other: inWords(states[1]) }));
+    picture.replaceChildren(...parts);
+  };
+  watchWidth(box, (now) => {
+    width = now;
+    if (latest) paintTraces();
+  }, signal);
+  const draw = (model) => {
+    latest = model;
+    value.textContent = String(model.unit);
+    range.set(model.unit, t("unit_value", { unit: model.unit, units: model.numHiddens }));
+    if (width > 0) paintTraces();
+  };
+  return { node, draw };
+}
+
+// ---- a text of one's own --------------------------------------------------------------------------------------------
+
+/** A field for a text; its handler gets what is typed once an input method is done. */
+export function textField({ t, onText, readable, max, signal }) {
+  const input = element("input", {
+    type: "text", class: "d2lrnn-text cut-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+  });
+  const long = element("p", { class: "cut-hint", hidden: true }, t("text_long", { max }));
+  const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label" }, t("text"), input), long);
+  const read = (event) => {
+    if (!event.isComposing) onText(readable(input.value)); // else an input method is still at work
+  };
+  input.addEventListener("input", read, { signal });
+  input.addEventListener("compositionend", read, { signal });
+  const draw = ({ text }) => {
+    if (readable(input.value) !== text) input.value = text;
+    long.hidden = [...input.value].length <= max;
+  };
+  return { node, draw };
+}
