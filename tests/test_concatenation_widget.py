@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+from decimal import Decimal
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -14,6 +17,7 @@ import d2lrnn as d
 from d2lrnn.widgets import Concatenation
 
 JS = Path(__file__).parent / "js"
+SIZES = ("batch_size", "num_inputs", "num_hiddens")
 
 
 def test_the_stored_cases_are_fresh() -> None:
@@ -27,20 +31,49 @@ def test_the_stored_cases_are_fresh() -> None:
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 3, 4), (4, 4, 4)])
 def test_both_ways_are_the_recurrences_own(sizes: tuple[int, int, int]) -> None:
-    widget = Concatenation(**dict(zip("ndh", sizes)), row=0, column=0)
+    widget = Concatenation(**dict(zip(SIZES, sizes)), row=0, column=0)
     X, W_xh, H, W_hh = widget.matrices
     expected = d.rnn_step(X, H, W_xh, W_hh, torch.zeros(sizes[2], dtype=torch.float64)).atanh()
-    torch.testing.assert_close(widget.apart.tanh(), expected.tanh())
-    torch.testing.assert_close(widget.apart, widget.glued)
+    torch.testing.assert_close(widget.two_products.tanh(), expected.tanh())
+    torch.testing.assert_close(widget.two_products, widget.one_product)
 
 
 def test_a_smaller_result_keeps_the_place_inside() -> None:
-    widget = Concatenation(n=4, h=4, row=3, column=3)
-    widget.update(n=2, h=1)
+    widget = Concatenation(batch_size=4, num_hiddens=4, row=3, column=3)
+    widget.update(batch_size=2, num_hiddens=1)
     assert (widget.row, widget.column) == (1, 0)
 
 
-@pytest.mark.parametrize("wrong", [{"n": 0}, {"d": 5}, {"seed": -1}, {"n": 2, "row": 2}, {"h": 1, "column": 1}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"batch_size": 0},
+        {"num_inputs": 5},
+        {"seed": -1},
+        {"glued": 2},
+        {"batch_size": 2, "row": 2},
+        {"num_hiddens": 1, "column": 1},
+    ],
+)
 def test_what_is_out_of_range_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(t.TraitError):
         Concatenation(**wrong)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_static_picture_prints_true_sums(seed: int) -> None:
+    widget = Concatenation(seed=seed)
+    svg = ElementTree.fromstring(widget.static_picture())
+    texts = [node.text for node in svg.iter("{http://www.w3.org/2000/svg}text")]
+    numbers = [Decimal(text.replace("\u2212", "-")) for text in texts if re.fullmatch(r"\u2212?\d+\.\d+", text)]
+    n, d, h = widget.batch_size, widget.num_inputs, widget.num_hiddens
+    X, H, W_xh, W_hh, result = ([numbers.pop(0) for _ in range(size)] for size in (n * d, n * h, d * h, h * h, n * h))
+    assert numbers == [] and not any("-" in text for text in texts)
+    for i in range(n):
+        for j in range(h):
+            from_x = sum(X[i * d + k] * W_xh[k * h + j] for k in range(d))
+            from_h = sum(H[i * h + k] * W_hh[k * h + j] for k in range(h))
+            assert from_x + from_h == result[i * h + j]
+    sentence = widget.static_sentence().replace("\u2212", "-")
+    x, s, value = re.search(r"is (\S+) \+ (\S+) = (\S+) either way", sentence).groups()
+    assert Decimal(x) + Decimal(s) == Decimal(value) == result[widget.row * h + widget.column]

@@ -1,12 +1,18 @@
-// The concatenation identity in the page: the numbers of Python's Concatenation, in both precisions.
+// The concatenation identity in the page: the numbers of Python's Concatenation, sums that are true, blocks that fit.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { ROUND, RULES, bothWays, matrices, products, repair, sumOf } from "../../src/d2lrnn/widgets/concatenation/index.mjs";
-import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
+import {
+  ROUND, arrange, between, bothWays, countDifferent, derive, exactSum, matrices, products, repair, sumOf,
+} from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
+import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
+import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./concatenation_cases.json", import.meta.url), "utf8"));
+const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+const SIZES = [1, 2, 3, 4].flatMap((n) => [1, 2, 3, 4].flatMap((d) => [1, 2, 3, 4].map((h) => (
+  { batch_size: n, num_inputs: d, num_hiddens: h }))));
 
 test("matrices are Python's, number by number", () => {
   assert.ok(CASES.length >= 5);
@@ -14,45 +20,90 @@ test("matrices are Python's, number by number", () => {
 });
 
 test("both ways give Python's result: exactly in float32, to 1e-12 in float64", () => {
-  for (const { settings: { n, h, ...rest }, exact, float32 } of CASES) {
-    const mats = matrices({ n, h, ...rest });
-    for (let i = 0; i < n; i += 1) {
-      for (let j = 0; j < h; j += 1) {
-        const pairs = products(mats, i, j);
-        const wide = bothWays(pairs, ROUND.float64);
-        assert.ok(Math.abs(wide.apart - exact[i * h + j]) < 1e-12 && Math.abs(wide.glued - exact[i * h + j]) < 1e-12);
-        const { apart, glued } = bothWays(pairs, ROUND.float32);
-        assert.deepEqual([apart, glued], float32[i * h + j]);
-      }
-    }
+  for (const { settings, exact, float32 } of CASES) {
+    const { mats, parts } = derive({ ...settings, row: 0, column: 0, glued: false });
+    parts.flat().forEach(({ sum }, place) => assert.ok(Math.abs(sum - exact[place]) < 1e-12));
+    parts.forEach((line, i) => line.forEach((_, j) => {
+      const pairs = products(mats, i, j);
+      const wide = bothWays(pairs, ROUND.float64);
+      const place = i * line.length + j;
+      assert.ok(Math.abs(wide.apart - exact[place]) < 1e-12 && Math.abs(wide.glued - exact[place]) < 1e-12);
+      const { apart, glued } = bothWays(pairs, ROUND.float32);
+      assert.deepEqual([apart, glued], float32[place]);
+    }));
   }
 });
 
-test("in float32 the two ways sometimes part, by rounding alone", () => {
-  let parted = 0;
-  let all = 0;
-  for (let seed = 0; seed < 50; seed += 1) {
-    const mats = matrices({ n: 4, d: 4, h: 4, seed });
-    for (let i = 0; i < 4; i += 1) {
-      for (let j = 0; j < 4; j += 1) {
-        const { apart, glued } = bothWays(products(mats, i, j), ROUND.float32);
-        all += 1;
-        parted += apart !== glued;
-        assert.ok(Math.abs(apart - glued) < 1e-5);
-      }
-    }
+test("every sum that is printed is true, digit by digit", () => {
+  const hundredths = (text) => BigInt(text.replace(".", ""));
+  for (let seed = 0; seed < 60; seed += 1) {
+    const { mats, parts } = derive({ ...DEFAULTS, ...SIZES[seed], seed });
+    parts.forEach((line, i) => line.forEach(({ x, h, sum }, j) => {
+      const printed = [x, h, sum].map((value) => hundredths(value.toFixed(2)));
+      assert.equal(printed[0] + printed[1], printed[2]);
+      const pairs = products(mats, i, j);
+      const added = [...pairs.x, ...pairs.h].reduce((total, [u, v]) => total + hundredths(u.toFixed(1)) * hundredths(v.toFixed(1)), 0n);
+      assert.equal(added, printed[2], "entries have one decimal, so the sum of their products has two");
+    }));
   }
-  assert.ok(parted > all / 20 && parted < all, `${parted} of ${all}`);
 });
 
 test("sums are rounded at every step", () => {
   assert.equal(sumOf([[1, 1], [2 ** -25, 1], [2 ** -25, 1]], ROUND.float32), 1);
   assert.ok(sumOf([[1, 1], [2 ** -25, 1], [2 ** -25, 1]], ROUND.float64) > 1);
+  assert.equal(exactSum([[0.1, 0.2], [-0.3, 0.1]]), -0.01);
+});
+
+test("the right answers of the steps are right", () => {
+  const [glue, work, digit] = SPEC.steps;
+  const before = derive({ ...DEFAULTS, ...glue.before });
+  const after = derive({ ...DEFAULTS, ...glue.before, ...glue.state });
+  assert.ok(!before.glued && after.glued && glue.right === 0);
+  assert.deepEqual(after.parts, before.parts);
+  // n h d multiplications for X W_xh and n h h for H W_hh, or n h (d + h) for the glued product
+  const { batch_size: n, num_inputs: d, num_hiddens: h } = work.before;
+  assert.deepEqual([n, d, h, n * h * d + n * h * h], [3, 1, 4, n * h * (d + h)]);
+  assert.equal(work.right, 2);
+  for (const precision of ["float32", "float64"]) {
+    const { all, different, largest } = countDifferent(digit.before, precision);
+    assert.ok(all === 90 && different > 10 && different < 60, `${different} of ${all}`);
+    assert.ok(largest > 0 && largest < { float32: 1e-5, float64: 1e-14 }[precision]);
+  }
+  assert.equal(digit.right, 2);
+});
+
+test("the blocks fit where they stand and never lie on each other", () => {
+  for (const width of [200, 262, 330, 420, 560, 690, 900]) {
+    for (const sizes of SIZES) {
+      const layout = arrange(sizes, width);
+      const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
+      const { unit, broad, row } = layout;
+      const boxes = { X: [d * unit, n * row], H: [h * unit, n * row], W_xh: [h * broad, d * row], W_hh: [h * broad, h * row], sum: [h * broad, n * row] };
+      for (const state of ["apart", "glued"]) {
+        const shown = state === "apart" ? { ...boxes, from_x: boxes.sum, from_h: boxes.sum } : boxes;
+        const placed = Object.entries(shown).map(([name, size]) => [...layout[state][name], ...size]);
+        for (const [x, y, wide, high] of placed) {
+          assert.ok(x >= -0.01 && y >= -0.01 && x + wide <= layout.width + 0.01 && y + high <= layout[state].height, JSON.stringify({ width, sizes, state }));
+        }
+        placed.forEach(([x, y, wide, high], i) => placed.slice(0, i).forEach(([x2, y2, wide2, high2]) => {
+          const apart = x + wide <= x2 + 0.01 || x2 + wide2 <= x + 0.01 || y + high <= y2 + 0.01 || y2 + high2 <= y + 0.01;
+          assert.ok(apart, JSON.stringify({ width, sizes, state }));
+        }));
+      }
+      // Glued, H stands at the right of X, W_hh below W_xh, and the result where rows and columns cross.
+      const { X, H, W_xh, W_hh, sum } = layout.glued;
+      assert.ok(Math.abs(X[0] + d * unit - H[0]) < 1e-9 && X[1] === H[1] && W_xh[0] === W_hh[0] && Math.abs(W_xh[1] + d * row - W_hh[1]) < 1e-9);
+      assert.deepEqual(sum, [W_xh[0], X[1]]);
+      assert.deepEqual([0, 1].map((share) => between(layout, "H", share)), [layout.apart.H, H]);
+    }
+  }
+  assert.ok(arrange(DEFAULTS, 262).width === 262, "the first sizes need not scroll on the narrowest phone");
 });
 
 test("a link sets sizes within bounds, and the cell is one that there is", () => {
-  const link = (state) => decodeLink(encodeLink("Concatenation", 0, state), "Concatenation", 0, RULES);
-  assert.deepEqual(link({ n: 2, d: 4, h: 1, seed: 7 }), { n: 2, d: 4, h: 1, seed: 7 });
-  assert.equal(link({ n: 5, d: 0, h: 1.5, row: -1 }), null);
-  assert.deepEqual(repair({ n: 1, d: 2, h: 2, seed: 0, row: 3, column: 3 }), { n: 1, d: 2, h: 2, seed: 0, row: 0, column: 1 });
+  const link = (state) => decodeLink(encodeLink("Concatenation", 0, state), "Concatenation", 0, rulesOf(SPEC.controls));
+  const good = { batch_size: 2, num_inputs: 4, num_hiddens: 1, seed: 7, glued: true };
+  assert.deepEqual(link(good), good);
+  assert.equal(link({ batch_size: 5, num_inputs: 0, num_hiddens: 1.5, row: -1, glued: 1 }), null);
+  assert.deepEqual(repair({ batch_size: 1, num_hiddens: 2, row: 3, column: 3 }), { batch_size: 1, num_hiddens: 2, row: 0, column: 1 });
 });

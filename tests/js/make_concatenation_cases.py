@@ -24,7 +24,8 @@ def in_float32(pairs: list[tuple[float, float]]) -> np.float32:
 def cases() -> list[dict[str, Any]]:
     found = []
     for n, d, h, seed in [(2, 3, 3, 3), (1, 1, 1, 0), (4, 4, 4, 17), (3, 1, 4, 9999), (2, 4, 2, 5)]:
-        widget = Concatenation(n=n, d=d, h=h, seed=seed, row=0, column=0)
+        settings = {"batch_size": n, "num_inputs": d, "num_hiddens": h, "seed": seed}
+        widget = Concatenation(**settings, row=0, column=0)
         X, W_xh, H, W_hh = (m.tolist() for m in widget.matrices)
         rounded = []
         for i in range(n):
@@ -34,9 +35,9 @@ def cases() -> list[dict[str, Any]]:
                 rounded.append([float(np.float32(in_float32(x) + in_float32(s))), float(in_float32(x + s))])
         found.append(
             {
-                "settings": {"n": n, "d": d, "h": h, "seed": seed},
+                "settings": settings,
                 "matrices": {"X": X, "W_xh": W_xh, "H": H, "W_hh": W_hh},
-                "exact": widget.apart.flatten().tolist(),
+                "exact": widget.two_products.flatten().tolist(),
                 "float32": rounded,
             }
         )

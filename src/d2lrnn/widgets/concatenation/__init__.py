@@ -11,11 +11,11 @@ import traitlets as t
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
 from d2lrnn.widgets.randomness import random_source
-from d2lrnn.widgets.spec import Words
+from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["Concatenation"]
 
-_MOST = 4
+_SPEC = Spec("concatenation")
 
 
 class Concatenation(Explorable):
@@ -24,12 +24,14 @@ class Concatenation(Explorable):
 
     Parameters
     ----------
-    n, d, h : int, optional
-        Sequences, inputs and hidden units, 1 to 4 each.
-    seed : int, optional
-        Which numbers stand in the matrices.
+    glued : bool, optional
+        Whether the blocks stand together; default False.
     row, column : int, optional
         The number of the result to look at, from 0.
+    batch_size, num_inputs, num_hiddens : int, optional
+        Sequences, inputs and hidden units, 1 to 4 each.
+    seed : int, optional
+        Which numbers stand in the matrices; each has one decimal, so that every sum of products has two.
 
     Raises
     ------
@@ -38,8 +40,8 @@ class Concatenation(Explorable):
 
     Examples
     --------
-    >>> widget = Concatenation(n=2, d=3, h=4)
-    >>> widget.apart.shape, bool((widget.apart - widget.glued).abs().max() < 1e-12)
+    >>> widget = Concatenation(batch_size=2, num_inputs=3, num_hiddens=4)
+    >>> widget.two_products.shape, bool((widget.two_products - widget.one_product).abs().max() < 1e-12)
     (torch.Size([2, 4]), True)
     """
 
@@ -47,85 +49,107 @@ class Concatenation(Explorable):
     _css = stylesheet("concatenation")
     _words = "concatenation"
 
-    n = t.Int(2, min=1, max=_MOST).tag(sync=True, control=True)
-    d = t.Int(3, min=1, max=_MOST).tag(sync=True, control=True)
-    h = t.Int(3, min=1, max=_MOST).tag(sync=True, control=True)
-    seed = t.Int(3, min=0, max=9999).tag(sync=True, control=True)
-    row = t.Int(0, min=0, max=_MOST - 1).tag(sync=True, control=True)
-    column = t.Int(1, min=0, max=_MOST - 1).tag(sync=True, control=True)
+    glued = _SPEC.trait("glued")
+    row = _SPEC.trait("row")
+    column = _SPEC.trait("column")
+    batch_size = _SPEC.trait("batch_size")
+    num_inputs = _SPEC.trait("num_inputs")
+    num_hiddens = _SPEC.trait("num_hiddens")
+    seed = _SPEC.trait("seed")
 
     @t.validate("row", "column")
     def _validate_place(self, proposal: dict[str, Any]) -> int:
-        name, size = proposal["trait"].name, self.n if proposal["trait"].name == "row" else self.h
-        if proposal["value"] >= size:
-            raise t.TraitError(f"{name} is {proposal['value']}; the result has {size} of them, counted from 0.")
-        return proposal["value"]
+        name, place = proposal["trait"].name, proposal["value"]
+        size = self.batch_size if name == "row" else self.num_hiddens
+        if place >= size:
+            raise t.TraitError(f"{name} is {place}; the result has {size} of them, counted from 0.")
+        return place
 
-    @t.observe("n", "h")
+    @t.observe("batch_size", "num_hiddens")
     def _keep_inside(self, _change: dict[str, Any]) -> None:
-        self.row, self.column = min(self.row, self.n - 1), min(self.column, self.h - 1)
+        self.row, self.column = min(self.row, self.batch_size - 1), min(self.column, self.num_hiddens - 1)
 
     @property
     def matrices(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """X (n, d), W_xh (d, h), H (n, h) and W_hh (h, h), float64."""
-        shapes = [(self.n, self.d), (self.d, self.h), (self.n, self.h), (self.h, self.h)]
+        """X, W_xh, H and W_hh in their shapes, float64."""
+        inner = self.num_hiddens
+        shapes = [
+            (self.batch_size, self.num_inputs),
+            (self.num_inputs, inner),
+            (self.batch_size, inner),
+            (inner, inner),
+        ]
         numbers = random_source(self.seed)
         return tuple(
-            torch.tensor([[_two_decimals(next(numbers)) for _ in range(c)] for _ in range(r)], dtype=torch.float64)
+            torch.tensor([[_one_decimal(next(numbers)) for _ in range(c)] for _ in range(r)], dtype=torch.float64)
             for r, c in shapes
         )
 
     @property
-    def apart(self) -> torch.Tensor:
-        """X W_xh + H W_hh, shape (n, h), float64."""
+    def two_products(self) -> torch.Tensor:
+        """X W_xh + H W_hh, shape (batch_size, num_hiddens), float64."""
         X, W_xh, H, W_hh = self.matrices
         return X @ W_xh + H @ W_hh
 
     @property
-    def glued(self) -> torch.Tensor:
+    def one_product(self) -> torch.Tensor:
         """The same from one product of the glued matrices."""
         X, W_xh, H, W_hh = self.matrices
         return torch.cat([X, H], dim=1) @ torch.cat([W_xh, W_hh])
 
     # ---- the static picture ----
 
+    def _told(self) -> dict[str, object]:
+        X, W_xh, H, W_hh = self.matrices
+        x, h = ((A[self.row] * B[:, self.column]).sum() for A, B in ((X, W_xh), (H, W_hh)))
+        place = {"row": self.row + 1, "column": self.column + 1}
+        return place | {"x": _written(x, 2), "h": _written(h, 2), "value": _written(x + h, 2)}
+
     def static_sentence(self) -> str:
-        """The number looked at."""
-        value = f"{float(self.apart[self.row, self.column]):.2f}"
-        return Words(self._words)("sentence", row=self.row + 1, column=self.column + 1, value=value)
+        """The number looked at, and its two parts."""
+        return Words(self._words)("sentence", **self._told())
 
     def static_picture(self) -> str:
-        """The glued matrices and their product."""
-        words = Words(self._words)
-        value = f"{float(self.apart[self.row, self.column]):.2f}"
-        description = words(
-            "picture", n=self.n, d=self.d, h=self.h, row=self.row + 1, column=self.column + 1, value=value
-        )
+        """The glued matrices, the weights above and the rows at the left; the result stands where they cross."""
         X, W_xh, H, W_hh = self.matrices
-        left, right = torch.cat([X, H], dim=1), torch.cat([W_xh, W_hh])
-        cell = min(34, 400 / (self.d + 3 * self.h + 2))
-        height = 30 + cell * max(self.n, self.d + self.h)
-        picture = Picture(440, height, words("title"), description)
+        rows, inner, columns = self.batch_size, self.num_inputs + self.num_hiddens, self.num_hiddens
+        words = Words(self._words)
+        description = words("picture", rows=rows, inner=inner, columns=columns, **self._told())
+        left, broad, high = 44, 58, 32
+        corner = (12 + left * inner + 10, 12 + high * inner + 10)
+        picture = Picture(corner[0] + broad * columns + 12, corner[1] + high * rows + 12, words("title"), description)
 
-        def block(values: torch.Tensor, x: float, split: int, along: int, marked: tuple) -> None:
+        def block(
+            values: torch.Tensor, x: float, y: float, wide: float, paint: str, dashes: str, decimals: int
+        ) -> None:
             for i, line in enumerate(values.tolist()):
                 for j, number in enumerate(line):
-                    part = color("blue" if (i, j)[along] < split else "vermillion")
-                    wide = 2.5 if i == marked[0] or j == marked[1] else 1
-                    place = {"x": x + cell * j + 1, "y": 12 + cell * i, "width": cell - 2, "height": cell - 2}
-                    picture.add("rect", **place, fill="none", stroke=part, stroke_width=wide)
-                    where = {"x": x + cell * (j + 0.5), "y": 12 + cell * (i + 0.6), "text_anchor": "middle"}
-                    picture.add("text", f"{number:.1f}", **where, font_size=round(0.36 * cell))
+                    place = {"x": x + wide * j + 1, "y": y + high * i + 1, "width": wide - 2, "height": high - 2}
+                    picture.add("rect", **place, fill="none", stroke=paint, stroke_dasharray=dashes)
+                    where = {"x": x + wide * (j + 0.5), "y": y + high * (i + 0.5) + 5, "text_anchor": "middle"}
+                    picture.add("text", _written(number, decimals), **where)
 
-        block(left, 4, self.d, 1, (self.row, None))
-        middle = 4 + cell * (self.d + self.h + 1)
-        block(right, middle, self.d, 0, (None, self.column))
-        block(self.glued, middle + cell * (self.h + 1), self.n + 1, 0, (self.row, None))
-        picture.add("text", "×", x=middle - 0.6 * cell, y=12 + 0.7 * cell)  # noqa: RUF001
-        picture.add("text", "=", x=middle + cell * (self.h + 0.35), y=12 + 0.7 * cell)
+        x_part, h_part = (color("blue"), "none", 1), (color("vermillion"), "4 3", 1)
+        block(X, 12, corner[1], left, *x_part)
+        block(H, 12 + left * self.num_inputs, corner[1], left, *h_part)
+        block(W_xh, corner[0], 12, broad, *x_part)
+        block(W_hh, corner[0], 12 + high * self.num_inputs, broad, *h_part)
+        block(self.one_product, *corner, broad, "currentColor", "none", 2)
+        for name, x, y, anchor in (
+            ("X", 12 + left * self.num_inputs / 2, corner[1] - 8, "middle"),
+            ("H", 12 + left * (self.num_inputs + inner) / 2, corner[1] - 8, "middle"),
+            ("W_xh", corner[0] - 8, 12 + high * self.num_inputs / 2 + 5, "end"),
+            ("W_hh", corner[0] - 8, 12 + high * (self.num_inputs + inner) / 2 - 5, "end"),
+        ):
+            picture.add("text", name, x=x, y=y, text_anchor=anchor, font_family="ui-monospace, monospace")
         return str(picture)
 
 
-def _two_decimals(u: float) -> float:
+def _one_decimal(u: float) -> float:
     # As JavaScript rounds: halves upwards.
-    return math.floor(400 * u - 200 + 0.5) / 100
+    return math.floor(40 * u - 19.5) / 10
+
+
+def _written(value: float, decimals: int) -> str:
+    """A number that has no more than so many decimals, with a true minus."""
+    return f"{round(float(value), decimals) + 0.0:.{decimals}f}".replace("-", "\u2212")

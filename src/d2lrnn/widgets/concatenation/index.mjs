@@ -1,189 +1,186 @@
-// The concatenation identity: X W_xh + H W_hh beside [X H] times W_xh over W_hh, product by product.
-import { randomSource } from "../core.mjs";
-import { formatPowerOfTen } from "../charts.mjs";
-import { buttonControl, element, explorable, footPanel, numberRule, rangeControl } from "../ui.mjs";
+// The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
+import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
+import { countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
+import { asPower, codePanel, roundingPanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-// ---- maths: the same as Python's Concatenation ------------------------------------------------------------------------
+const SLIDE_SECONDS = 1.1;
+const TERM_SECONDS = 0.4;
+const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
+const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share));
 
-export const MOST = 4;
-
-/** A matrix of two-decimal numbers from -2 to 2, as a list of rows. */
-function matrix(rows, columns, random) {
-  return Array.from({ length: rows }, () =>
-    Array.from({ length: columns }, () => Math.round(400 * random() - 200) / 100));
-}
-
-/** X (n, d), W_xh (d, h), H (n, h), W_hh (h, h): equal settings, equal numbers. */
-export function matrices({ n, d, h, seed }) {
-  const random = randomSource(seed);
-  return { X: matrix(n, d, random), W_xh: matrix(d, h, random), H: matrix(n, h, random), W_hh: matrix(h, h, random) };
-}
-
-/** The products that make the number in row i, column j: those from X and those from H. */
-export function products({ X, W_xh, H, W_hh }, i, j) {
+/** The values of the templates that tell of one number of the result. */
+function told({ parts, mats }, [row, column]) {
+  const { x, h, sum } = parts[row][column];
   return {
-    x: X[i].map((value, k) => [value, W_xh[k][j]]),
-    h: H[i].map((value, k) => [value, W_hh[k][j]]),
+    row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), count: mats.W_xh.length + mats.W_hh.length,
   };
 }
 
-/** The sum of products, left to right, every step rounded with `round` as a computer of that precision does. */
-export function sumOf(pairs, round) {
-  return pairs.reduce((sum, [u, v]) => round(sum + round(round(u) * round(v))), 0);
-}
+function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
+  let model = null;
+  let hovered = null;
+  let looked = null; // the number on which the lights are
+  let touched = false;
+  const slider = motion({ seconds: SLIDE_SECONDS, signal });
 
-/** One number of the result, both ways: { x, h, apart, glued }. */
-export function bothWays({ x, h }, round) {
-  const [fromX, fromH] = [sumOf(x, round), sumOf(h, round)];
-  return { x: fromX, h: fromH, apart: round(fromX + fromH), glued: sumOf([...x, ...h], round) };
-}
+  const now = nowLine();
+  const sum = sumPanel({ t });
+  const code = codePanel();
+  const rounding = roundingPanel({ t });
+  const stage = stagePanel({
+    t, signal,
+    onSelect: (place) => {
+      hovered = null;
+      commit(place);
+      if (runner === null && Object.entries(place).every(([name, value]) => model[name] === value)) runSum();
+    },
+    onHover: (place) => {
+      hovered = place;
+      const before = looked?.join();
+      look();
+      if (place !== null && looked.join() !== before) runSum();
+    },
+    onDrag: (share) => {
+      touched = true;
+      slider.stop();
+      stage.slide(share);
+    },
+    onDrop: () => {
+      const glued = stage.share() > 0.5;
+      if (glued === model.glued) slide();
+      else commit({ glued });
+    },
+  });
 
-export const ROUND = { float32: Math.fround, float64: (value) => value };
-
-export const RULES = {
-  n: numberRule(1, MOST, { whole: true }),
-  d: numberRule(1, MOST, { whole: true }),
-  h: numberRule(1, MOST, { whole: true }),
-  seed: numberRule(0, 9999, { whole: true }),
-  row: numberRule(0, MOST - 1, { whole: true }),
-  column: numberRule(0, MOST - 1, { whole: true }),
-};
-
-/** A cell that the result has. */
-export function repair(state) {
-  return { ...state, row: Math.min(state.row, state.n - 1), column: Math.min(state.column, state.h - 1) };
-}
-
-// ---- view ---------------------------------------------------------------------------------------------------------------
-
-const written = (value) => value.toFixed(2).replace("-", "−").replace(/^−(0\.00)$/, "$1");
-const smallNumber = (value) => (value === 0 ? "0" : formatPowerOfTen(value));
-
-/** A block of numbers: `part` is x or h and gives its colour and border; `marked(i, j)` says which cells light up. */
-function block(values, { name, part = () => "x", marked, label, press = null, signal }) {
-  const rows = values.map((line, i) => line.map((value, j) => {
-    const classes = `glue-cell glue-${part(i, j)}${marked(i, j) ? " glue-marked" : ""}`;
-    if (press === null) return element("span", { class: classes }, written(value));
-    const node = buttonControl({
-      label: written(value), class: `${classes} glue-press`, "aria-pressed": String(marked(i, j)),
-      "aria-label": press.label(i, j, value), signal, onPress: () => press.on(i, j),
+  // ---- the sum runs ----
+  let runner = null;
+  const lightTerm = (count) => {
+    const { mats, num_inputs } = model;
+    const pairs = products(mats, ...looked);
+    const all = pairs.x.length + pairs.h.length;
+    sum.run(count, exactSum);
+    const running = count > 0 && count < all + 1 && runner !== null;
+    stage.light(looked, running ? count - 1 : -1);
+    code.light(running ? (count - 1 < num_inputs ? "x" : "h") : null);
+  };
+  const runSum = () => {
+    runner?.stop();
+    const all = model.mats.W_xh.length + model.mats.W_hh.length;
+    const mine = motion({ seconds: TERM_SECONDS * (all + 1), signal });
+    runner = mine;
+    let last = -1;
+    mine.run((share) => {
+      const count = Math.min(all, Math.floor(share * (all + 1)) + 1);
+      if (share === 1) runner = null;
+      else if (count === last) return;
+      last = count;
+      lightTerm(count);
     });
-    return node;
-  }));
-  const grid = element("div", { class: "glue-grid", role: press ? "group" : "img", "aria-label": label }, ...rows.flat());
-  grid.style.setProperty("--glue-columns", values[0].length);
-  return element("div", { class: "glue-block" }, grid, element("span", { class: "glue-name" }, name));
-}
+  };
+  // Under a mouse that moves over numbers, nothing may jump: what has become high stays high.
+  const keepHeight = (isNew) => {
+    for (const { node } of [now, sum]) {
+      if (isNew) node.style.minHeight = "";
+      node.style.minHeight = `${node.offsetHeight}px`;
+    }
+  };
+  /** Turn to the hovered or else the chosen number. */
+  const look = () => {
+    looked = hovered ?? [model.row, model.column];
+    now.set(...emphasised(t.raw(model.glued ? "now_glued" : "now_apart"), told(model, looked)));
+    sum.show(products(model.mats, ...looked), model.parts[looked[0]][looked[1]], model.glued);
+    code.show(model.glued);
+    if (hovered) keepHeight(false);
+    runner?.stop();
+    runner = null;
+    lightTerm(Infinity);
+  };
 
-const sign = (text) => element("span", { class: "glue-sign", "aria-hidden": "true" }, text);
+  // ---- the blocks slide ----
+  const slide = () => {
+    const [from, to] = [stage.share(), model.glued ? 1 : 0];
+    if (from === to) return slider.stop();
+    return slider.run((share) => stage.slide(share === 1 ? to : from + ease(share) * (to - from)));
+  };
 
-function buildView({ el, t, signal, commit, reset, say, link }) {
-  let spoken = null;
-  const slider = (name) => {
+  // ---- controls ----
+  const glue = buttonControl({
+    label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued }),
+  });
+  const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
+  const sizes = Object.fromEntries(SIZES.map((name) => {
     const value = element("b", {});
+    const { min, max } = SPEC.controls[name];
     const range = rangeControl({
-      label: element("span", {}, t(name), " ", value), min: 1, max: MOST, signal,
-      onInput: (size) => commit(repair({ ...shown, [name]: size })),
+      label: element("span", {}, t(name), " ", value), min, max, signal, onInput: (size) => commit(repair({ ...state(), [name]: size })),
     });
-    return { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } };
-  };
-  let shown = null;
-  const sliders = { n: slider("n"), d: slider("d"), h: slider("h") };
-  const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (shown.seed + 1) % 10_000 }) });
-  const resetButton = buttonControl({ label: t("reset"), signal, onPress: () => reset() });
-  const apart = element("div", { class: "glue-line" });
-  const glued = element("div", { class: "glue-line" });
-  const terms = element("div", { class: "glue-terms" });
-  const table = element("table", { class: "glue-table" });
-  const work = element("p", { class: "glue-work" });
-  const foot = footPanel({ t, how: t("how"), experiment: t("try"), link, say, signal });
-  foot.expect(t("expect"));
-  el.append(element(
-    "div", { class: "glue" },
-    element("div", { class: "glue-tools" }, ...Object.values(sliders).map(({ node }) => node)),
-    element("div", { class: "glue-buttons" }, numbers, resetButton),
-    apart, glued, terms, table, work, foot.node,
-  ));
-  let ends = null; // the cells of the last drawing: their listeners end with it
+    return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
+  }));
+  const steps = guidedSteps({
+    t, steps: SPEC.steps, set: commit, onReset, say, signal,
+    outcome: (i) => {
+      const { row, column, ...rest } = derive(state());
+      if (i < 2) {
+        const cells = rest.batch_size * rest.num_hiddens;
+        const values = told(rest, [row, column]);
+        return { ...values, cells, all: cells * values.count };
+      }
+      const [in32, in64] = ["float32", "float64"].map((precision) => countDifferent(rest, precision));
+      return {
+        all: in32.all, different32: in32.different, largest32: asPower(in32.largest),
+        different64: in64.different, largest64: asPower(in64.largest),
+      };
+    },
+  });
+  onReset(() => { hovered = null; });
+  const root = element(
+    "div", { class: "d2lrnn-shape glue" },
+    now.node,
+    element("div", { class: "d2lrnn-row" }, glue, element("span", { class: "glue-soft" }, t("hint"))),
+    stage.node, sum.node, code.node, steps.node,
+    fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
+    footRow({ t, reset, link, say, signal }),
+  );
+  el.append(root);
+  for (const kind of ["pointerdown", "keydown"]) root.addEventListener(kind, () => { touched = true; }, { signal, capture: true });
 
-  const drawBlocks = (state, mats, results) => {
-    const { n, d, h, row, column } = state;
-    const name = (text, values) => t("matrix", { name: text, rows: values.length, columns: values[0].length });
-    const cells = ends.signal;
-    const inRow = (i) => i === row;
-    const inColumn = (_, j) => j === column;
-    const press = {
-      label: (i, j, value) => t("cell", { row: i + 1, column: j + 1, value: written(value) }),
-      on: (i, j) => commit({ row: i, column: j }),
-    };
-    const result = (way) => block(results[way], {
-      name: "", part: () => "r", marked: (i, j) => i === row && j === column, label: t("result", { way: t(way) }), press, signal: cells,
-    });
-    const { X, W_xh, H, W_hh } = mats;
-    const glue = X.map((line, i) => [...line, ...H[i]]);
-    const stack = [...W_xh, ...W_hh];
-    apart.replaceChildren(
-      block(X, { name: "X", marked: inRow, label: name("X", X) }), sign("×"),
-      block(W_xh, { name: "W_xh", marked: inColumn, label: name("W_xh", W_xh) }), sign("+"),
-      block(H, { name: "H", part: () => "h", marked: inRow, label: name("H", H) }), sign("×"),
-      block(W_hh, { name: "W_hh", part: () => "h", marked: inColumn, label: name("W_hh", W_hh) }), sign("="), result("apart"),
-    );
-    glued.replaceChildren(
-      block(glue, { name: "[X H]", part: (_, j) => (j < d ? "x" : "h"), marked: inRow, label: name("[X H]", glue) }), sign("×"),
-      block(stack, { name: "[W_xh; W_hh]", part: (i) => (i < d ? "x" : "h"), marked: inColumn, label: name("[W_xh; W_hh]", stack) }),
-      sign("="), result("glued"),
-    );
-    work.textContent = t("work", { products: d + h, all: n * (d + h) * h });
-  };
-  const termsOf = (pairs, part) => pairs.map(([u, v]) =>
-    element("span", { class: `glue-term glue-${part}` }, `${written(u)} · ${v < 0 ? `(${written(v)})` : written(v)}`));
+  // Seen for the first time: the sum runs once, and the blocks lean together and back.
+  whenSeen(stage.node, {
+    signal,
+    act: async () => {
+      if (touched || prefersReducedMotion() || stage.share() !== 0) return;
+      runSum();
+      await slider.run((share) => {
+        if (!touched) stage.slide(share === 1 ? 0 : 0.14 * Math.sin(Math.PI * share) ** 2);
+      });
+    },
+  });
 
-  const draw = (state) => {
-    const focused = el.contains(document.activeElement) && document.activeElement.matches(".glue-press")
-      ? document.activeElement.closest(".glue-line") : null;
-    shown = state;
-    ends?.abort();
-    ends = new AbortController();
-    const mats = matrices(state);
-    const exact = mats.X.map((_, i) => mats.W_xh[0].map((_, j) => bothWays(products(mats, i, j), ROUND.float64)));
-    drawBlocks(state, mats, {
-      apart: exact.map((line) => line.map((cell) => cell.apart)), glued: exact.map((line) => line.map((cell) => cell.glued)),
-    });
-    // Drawn anew, the cells must not lose a reader who walks through them by keyboard.
-    if (focused) focused.querySelector('.glue-press[aria-pressed="true"]')?.focus();
-    const { row, column } = state;
-    const pairs = products(mats, row, column);
-    const here = exact[row][column];
-    terms.replaceChildren(
-      element("b", {}, t("terms", { row: row + 1, column: column + 1 })),
-      element("div", {}, element("span", { class: "glue-soft" }, t("x_part")), " ", ...termsOf(pairs.x, "x")),
-      element("div", {}, element("span", { class: "glue-soft" }, t("h_part")), " ", ...termsOf(pairs.h, "h")),
-      element("div", {}, t("sum_apart", { x: written(here.x), h: written(here.h), value: written(here.apart) })),
-      element("div", {}, t("sum_glued", { count: pairs.x.length + pairs.h.length, value: written(here.glued) })),
-    );
-    const lines = Object.entries(ROUND).map(([kind, round]) => {
-      const { apart: a, glued: b } = bothWays(pairs, round);
-      const digits = kind === "float32" ? 9 : 17;
-      const gap = Math.abs(a - b);
-      return { kind, gap, node: element(
-        "tr", {}, element("th", { scope: "row" }, t(kind)), element("td", {}, a.toPrecision(digits)), element("td", {}, b.toPrecision(digits)),
-        element("td", {}, gap === 0 ? t("equal") : smallNumber(gap)),
-      ) };
-    });
-    table.replaceChildren(
-      element("thead", {}, element("tr", {}, ...["precision", "column_apart", "column_glued", "difference"].map((key) =>
-        element("th", { scope: "col" }, t(key))))),
-      element("tbody", {}, ...lines.map(({ node }) => node)),
-    );
-    for (const [name, control] of Object.entries(sliders)) control.set(state[name]);
-    const words = t("spoken", { row: row + 1, column: column + 1, value: written(here.apart), difference: smallNumber(lines[0].gap) });
-    if (spoken !== null && spoken !== words) say(words);
-    spoken = words;
+  const keyOf = ({ glued, row, column }) => [glued, row, column].join();
+  const draw = (given) => {
+    const first = model === null;
+    const isElsewhere = !first && keyOf(given) !== keyOf(model);
+    const isRunning = runner !== null && isElsewhere && given.glued === model.glued && looked.join() === [given.row, given.column].join();
+    model = given;
+    stage.fill(model);
+    stage.select(model.row, model.column);
+    if (hovered && (hovered[0] >= model.batch_size || hovered[1] >= model.num_hiddens)) hovered = null;
+    glue.textContent = t(model.glued ? "unglue" : "glue");
+    for (const name of SIZES) sizes[name].set(model[name]);
+    rounding.draw(model);
+    if (first) stage.slide(model.glued ? 1 : 0);
+    else slide();
+    if (isRunning) return; // a mouse was over this number before it was pressed
+    look();
+    keepHeight(true);
+    if (isElsewhere) runSum();
   };
-  return { draw, destroy: () => ends?.abort() };
+  return { draw };
 }
 
 export default explorable({
-  words: SPEC.words, traits: ["n", "d", "h", "seed", "row", "column"], build: buildView, rules: RULES, repair,
+  spec: SPEC, derive, repair, build,
+  spoken: (model, t) => t(model.glued ? "spoken_glued" : "spoken_apart", told(model, [model.row, model.column])),
 });

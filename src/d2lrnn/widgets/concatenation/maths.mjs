@@ -1,0 +1,138 @@
+// The numbers of the concatenation identity, the same as those of Python's Concatenation, and where the blocks stand.
+import { randomSource } from "../core.mjs";
+
+/** A matrix of numbers with one decimal from -2 to 2, as a list of rows. */
+function matrix(rows, columns, random) {
+  return Array.from({ length: rows }, () =>
+    Array.from({ length: columns }, () => Math.floor(40 * random() - 19.5) / 10));
+}
+
+/** X, W_xh, H and W_hh: equal settings, equal numbers. */
+export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
+  const random = randomSource(seed);
+  return {
+    X: matrix(batch_size, num_inputs, random), W_xh: matrix(num_inputs, num_hiddens, random),
+    H: matrix(batch_size, num_hiddens, random), W_hh: matrix(num_hiddens, num_hiddens, random),
+  };
+}
+
+/** The products that make the number in row i, column j: those from X and those from H. */
+export function products({ X, W_xh, H, W_hh }, i, j) {
+  return {
+    x: X[i].map((value, k) => [value, W_xh[k][j]]),
+    h: H[i].map((value, k) => [value, W_hh[k][j]]),
+  };
+}
+
+/** The sum of products without any rounding: of numbers with one decimal it has two, and is counted in hundredths. */
+export function exactSum(pairs) {
+  return pairs.reduce((sum, [u, v]) => sum + Math.round(10 * u) * Math.round(10 * v), 0) / 100;
+}
+
+/** The sum of products, left to right, every step rounded with `round` as a computer of that precision does. */
+export function sumOf(pairs, round) {
+  return pairs.reduce((sum, [u, v]) => round(sum + round(round(u) * round(v))), 0);
+}
+
+/** One number of the result as a computer finds it: { apart, glued }. */
+export function bothWays({ x, h }, round) {
+  return { apart: round(sumOf(x, round) + sumOf(h, round)), glued: sumOf([...x, ...h], round) };
+}
+
+export const ROUND = { float32: Math.fround, float64: (value) => value };
+
+/** How many numbers of the first `draws` sets of matrices differ between the two ways, and by how much at most. */
+export function countDifferent(sizes, precision, draws = 15) {
+  const found = { all: 0, different: 0, largest: 0 };
+  for (let seed = 0; seed < draws; seed += 1) {
+    const mats = matrices({ ...sizes, seed });
+    mats.X.forEach((_, i) => mats.W_xh[0].forEach((__, j) => {
+      const { apart, glued } = bothWays(products(mats, i, j), ROUND[precision]);
+      found.all += 1;
+      found.different += apart !== glued;
+      found.largest = Math.max(found.largest, Math.abs(apart - glued));
+    }));
+  }
+  return found;
+}
+
+/** A cell that the result has. */
+export function repair(state) {
+  return { ...state, row: Math.min(state.row, state.batch_size - 1), column: Math.min(state.column, state.num_hiddens - 1) };
+}
+
+/** All that the panels draw: the matrices, and the exact parts { x, h, sum } of every number of the result. */
+export function derive(given) {
+  const state = repair(given);
+  const mats = matrices(state);
+  const parts = mats.X.map((_, i) => mats.W_xh[0].map((__, j) => {
+    const { x, h } = products(mats, i, j);
+    return { x: exactSum(x), h: exactSum(h), sum: exactSum([...x, ...h]) };
+  }));
+  return { ...state, mats, parts };
+}
+
+// ---- places -----------------------------------------------------------------------------------------------------
+
+const GAP = 10; // between a row and the columns that it meets
+const SIGN = 30;
+const LABEL = 20;
+const ROW = { wide: 34, narrow: 28 };
+const UNIT = { least: 22, wide: 30, most: 42 }; // width of a column of X and H
+const BROAD = 1.25; // columns of weights and results are broader: results have two decimals
+
+/**
+ * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
+ *
+ * `width` is what there is. Gives { unit, broad, row, width, apart, glued }; `apart` and `glued` are { height, X, W_xh,
+ * H, W_hh, from_x, from_h, sum, plus, equals }, each block [x, y]. Side by side where there is room, else one below the other.
+ */
+export function arrange({ batch_size: n, num_inputs: d, num_hiddens: h }, width) {
+  const wideFixed = 2 * GAP + 2 * SIGN;
+  const wideUnit = (width - wideFixed) / (d + h + BROAD * 3 * h);
+  const isWide = wideUnit >= UNIT.wide;
+  const narrowUnit = Math.min((width - GAP) / (d + h + BROAD * h), (width - GAP - SIGN) / (Math.max(d, h) + BROAD * h));
+  const a = Math.max(UNIT.least, Math.min(UNIT.most, isWide ? wideUnit : narrowUnit));
+  const b = BROAD * a;
+  const r = isWide ? ROW.wide : ROW.narrow;
+  const needed = isWide ? (d + h) * a + 3 * h * b + wideFixed : Math.max((d + h) * a + h * b + GAP, Math.max(d, h) * a + h * b + GAP + SIGN);
+  const total = Math.max(width, needed);
+
+  const left = (total - (d + h) * a - h * b - GAP) / 2;
+  const crossing = [left + (d + h) * a + GAP, (d + h) * r + GAP];
+  const middle = [crossing[0] + h * b / 2, crossing[1]];
+  const glued = {
+    height: (d + h + n) * r + GAP + LABEL, X: [left, crossing[1]], H: [left + d * a, crossing[1]],
+    W_xh: [crossing[0], 0], W_hh: [crossing[0], d * r], from_x: crossing, from_h: crossing, sum: crossing, plus: middle, equals: middle,
+  };
+
+  if (isWide) {
+    const begin = (total - needed) / 2;
+    const y = Math.max(d, h) * r + GAP; // of the rows
+    const first = begin + d * a + GAP;
+    const second = first + h * b + SIGN;
+    const apart = {
+      height: y + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [first + h * b + SIGN / 2, y],
+      H: [second, y], W_hh: [second + h * a + GAP, y - GAP - h * r], from_h: [second + h * a + GAP, y],
+      equals: [second + h * a + GAP + h * b + SIGN / 2, y], sum: [second + h * a + GAP + h * b + SIGN, y],
+    };
+    return { unit: a, broad: b, row: r, width: total, apart, glued };
+  }
+  const edge = (total - Math.max(d, h) * a - GAP - h * b - SIGN) / 2 + Math.max(d, h) * a; // the rows end here
+  const column = edge + GAP;
+  const sign = column + h * b + SIGN / 2;
+  const [y1, y2] = [d * r + GAP, (d + n + h) * r + 2 * GAP + LABEL + 4];
+  const y3 = y2 + n * r + LABEL + 4;
+  const apart = {
+    height: y3 + n * r + LABEL, X: [edge - d * a, y1], W_xh: [column, 0], from_x: [column, y1], plus: [sign, y1],
+    H: [edge - h * a, y2], W_hh: [column, y2 - GAP - h * r], from_h: [column, y2], equals: [sign, y2], sum: [column, y3],
+  };
+  return { unit: a, broad: b, row: r, width: total, apart, glued };
+}
+
+/** A place between apart (share 0) and glued (1). */
+export function between(layout, name, share) {
+  const [from, to] = [layout.apart[name], layout.glued[name]];
+  return from.map((value, i) => value + share * (to[i] - value));
+}
+

@@ -1,0 +1,213 @@
+"""The concatenation figure on a page without a kernel: blocks that glue, sums that are true, guesses before answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from d2lrnn.widgets import Concatenation
+from pages import LOW_CONTRAST, page_of
+from watching import Record, watched_page
+
+pytestmark = pytest.mark.browser
+
+APART, GLUED = "X @ W_xh + H @ W_hh", "torch.cat((X, H), 1) @ torch.cat((W_xh, W_hh), 0)"
+# Left, top, right and bottom of a block's numbers.
+PLACE = "(e) => { const b = e.querySelector('.glue-grid').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom] }"
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
+    with watched_page(browser, width=760, height=900) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        yield page, record
+        assert record.errors == [] and record.outside == []
+
+
+def show(page: Page, folder: Path, widget: Concatenation, **arguments: str) -> Locator:
+    (folder / "page.html").write_text(page_of(widget, **arguments), encoding="utf-8")
+    page.goto(f"{folder.as_uri()}/page.html")
+    expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(1)
+    return page.locator(".d2lrnn-widget")
+
+
+def places(widget: Locator) -> dict[str, list[float]]:
+    return {name: widget.locator(f".glue-{name}").evaluate(PLACE) for name in ("X", "H", "W_xh", "W_hh", "sum")}
+
+
+def is_glued(widget: Locator) -> bool:
+    at = places(widget)
+    return abs(at["X"][2] - at["H"][0]) < 1 and abs(at["W_xh"][3] - at["W_hh"][1]) < 1
+
+
+def check_sums(widget: Locator) -> None:
+    """What is printed adds up, to the last digit."""
+    for line in widget.locator(".glue-terms p").all_inner_texts():
+        terms, total = re.sub(r"^(from X|from H|one sum|sum)", "", line.replace("\u2212", "-")).split("=")
+        expected = eval(
+            re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms.replace("·", "*").replace("\n", " "))
+        )
+        assert expected == Decimal(total.strip()), line
+
+
+def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Concatenation())
+    button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
+    assert not is_glued(widget)
+    expect(code).to_have_text(APART)
+    expect(now).to_have_text("Two products, then a sum: 1.53 from X and \u22122.93 from H make \u22121.40.")
+    check_sums(widget)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(code).to_have_text(GLUED)
+    expect(now).to_have_text("One product: the same 5 terms in a single sum. It is still \u22121.40.")
+    expect(widget.locator(".glue-from_x")).to_be_hidden()
+    assert is_glued(widget)
+    check_sums(widget)
+    expect(button).to_have_text("Take apart")
+    button.click()
+    expect(code).to_have_text(APART)
+    assert not is_glued(widget)
+
+
+def test_every_number_of_the_result(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    python = Concatenation(batch_size=3, num_inputs=2, num_hiddens=4, seed=11)
+    widget = show(page, tmp_path, python)
+    numbers = widget.get_by_role("radio")
+    assert numbers.count() == 12
+    for glued in (False, True):
+        for i in range(3):
+            for j in range(4):
+                number = numbers.nth(4 * i + j)
+                number.click()
+                expect(number).to_be_checked()
+                printed = f"{python.two_products[i, j]:.2f}".replace("-", "\u2212")
+                expect(number).to_have_accessible_name(f"Row {i + 1}, column {j + 1}: {printed}")
+                expect(widget.locator(".d2lrnn-now b").last).to_have_text(printed)
+                lit = ["X", "H", "W_xh", "W_hh"]
+                counts = [widget.locator(f".glue-{name} .glue-marked").count() for name in lit]
+                assert counts == [2, 4, 2, 4]
+                check_sums(widget)
+        widget.locator(".glue-button").click()
+        expect(widget.locator(".glue-code")).to_have_text(APART if glued else GLUED)
+    assert "-" not in "".join(widget.locator(".glue-cell").all_inner_texts()), "a true minus"
+
+
+def test_keys_a_mouse_and_a_finger(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Concatenation())
+    numbers, now = widget.get_by_role("radio"), widget.locator(".d2lrnn-now")
+    numbers.nth(1).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(numbers.nth(5)).to_be_focused()
+    expect(numbers.nth(5)).to_be_checked()
+    page.keyboard.press("ArrowDown")
+    expect(numbers.nth(5)).to_be_focused()
+    chosen = now.inner_text()
+    numbers.nth(0).hover()
+    expect(now).not_to_have_text(chosen)
+    page.mouse.move(2, 2)
+    expect(now).to_have_text(chosen)
+    expect(numbers.nth(5)).to_be_checked()
+    widget.locator(".glue-X .glue-cell").first.click()
+    expect(numbers.nth(2)).to_be_checked()
+    # H is dragged to X: let go early it goes back, let go late it stays.
+    left, top, right, bottom = places(widget)["H"]
+    for part, glued in ((0.2, False), (0.8, True)):
+        widget.evaluate("(e) => e.scrollIntoView()")
+        left, top, right, bottom = places(widget)["H"]
+        page.mouse.move((left + right) / 2, (top + bottom) / 2)
+        page.mouse.down()
+        page.mouse.move((left + right) / 2 - 260 * part, (top + bottom) / 2 + 60 * part, steps=4)
+        page.mouse.up()
+        expect(widget.locator(".glue-code")).to_have_text(GLUED if glued else APART)
+        assert is_glued(widget) == glued
+    expect(numbers.nth(2)).to_be_checked(), "what was dragged was not pressed"
+
+
+def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Concatenation())
+    fresh = widget.inner_text()
+    told = widget.locator(".d2lrnn-outcome")
+    for step, right in ((1, 1), (2, 3), (3, 3)):
+        widget.locator(".d2lrnn-step-title").nth(step - 1).click()
+        expect(told).to_be_hidden()
+        expect(widget.locator(".glue-code")).to_have_text(APART)
+        assert not re.search("float64|differ by", widget.inner_text())
+        widget.locator(".d2lrnn-answers button").nth(right - 1).click()
+        expect(told).to_have_text(re.compile("^Yes"))
+        expect(widget.locator(".glue-code")).to_have_text(GLUED)
+        if step == 2:
+            expect(told).to_contain_text(
+                "Each of the 12 numbers is a sum of 5 products, in two parts or in one: 60 multiplications"
+            )
+        if step == 3:
+            expect(told).to_contain_text("40 of 90 differ in float32")
+            expect(told).to_contain_text("In float64 33 of 90 do")
+    widget.locator(".d2lrnn-answers button").first.click()
+    expect(told).to_have_text(re.compile("^No"))
+    widget.get_by_role("button", name="Reset").click()
+    expect(widget.locator(".glue-code")).to_have_text(APART)
+    assert widget.inner_text() == fresh
+
+
+def test_it_moves_by_itself_once_and_comes_to_rest(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=760, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        page.wait_for_function("() => document.querySelector('.glue-terms .glue-later')")
+        page.wait_for_function("() => !document.querySelector('.glue-terms .glue-later, .glue-stage .glue-now')")
+        assert not is_glued(widget)
+        check_sums(widget)
+        widget.locator(".glue-button").click()
+        page.wait_for_function("() => document.querySelector('.glue-stage.glue-together')")
+        assert is_glued(widget) and record.errors == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_narrowest_phone(browser: Browser, tmp_path: Path, theme: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 320, "height": 700}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    head = "<style>body { margin: 0 } main { padding: 0 8px }</style>"
+    for size in (2, 4):
+        widget = show(
+            page, tmp_path, Concatenation(batch_size=size, num_inputs=size, num_hiddens=size), theme=theme, head=head
+        )
+        for glued in (False, True):
+            assert page.evaluate("document.documentElement.scrollWidth") == 320
+            spilt = widget.evaluate(
+                "(e) => [...e.querySelectorAll('.glue-cell')].filter((x) => x.checkVisibility() && x.scrollWidth > x.clientWidth + 1)"
+                ".map((x) => x.textContent)"
+            )
+            assert spilt == []
+            boxes = [number.bounding_box() for number in widget.get_by_role("radio").all()]
+            assert all(box["width"] >= 24 and box["height"] >= 24 for box in boxes)
+            assert len({round(box["y"]) for box in boxes}) == size, "one line for each row"
+            assert page.evaluate(LOW_CONTRAST, 4.5)["found"] == []
+            if not glued:
+                widget.locator(".glue-button").click()
+                expect(widget.locator(".glue-code")).to_have_text(GLUED)
+    context.close()
+
+
+def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    widget = show(page, tmp_path, Concatenation(), head="<style>body { margin: 0 }</style>")
+    assert (
+        widget.evaluate(
+            "(e) => e.querySelector('.d2lrnn-steps').getBoundingClientRect().top - e.getBoundingClientRect().top"
+        )
+        <= 720
+    )
+    context.close()
