@@ -18,7 +18,8 @@ pytestmark = pytest.mark.browser
 
 APART, GLUED = "X @ W_xh + H @ W_hh", "torch.cat((X, H), 1) @ torch.cat((W_xh, W_hh), 0)"
 # Left, top, right and bottom of a block's numbers.
-PLACE = "(e) => { const b = e.querySelector('.glue-grid').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom] }"
+PLACE = """(e) => { const box = e.querySelector(".glue-grid").getBoundingClientRect();
+  return [box.left, box.top, box.right, box.bottom]; }"""
 
 
 @pytest.fixture
@@ -186,8 +187,8 @@ def test_the_narrowest_phone(browser: Browser, tmp_path: Path, theme: str) -> No
         for glued in (False, True):
             assert page.evaluate("document.documentElement.scrollWidth") == 320
             spilt = widget.evaluate(
-                "(e) => [...e.querySelectorAll('.glue-cell')].filter((x) => x.checkVisibility() && x.scrollWidth > x.clientWidth + 1)"
-                ".map((x) => x.textContent)"
+                "(e) => [...e.querySelectorAll('.glue-cell')].filter((x) => x.checkVisibility())"
+                ".filter((x) => x.scrollWidth > x.clientWidth + 1).map((x) => x.textContent)"
             )
             assert spilt == []
             boxes = [number.bounding_box() for number in widget.get_by_role("radio").all()]
