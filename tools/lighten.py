@@ -5,6 +5,7 @@ The theme brings all of Bootstrap's and sphinx-design's rules, and all of Font A
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -27,6 +28,7 @@ NAMED = re.compile(r"[.#]((?:\\.|[\w-])+)")
 NEGATED = re.compile(r":not\([^()]*(?:\([^()]*\)[^()]*)*\)")
 GLYPH = re.compile("[\ue000-\uf8ff]")  # private use, where icons are
 ICON_FONT = "fa-solid-900"
+logging.getLogger("fontTools").setLevel(logging.WARNING)
 # The theme measures all boxes that might scroll, on opening and after every change of the page, and so lays out all of
 # it each time. on-screen.js measures those that are seen.
 MEASURED = """["pre",".nboutput > .output_area",".cell_output > .output",".jp-RenderedHTMLCommon",\

@@ -35,7 +35,17 @@ def map_state(function: Callable[[torch.Tensor], torch.Tensor], state: State) ->
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode while a ``with`` lasts: nothing is dropped. Then every module is in the mode it was in before."""
+    """Evaluation mode while a ``with`` lasts: nothing is dropped. Then every module is in the mode it was in before.
+
+    Examples
+    --------
+    >>> model = nn.Dropout(0.5)
+    >>> with evaluating(model):
+    ...     print(model.training)
+    False
+    >>> model.training
+    True
+    """
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:

@@ -24,7 +24,16 @@ _MOMENTUM_LOW, _MOMENTUM_HIGH = 0.85, 0.95
 
 
 class Optimizer(Protocol):
-    """What `fit` asks of an optimiser: made with the flat vector of weights, which it updates in place."""
+    """What `fit` asks of an optimiser: made with the flat vector of weights, which it updates in place.
+
+    Examples
+    --------
+    >>> class SignSGD:  # an optimiser of your own: every weight moves by lr, in the direction of its gradient
+    ...     def __init__(self, weights):
+    ...         self.weights = weights
+    ...     def update(self, grad, lr, momentum=None):
+    ...         self.weights -= lr * grad.sign()
+    """
 
     def update(self, grad: torch.Tensor, lr: float, momentum: float | None = None) -> None: ...
 

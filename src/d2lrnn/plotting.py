@@ -76,6 +76,11 @@ def plot_history(history: History, baselines: Mapping[str, float] | None = None,
     baselines : mapping of str to float, optional
         Perplexities to draw as horizontal lines, such as ``{"uniform": 27}``.
     ax : Axes, optional
+
+    Examples
+    --------
+    >>> from d2lrnn import History
+    >>> ax = plot_history(History(), baselines={"uniform": 27})
     """
     ax = _axes(ax)
     train = {record.epoch: record.train.perplexity for record in history.epochs}
@@ -110,6 +115,10 @@ def plot_lags(norms: Mapping[str, torch.Tensor | Sequence[float]], ax: Axes | No
     norms : mapping of str to a row of floats, shape (num_lags,)
         Values that are 0 are left out, since a log axis has no place for them.
     ax : Axes, optional
+
+    Examples
+    --------
+    >>> ax = plot_lags({"tanh": [1, 0.5, 0.25]})
     """
     ax = _axes(ax)
     for name, values in norms.items():
@@ -129,6 +138,11 @@ def plot_eigenvalues(matrices: Mapping[str, torch.Tensor], ax: Axes | None = Non
     ----------
     matrices : mapping of str to Tensor of shape (num_hiddens, num_hiddens)
     ax : Axes, optional
+
+    Examples
+    --------
+    >>> import torch
+    >>> ax = plot_eigenvalues({"W_hh": torch.eye(3)})
     """
     ax = plt.subplots(figsize=(4.6, 4.6), layout="constrained")[1] if ax is None else ax
     ax.add_patch(plt.Circle((0, 0), 1, fill=False, color=_INK, linewidth=1))
@@ -157,6 +171,11 @@ def plot_states(H: torch.Tensor, tokens: Sequence[str], ax: Axes | None = None) 
     ------
     ValueError
         If there is not one token for each step.
+
+    Examples
+    --------
+    >>> import torch
+    >>> ax = plot_states(torch.rand(4, 8), "tide")
     """
     if H.dim() != 2 or len(H) != len(tokens):
         raise ValueError(
@@ -184,6 +203,10 @@ def plot_probs(probs: torch.Tensor | Sequence[float], tokens: Sequence[str], ax:
     ------
     ValueError
         If there is not one token for each probability.
+
+    Examples
+    --------
+    >>> ax = plot_probs([0.1, 0.9], ["a", "b"])
     """
     values = torch.as_tensor(probs).detach().cpu().tolist()
     if len(values) != len(tokens):

@@ -243,6 +243,13 @@ class EncodedText:
     train_ids : integer Tensor, shape (num_train_tokens,)
     heldout_ids : integer Tensor, shape (num_heldout_tokens,)
         The end of the text; empty if nothing is held out.
+
+    Examples
+    --------
+    >>> from d2lrnn import load_text
+    >>> text = load_text()
+    >>> len(text.vocab), len(text.train_ids), len(text.heldout_ids)
+    (27, 94999, 10555)
     """
 
     vocab: Vocab

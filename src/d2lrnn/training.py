@@ -62,6 +62,16 @@ class History:
         training of days keeps a history of megabytes.
     engine : str
         Who computed the gradients, see :mod:`d2lrnn.engines`.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNLM, RandomWindows, RNNScratch
+    >>> windows = RandomWindows(torch.arange(200) % 5, batch_size=4, num_steps=10)
+    >>> history = fit(RNNLM(RNNScratch(5, 8), 5), windows, epochs=2, lr=0.01, progress=False)
+    >>> len(history.epochs), len(history.step_losses)
+    (2, 8)
+    >>> history.epochs[1].train.perplexity < history.epochs[0].train.perplexity
+    True
     """
 
     epochs: list[EpochRecord] = field(default_factory=list)
@@ -144,6 +154,16 @@ class TrainingDivergedError(ArithmeticError):
     """The loss or the gradient stopped being a finite number.
 
     The weights are those before the step that failed, and :attr:`history` holds all that was recorded until then.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNLM, RandomWindows, RNNScratch
+    >>> windows = RandomWindows(torch.arange(200) % 5, batch_size=4, num_steps=10)
+    >>> try:
+    ...     _ = fit(RNNLM(RNNScratch(5, 8), 5), windows, epochs=9, lr=1e38, optimizer="sgd", clip=None, progress=False)
+    ... except TrainingDivergedError as error:
+    ...     print(len(error.history.step_losses) > 0)
+    True
     """
 
     def __init__(self, message: str, history: History) -> None:
@@ -204,6 +224,19 @@ class Run:
         The signal that asked for it.
     group : ProcessGroup
         The processes that train together; mostly this one alone.
+
+    Examples
+    --------
+    >>> class EveryTenth(Callback):
+    ...     def on_step_end(self, run):
+    ...         if run.step % 10 == 0:
+    ...             print(run.step, run.epoch, len(run.history.step_losses))
+    >>> from d2lrnn import RNNLM, RandomWindows, RNNScratch
+    >>> windows = RandomWindows(torch.arange(200) % 5, batch_size=4, num_steps=10)
+    >>> model = RNNLM(RNNScratch(5, 8), 5)
+    >>> _ = fit(model, windows, updates=20, lr=0.01, progress=False, callbacks=[EveryTenth()])
+    10 3 10
+    20 5 20
     """
 
     def __init__(

@@ -3,18 +3,18 @@
 A window is `num_steps` tokens of input and the same tokens shifted by one as target. For the ids 0, 1, ..., 20, with
 ``batch_size=2`` and ``num_steps=4``:
 
-    RandomWindows: windows start anywhere and may overlap; nothing connects one minibatch to the next, so the hidden
-    state starts from zeros each time.
+`RandomWindows`: windows start anywhere and may overlap; nothing connects one minibatch to the next, so the hidden state
+starts from zeros each time. ::
 
-        minibatch 1:  0 1 2 3 4 5 6 [7 8 9 10] 11 12 13 [14 15 16 17] 18 19 20
-        minibatch 2:  0 1 [2 3 4 5] 6 7 8 9 10 [11 12 13 14] 15 16 17 18 19 20
+    minibatch 1:  0 1 2 3 4 5 6 [7 8 9 10] 11 12 13 [14 15 16 17] 18 19 20
+    minibatch 2:  0 1 [2 3 4 5] 6 7 8 9 10 [11 12 13 14] 15 16 17 18 19 20
 
-    SequentialWindows: the text is cut into `batch_size` equal streams, and each minibatch takes the next window of
-    every stream. Row i of a minibatch goes on where row i of the one before stopped, so its state is carried over.
+`SequentialWindows`: the text is cut into `batch_size` equal streams, and each minibatch takes the next window of every
+stream. Row i of a minibatch goes on where row i of the one before stopped, so its state is carried over. ::
 
-                minibatch 1    minibatch 2
-        row 0:  [0  1  2  3]   [4  5  6  7]    8  9    too few for a third window
-        row 1:  [10 11 12 13]  [14 15 16 17]   18 19
+            minibatch 1    minibatch 2
+    row 0:  [0  1  2  3]   [4  5  6  7]    8  9    too few for a third window
+    row 1:  [10 11 12 13]  [14 15 16 17]   18 19
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from playwright.sync_api import Page
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from d2lrnn.widgets import Explorable
 
@@ -17,6 +18,13 @@ from d2lrnn.widgets import Explorable
 class _QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         pass
+
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Every page of the book. The reference's pages come from one mould: five of them stand for all.
+REFERENCE = "book/reference/"
+OF_THE_REFERENCE = {REFERENCE + name for name in ("index", "layers", "study_bptt", "widgets", "command_line")}
+PAGES = [p for p in parse_toc_yaml(ROOT / "_toc.yml") if not p.startswith(REFERENCE) or p in OF_THE_REFERENCE]
 
 
 @contextmanager

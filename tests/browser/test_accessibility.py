@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
-from sphinx_external_toc.parsing import parse_toc_yaml
 
-from pages import settle
+from pages import PAGES, settle
 from watching import watched_page
 
 pytestmark = pytest.mark.browser
 
-PAGES = list(parse_toc_yaml(Path(__file__).resolve().parent.parent.parent / "_toc.yml"))
 # Thousands of spans: what a reader hears of a formula is KaTeX's business, and the colours of code are those of a theme
 # made for contrast.
 MOST_OF_IT = {"exclude": [[".katex"], [".highlight"]]}

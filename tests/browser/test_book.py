@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ElementHandle, Page, TimeoutError, expect
-from sphinx_external_toc.parsing import parse_toc_yaml
 
-from pages import served, settle
+from pages import PAGES, REFERENCE, served, settle
 from watching import watched_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = list(parse_toc_yaml(ROOT / "_toc.yml"))
 CHAPTER = [page for page in PAGES if page.startswith("chapters/")][-1]
 SCHEMES = ["http", "file"]
 PHONE = {"width": 360, "height": 740}
@@ -311,3 +309,32 @@ def test_light_and_dark_can_be_chosen(browser: Browser, addresses: dict[str, str
         assert {theme for theme, _ in seen} == {"light", "dark"}
         assert len({background for _, background in seen}) == 2
         assert record.errors == []
+
+
+def test_code_and_prose_lead_to_the_reference_and_back(browser: Browser, addresses: dict[str, str]) -> None:
+    with watched_page(browser) as (page, record):
+        page.goto(f"{addresses['file']}/chapters/05_character_lm.html")
+        in_code = page.locator('.highlight a.sphinx-codeautolink-a[href$="training.html#d2lrnn.training.fit"]')
+        assert in_code.count() >= 1
+        in_prose = page.locator('p a.reference[href*="book/reference/"] code')
+        assert in_prose.count() >= 1
+        page.goto(in_code.first.evaluate("(link) => link.href"))
+        entry = page.locator("dl:has(> dt[id='d2lrnn.training.fit'])")
+        expect(entry).to_be_visible()
+        back = entry.locator("a[href$='chapters/05_character_lm.html']")
+        back.first.click()
+        page.wait_for_url("**/chapters/05_character_lm.html")
+        assert record.errors == []
+
+
+def test_the_search_knows_the_names_of_the_package(browser: Browser, addresses: dict[str, str]) -> None:
+    with watched_page(browser) as (page, _):
+        page.goto(f"{addresses['file']}/search.html?q=clip_gradients")
+        expect(page.locator("#search-results a[href*='optim.html']").first).to_be_visible()
+
+
+def test_no_page_of_the_reference_is_wider_than_a_phone(browser: Browser, book: Path) -> None:
+    with watched_page(browser, **PHONE) as (page, _):
+        for file in sorted((book / REFERENCE).glob("*.html")):
+            page.goto(file.as_uri())
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], file.name

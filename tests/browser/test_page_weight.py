@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from sphinx_external_toc.parsing import parse_toc_yaml
 
+from pages import PAGES
 from watching import watched_page
 
 pytestmark = pytest.mark.browser
 
-PAGES = list(parse_toc_yaml(Path(__file__).resolve().parent.parent.parent / "_toc.yml"))
 MOST_BYTES = 700_000
 MOST_FURNITURE_BYTES = 450_000
 MOST_THREAD_MS = 700  # from an empty tab to the last explorable alive

@@ -115,6 +115,15 @@ class KeepBest(Callback):
     """At the end put back the weights of the epoch with the lowest held-out perplexity, ``history.best``.
 
     A training that diverges or is interrupted leaves the weights it had.
+
+    Examples
+    --------
+    >>> import d2lrnn as d
+    >>> ids = torch.arange(300) % 5
+    >>> model, windows = d.RNNLM(d.RNNScratch(5, 8), 5), d.RandomWindows(ids, batch_size=4, num_steps=10)
+    >>> history = d.fit(model, windows, epochs=3, lr=0.1, heldout_ids=ids[:50], progress=False, callbacks=[KeepBest()])
+    >>> abs(d.evaluate(model, ids[:50]).perplexity - history.best.heldout.perplexity) < 1e-4
+    True
     """
 
     def on_train_begin(self, run: Run) -> None:
@@ -165,6 +174,15 @@ class Snapshots(Callback):
         0 is before the first update.
     take : callable
         Is given the :class:`Run`.
+
+    Examples
+    --------
+    >>> import d2lrnn as d
+    >>> windows = d.RandomWindows(torch.arange(300) % 5, batch_size=4, num_steps=10)
+    >>> shots = Snapshots([0, 20], lambda run: print(run.step))
+    >>> _ = d.fit(d.RNNLM(d.RNNScratch(5, 8), 5), windows, updates=20, lr=0.1, progress=False, callbacks=[shots])
+    0
+    20
     """
 
     def __init__(self, steps: Iterable[int], take: Callable[[Run], None]) -> None:

@@ -78,6 +78,15 @@ class Checkpoint:
         As given to :func:`save_checkpoint`.
     progress : dict or None
         What :func:`d2lrnn.fit` needs to go on.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from d2lrnn import RNNScratch
+    >>> path = Path(tempfile.mkdtemp()) / "small.safetensors"
+    >>> save_checkpoint(path, RNNLM(RNNScratch(27, 8), 27), settings={"lr": 0.01})
+    >>> load_checkpoint(path).settings["lr"]
+    0.01
     """
 
     model: RNNLM

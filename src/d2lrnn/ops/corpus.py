@@ -180,6 +180,14 @@ def read_chunks(
     ------
     CorpusError
         If the file cannot be read, or is not UTF-8.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tide.txt"
+    >>> _ = path.write_text("the tide")
+    >>> list(read_chunks(path, chunk_chars=3))
+    ['the', ' ti', 'de']
     """
     path = Path(path)
     try:

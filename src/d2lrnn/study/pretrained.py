@@ -37,6 +37,12 @@ class Pretrained:
         Updates made so far.
     heldout_perplexity : float
         On the last tenth of the story, which the training never saw.
+
+    Examples
+    --------
+    >>> trained = load_pretrained()
+    >>> trained.model.rnn.num_hiddens, trained.num_steps
+    (128, 1840)
     """
 
     model: RNNLM
