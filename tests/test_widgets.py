@@ -84,6 +84,8 @@ def test_a_control_is_a_trait_with_its_range(monkeypatch: pytest.MonkeyPatch) ->
             setattr(probe, name, value)
     with pytest.raises(t.TraitError, match="values"):
         probe.values = [1, 2, 3]
+    with pytest.raises(t.TraitError, match="rate is nan"):
+        probe.rate = math.nan
 
 
 # ---- the HTML of every explorable ----

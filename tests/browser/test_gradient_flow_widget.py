@@ -1,4 +1,4 @@
-"""The explorable GradientFlow on a page without a kernel: the radius moved, the gradient cut and clipped, links."""
+"""The explorable GradientFlow on a page without a kernel: the ring dragged, the pulse sent, steps, links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import GradientFlow
 from d2lrnn.widgets.gradient_flow import format_length
-from pages import LOW_CONTRAST, page_of, served
+from pages import page_of, served
 from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
@@ -19,190 +19,206 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
-    with watched_page(browser, width=720, height=1100) as (page, record):
+    with watched_page(browser, width=760, height=900) as (page, record):
         yield page, record
         assert record.errors == [] and record.outside == []
 
 
-def show(page: Page, folder: Path, *widgets: GradientFlow, address: str | None = None, theme: str = "light") -> Locator:
-    (folder / "page.html").write_text(page_of(*widgets, theme=theme), encoding="utf-8")
+def show(page: Page, folder: Path, *widgets: GradientFlow, address: str | None = None) -> Locator:
+    """Without motion, unless a test asks for it: the chain stands where it ends."""
+    (folder / "page.html").write_text(page_of(*widgets), encoding="utf-8")
     page.goto(f"{address or folder.as_uri()}/page.html")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(len(widgets))
-    page.wait_for_function("() => document.querySelector('.d2lrnn-line-1')")  # the chart knows its width
-    return page.locator(".d2lrnn-widget").first
+    widget = page.locator(".d2lrnn-widget").first
+    expect(widget.locator(".flow-end")).to_have_count(1, timeout=10_000)
+    return widget
 
 
-def numbers(widget: Locator) -> list[str]:
-    """Largest singular value, mean slope, measured factor a step."""
-    return widget.locator(".flow-numbers dd").all_inner_texts()
+def now(widget: Locator) -> Locator:
+    return widget.locator(".d2lrnn-now")
 
 
-def lengths(widget: Locator) -> list[str]:
-    return widget.locator(".flow-row b").all_inner_texts()
+def left(widget: Locator) -> str:
+    """The length that stands at the far end of the chain."""
+    return widget.locator(".flow-end").text_content()
 
 
-def expected_numbers(flow: GradientFlow) -> list[str]:
-    return [f"{value:.2f}" for value in (flow.largest_singular_value, flow.mean_slope, flow.factor_per_step)]
-
-
-def expected_lengths(flow: GradientFlow) -> list[str]:
-    tensors = (flow.full_gradient, flow.truncated_gradient, flow.gradient)
-    return [format_length(float(tensor.norm())) for tensor in tensors]
-
-
-def line(widget: Locator, kind: int) -> list[float]:
-    """Heights of a line's points, as shares of the way from the bottom of the drawing to its top."""
-    path = widget.locator(f".flow-chart .d2lrnn-chart .d2lrnn-line-{kind}").first.get_attribute("d")
-    return [1 - float(y) / 195 for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)]
+def expected(flow: GradientFlow) -> str:
+    return format_length(flow.norms_by_lag[-1] / flow.norms_by_lag[0])
 
 
 def test_it_draws_what_python_computes_from_disk_and_over_http(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
     flow = GradientFlow()
     with served(tmp_path) as addresses:
         for address in addresses.values():
             widget = show(page, tmp_path, flow, address=address)
-            assert numbers(widget) == expected_numbers(flow) and lengths(widget) == expected_lengths(flow)
-            expect(widget.locator(".flow-verdict b")).to_have_text(flow.static_sentence())
-            expect(widget.locator(".flow-mark")).to_have_count(24)
-            heights = line(widget, 1)
-            assert len(heights) == 60 and heights[0] > heights[20] > heights[40] > heights[59]
-            described = widget.locator(".flow-chart svg").first.get_attribute("aria-label")
-            assert f"{format_length(flow.norms_by_lag[-1])} at lag 59" in described
+            expect(now(widget)).to_contain_text(flow.static_sentence())
+            assert left(widget) == expected(flow)
+            expect(widget.locator(".flow-bead")).to_have_count(30)
+            expect(widget.locator(".flow-mark.flow-inside")).to_have_count(24)
+            vanished = sum(norm < 0.01 for norm in flow.norms_by_lag)
+            expect(widget.locator(".flow-bead.flow-vanished")).to_have_count(vanished)
+            assert flow.static_sentence() in widget.locator(".flow-chain").get_attribute("aria-label")
 
 
-def test_the_radius_turns_the_line_and_moves_the_eigenvalues(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, GradientFlow(matrix="orthogonal", radius=0.99))
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow(matrix="orthogonal"))
     slider = widget.get_by_label(re.compile("^spectral radius"))
-    expect(widget.locator(".flow-mark.flow-inside")).to_have_count(24)
-    slider.press("ArrowRight")
-    expect(widget.locator(".flow-mark.flow-on")).to_have_count(24)
-    assert max(line(widget, 1)) - min(line(widget, 1)) < 1e-9 and numbers(widget)[2] == "1.00"
-    slider.press("ArrowRight")
+    box = widget.locator(".flow-plane").bounding_box()
+    unit, x, y = box["width"] * 56 / 196, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def drag(start: float, end: float) -> None:
+        page.mouse.move(x, y + start * unit)
+        page.mouse.down()
+        page.mouse.move(x, y + (start + end) / 2 * unit)
+        page.mouse.move(x, y + end * unit)
+        page.mouse.up()
+
+    drag(0.8, 1.2)
+    expect(slider).to_have_value(re.compile("^1(19|20|21)$"))
     expect(widget.locator(".flow-mark.flow-outside")).to_have_count(24)
-    expect(widget.locator(".flow-count-outside")).to_have_text("◆ 24 outside")
-    slider.press("End")
-    assert slider.get_attribute("aria-valuetext") == "2.00"
-    expect(widget.get_by_role("status")).to_contain_text("It explodes: 59 steps back, it is 5.8")
+    expect(now(widget)).to_contain_text("It explodes")
+    expect(widget.locator(".flow-bead.flow-exploded").first).to_be_visible()
+    drag(1.2, 1.01)  # near 1 it is 1
+    expect(slider).to_have_value("100")
+    expect(widget.locator(".flow-mark.flow-on")).to_have_count(24)
+    expect(now(widget)).to_contain_text("It keeps about its length: 29 steps back, it is 1 times as long.")
+    drag(1.0, 5.0)
+    expect(slider).to_have_value("160")
+    drag(1.6, 0.0)
+    expect(slider).to_have_value("20")
+    # an eigenvalue of the random matrix, half way out, goes where the pointer goes
+    widget.get_by_role("button", name="random").click()
+    slider.evaluate("(e) => { e.value = 100; e.dispatchEvent(new Event('input', { bubbles: true })); }")
+    drawn = GradientFlow().networks["matrices"]["random"]
+    re_, im = next(z for z in ((a / drawn["radius"], b / drawn["radius"]) for a, b in drawn["eigenvalues"])
+                   if 0.45 < (z[0] ** 2 + z[1] ** 2) ** 0.5 < 0.75)
+    page.mouse.move(x + re_ * unit, y - im * unit)
+    page.mouse.down()
+    page.mouse.move(x + 1.3 * re_ * unit, y - 1.3 * im * unit)
+    page.mouse.up()
+    expect(slider).to_have_value(re.compile("^1(2[6-9]|3[0-4])$"))
 
 
-def test_the_suggested_experiment_shows_what_it_promises(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, GradientFlow())
-    widget.get_by_label("Example").select_option(label="radius 1.2: it explodes")
-    assert line(widget, 1)[-1] > line(widget, 1)[0] + 0.2
-    widget.get_by_label("activation").select_option(label="tanh")
-    expect(widget.get_by_label("Example")).to_have_value("own")
-    tanh = GradientFlow(radius=1.2, activation="tanh")
-    assert numbers(widget) == expected_numbers(tanh)
-    inputs = widget.get_by_label(re.compile("^size of the inputs"))
-    for _ in range(3):
-        inputs.press("ArrowRight")
-    assert inputs.get_attribute("aria-valuetext") == "3"
-    tanh.input_size = 3.0
-    assert numbers(widget) == expected_numbers(tanh)
-    expect(widget.locator(".flow-verdict b")).to_contain_text("It vanishes")
-
-
-def test_cut_and_clip_act_on_what_arrives_and_reset_undoes_them(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, GradientFlow(radius=1.2))
-    before = lengths(widget)
-    assert before[0] == before[1] == before[2]
-    expect(widget.get_by_text("the cut", exact=True)).to_be_hidden()
-    cut = widget.get_by_label(re.compile("^cut after"))
-    for _ in range(9):
-        cut.press("ArrowLeft")
-    clip = widget.get_by_label(re.compile("^clip at"))
-    for _ in range(6):
-        clip.press("ArrowLeft")
-    flow = GradientFlow(radius=1.2, truncation=10, clip=1.0)
-    assert cut.get_attribute("aria-valuetext") == "10 lags" and clip.get_attribute("aria-valuetext") == "1"
-    assert lengths(widget) == expected_lengths(flow) and lengths(widget)[2] == "1"
-    notes = widget.locator(".flow-note").all_inner_texts()
-    assert notes[1] == f"{flow.angle_degrees:.0f}° off, {100 * flow.lost:.0f} % lost"
-    assert "same direction" in notes[2]
-    assert len(line(widget, 1)) == 10, "the solid line ends at the cut"
-    expect(widget.get_by_text("the cut", exact=True)).to_be_visible()
-    cut.press("Home")
-    assert cut.get_attribute("aria-valuetext") == "1 lag"
-    widget.get_by_role("button", name="Reset").press("Enter")
-    assert lengths(widget) == before and len(line(widget, 1)) == 60
-    assert cut.get_attribute("aria-valuetext") == "nothing"
-
-
-def test_every_example_is_what_its_name_says(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, GradientFlow())
-    examples = widget.get_by_label("Example")
+    page.emulate_media(reduced_motion="reduce")
     flow = GradientFlow()
-    for name in ("source", "sheared", "orthogonal", "saturated", "level", "cut", "vanishes"):
-        examples.select_option(name)
-        expect(examples).to_have_value(name)
-        flow.preset(name)
-        assert numbers(widget) == expected_numbers(flow) and lengths(widget) == expected_lengths(flow), name
-        expect(widget.locator(".flow-verdict b")).to_have_text(flow.static_sentence())
-    examples.select_option("own")
-    expect(examples).to_have_value("vanishes")
+    widget = show(page, tmp_path, flow)
+    slider = widget.get_by_label(re.compile("^spectral radius"))
+    slider.press("End")
+    assert slider.get_attribute("aria-valuetext") == "1.60"
+    flow.radius = 1.6
+    assert left(widget) == expected(flow)
+    expect(widget.get_by_role("status")).to_contain_text("It explodes: 29 steps back")
+    probe = widget.get_by_role("slider", name="One step of the chain")
+    probe.press("ArrowLeft")
+    length = format_length(flow.norms_by_lag[1] / flow.norms_by_lag[0])
+    assert probe.get_attribute("aria-valuetext") == f"1 step back: {length}"
+    probe.press("End")
+    assert probe.get_attribute("aria-valuetext") == f"29 steps back: {expected(flow)}"
+    expect(widget.locator(".flow-asked-text")).to_have_text(f"29 steps back: {expected(flow)}")
+    widget.get_by_role("button", name="Reset").press("Enter")
+    expect(widget.locator(".flow-asked-text")).to_have_count(0)
+    expect(slider).to_have_value("80")
+
+
+def test_a_pulse_runs_back_once_when_seen_and_again_when_sent(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    (tmp_path / "page.html").write_text(page_of(GradientFlow()), encoding="utf-8")
+    page.goto(f"{tmp_path.as_uri()}/page.html")
+    widget = page.locator(".d2lrnn-widget")
+    expect(widget.locator(".flow-unlit").first).to_be_visible()
+    expect(widget.locator(".flow-pulse")).to_be_visible()
+    expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()), timeout=10_000)
+    expect(widget.locator(".flow-pulse")).to_be_hidden()
+    widget.get_by_role("button", name="Send it back").click()
+    expect(widget.locator(".flow-pulse")).to_be_visible()
+    widget.get_by_label(re.compile("^spectral radius")).press("ArrowRight")  # a touch ends the motion
+    expect(widget.locator(".flow-pulse")).to_be_hidden()
+    expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow(radius=0.81)))
+
+
+def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow())
+    outcome = widget.locator(".d2lrnn-outcome")
+    large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
+
+    widget.get_by_role("button", name="0.8, 1 or 1.2").click()
+    expect(now(widget)).to_contain_text("It keeps about its length")
+    expect(outcome).to_be_hidden()
+    assert expected(large) not in widget.inner_text()
+    widget.get_by_role("button", name="over 100 times as long").click()
+    expect(outcome).to_contain_text(f"Yes. It is {expected(large)} times as long")
+    expect(outcome).to_contain_text(f"leaves {expected(small)}")
+    assert left(widget) == expected(large)
+
+    widget.locator(".d2lrnn-step-title").nth(1).click()
+    widget.get_by_role("button", name="Yes, just as fast").click()
+    expect(outcome).to_contain_text(f"No. {expected(tanh)} of it is left")
+    expect(now(widget)).to_contain_text("tanh multiplies by its slopes too")
+
+    widget.locator(".d2lrnn-step-title").nth(2).click()
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("between 0.80 and 1.27")
+    widget.get_by_role("button", name="Keeps the length at each step").click()
+    expect(outcome).to_contain_text("Yes. After 29 steps its length is 1 of what it was")
+
+    widget.get_by_role("button", name="Reset").click()
+    expect(widget.locator(".d2lrnn-step")).to_be_hidden()
+    expect(now(widget)).to_contain_text(small.static_sentence())
+
+
+def test_more_holds_steps_and_inputs(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow(radius=1.2, activation="tanh"))
+    widget.get_by_text("More", exact=True).click()
+    inputs = widget.get_by_label(re.compile("^size of the inputs"))
+    inputs.press("Home")
+    expect(now(widget)).to_contain_text("tanh is almost linear")
+    steps = widget.get_by_label(re.compile("^steps"))
+    steps.press("Home")
+    expect(now(widget)).to_contain_text("1 step back")
+    expect(widget.locator(".flow-bead")).to_have_count(2)
+    assert "1 steps" not in widget.inner_text()
 
 
 def test_a_link_restores_and_a_hostile_one_changes_nothing(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, GradientFlow(), GradientFlow(radius=1.5))
-    widget.get_by_label("Example").select_option("source")
-    widget.get_by_label("activation").select_option("relu")
+    widget.get_by_role("button", name="orthogonal").last.click()
     widget.get_by_role("button", name="Link to this").click()
-    address, shown = page.url, numbers(widget)
+    address, told = page.url, now(widget).inner_text()
     page.goto("about:blank")
     page.goto(address)
-    expect(widget.get_by_label("activation")).to_have_value("relu")
-    assert numbers(widget) == shown
-    expect(page.locator(".d2lrnn-widget").nth(1).get_by_label(re.compile("^matrix"))).to_have_value("gaussian")
+    expect(now(widget)).to_have_text(told)
     page.goto("about:blank")
-    state = '{"radius":"<img src=x onerror=alert(1)>","num_steps":1e9,"matrix":"__proto__","clip":null,"input_size":-1}'
+    state = '{"radius":"<img src=x onerror=alert(1)>","num_steps":1e9,"matrix":"__proto__","input_size":-1}'
     page.goto(f"{address.split('#')[0]}#explore=GradientFlow.0&state={state}")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(2)
-    assert numbers(widget) == expected_numbers(GradientFlow())
+    expect(now(widget)).to_contain_text(GradientFlow().static_sentence())
 
 
-def test_it_fits_a_phone_and_a_moving_slider_moves_nothing_else(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_on_a_phone_control_and_effect_share_a_screen(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    page.set_viewport_size({"width": 360, "height": 844})
-    for theme in ("light", "dark"):
-        widget = show(page, tmp_path, GradientFlow(truncation=5, clip=0.5), theme=theme)
-        widget.get_by_label("Example").select_option("saturated")
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
-        contrast = page.evaluate(LOW_CONTRAST, 4.5)
-        assert contrast["checked"] > 20 and contrast["found"] == []
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": 390, "height": 844})
+    widget = show(page, tmp_path, GradientFlow())
+    top, steps = widget.bounding_box()["y"], widget.locator(".d2lrnn-steps").bounding_box()["y"]
+    assert steps - top < 700
     slider = widget.get_by_label(re.compile("^spectral radius"))
     slider.press("Home")
     places = set()
-    for _ in range(18):
-        slider.press("PageUp")  # a tenth of the way
+    for _ in range(12):
+        slider.press("PageUp")
         places.add(round(slider.bounding_box()["y"]))
     assert len(places) == 1, "the slider stays under the finger"
-    top = widget.locator(".flow-chart").bounding_box()["y"]
-    bottom = widget.get_by_label(re.compile("^clip at")).bounding_box()
-    assert bottom["y"] + bottom["height"] - top < 844, "from the chart to the last control is one screen"
-
-
-def test_it_answers_within_a_frame(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    show(page, tmp_path, GradientFlow(num_steps=100))
-    times = page.evaluate(
-        """async () => {
-          const slider = document.querySelector("input[type=range]");
-          const times = [];
-          for (let place = 20; place <= 200; place += 4) {
-            const start = performance.now();
-            slider.value = place;
-            slider.dispatchEvent(new Event("input", { bubbles: true }));
-            await new Promise(queueMicrotask);
-            times.push(performance.now() - start);
-          }
-          return times.sort((a, b) => a - b);
-        }"""
-    )
-    # a busy machine may put the page to sleep now and then: that is not the figure's work
-    assert times[len(times) // 2] < 16 and times[len(times) * 9 // 10] < 50
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320

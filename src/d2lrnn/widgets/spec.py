@@ -8,6 +8,7 @@ language of the page it stands on; Python draws the static picture in English, t
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def _trait(control: dict[str, Any]) -> t.TraitType:
     if kind == "int":
         return t.Int(default if default is not None else 0, **bounds)
     if kind == "float":
-        return t.Float(default if default is not None else 0.0, **bounds)
+        return _Float(default if default is not None else 0.0, **bounds)
     if kind == "choice":
         return t.Enum(control["choices"], default)
     if kind == "flag":
@@ -42,6 +43,16 @@ def _trait(control: dict[str, Any]) -> t.TraitType:
     if kind == "list":
         return t.List(_trait(control["of"]), default, maxlen=control["max"])
     raise ValueError(f"There is no control of type {kind!r}; use int, float, choice, flag, text or list.")
+
+
+class _Float(t.Float):
+    """A number within its bounds: traitlets' own would let NaN through."""
+
+    def validate(self, obj: Any, value: Any) -> float:
+        number = super().validate(obj, value)
+        if math.isnan(number):
+            raise t.TraitError(f"{self.name} is nan; give a number.")
+        return number
 
 
 class _Text(t.Unicode):

@@ -1,0 +1,122 @@
+// A gradient on its way back through a small recurrent network: the same numbers as Python's GradientFlow.
+
+/** Each activation, and its slope as a function of its value. */
+const PHI = {
+  linear: [(z) => z, () => 1],
+  tanh: [Math.tanh, (h) => 1 - h * h],
+};
+
+/** Below this share of its first length the gradient has vanished; above its reciprocal it has exploded. */
+export const VANISHED = 0.01;
+
+/** The matrix scaled to a spectral radius, row by row. */
+export function scaledMatrix({ W, radius: drawn }, radius) {
+  return Float64Array.from(W.flat(), (weight) => weight * (radius / drawn));
+}
+
+/** States before each step and after the last, (numSteps + 1) rows, and the slopes of each step. */
+export function runForward(W, n, inputs, { input_size, num_steps, activation }) {
+  const [phi, slope] = PHI[activation];
+  const states = new Float64Array((num_steps + 1) * n);
+  const slopes = new Float64Array(num_steps * n);
+  for (let step = 0; step < num_steps; step += 1) {
+    const before = step * n;
+    for (let j = 0; j < n; j += 1) {
+      let sum = input_size * inputs[step][j];
+      for (let i = 0; i < n; i += 1) sum += states[before + i] * W[i * n + j];
+      const h = phi(sum);
+      states[before + n + j] = h;
+      slopes[before + j] = slope(h);
+    }
+  }
+  return { states, slopes };
+}
+
+/** One step back: times the slopes of the step that begins at `at`, then times the transposed matrix. */
+export function stepBack(W, n, slopes, at, gradient) {
+  const delta = gradient.map((value, j) => value * slopes[at + j]);
+  const before = new Float64Array(n);
+  for (let i = 0; i < n; i += 1) {
+    let sum = 0;
+    for (let j = 0; j < n; j += 1) sum += delta[j] * W[i * n + j];
+    before[i] = sum;
+  }
+  return { delta, before };
+}
+
+/** Euclidean length. */
+export function length(vector) {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  return Math.sqrt(sum);
+}
+
+/** Length of the gradient of the last loss by lag: how many steps back. */
+export function normsByLag(W, n, slopes, last) {
+  const numSteps = slopes.length / n;
+  const norms = [];
+  let gradient = Float64Array.from(last);
+  for (let lag = 0; lag < numSteps; lag += 1) {
+    norms.push(length(gradient));
+    gradient = stepBack(W, n, slopes, (numSteps - 1 - lag) * n, gradient).before;
+  }
+  return norms;
+}
+
+/** How the length ends: a share of the first length, and the key of its word. It stays where the mean factor a step is near 1. */
+export function fate(left, factor) {
+  if (left < VANISHED) return "vanishes";
+  if (left > 1 / VANISHED) return "explodes";
+  if (Math.abs(factor - 1) < 0.01) return "stays";
+  return left < 1 ? "shrinks" : "grows";
+}
+
+/** Why: as the spectral radius predicts, by the slopes of tanh, or in too few steps to say. */
+export function reason(factor, { radius, num_steps, activation }) {
+  const asPredicted = num_steps > 10 && Math.abs(factor / radius - 1) <= 0.03;
+  if (activation === "linear") return asPredicted ? "predicted" : "short";
+  if (asPredicted) return "near_zero";
+  return factor < 0.97 * radius ? "slopes" : "tanh_short";
+}
+
+/** Whether an eigenvalue lies inside, on or outside the unit circle. */
+export function sideOf([re, im]) {
+  const size = Math.hypot(re, im);
+  if (Math.abs(size - 1) < 1e-8) return "on";
+  return size < 1 ? "inside" : "outside";
+}
+
+/** Everything that the page shows. */
+export function derive(state) {
+  const { networks, ...settings } = state;
+  const network = networks.matrices[settings.matrix];
+  const n = network.W.length;
+  const W = scaledMatrix(network, settings.radius);
+  const { slopes } = runForward(W, n, networks.inputs, settings);
+  const norms = normsByLag(W, n, slopes, network.gradient);
+  const shares = norms.map((norm) => norm / norms[0]);
+  const lag = settings.num_steps - 1;
+  const left = shares[lag];
+  const factor = left ** (1 / lag);
+  const scale = settings.radius / network.radius;
+  const eigenvalues = network.eigenvalues.map(([re, im]) => [re * scale, im * scale]);
+  return {
+    ...settings, lag, left, factor, norms, shares, eigenvalues,
+    sigma: network.sigma_max * scale, fate: fate(left, factor), reason: reason(factor, settings),
+  };
+}
+
+/** A length over many orders of magnitude: 0, 0.0123, 1230, 4.5×10⁵. */
+export function formatLength(value) {
+  if (value === 0) return "0";
+  if (value >= 0.001 && value < 9999.5) return String(Number(value.toPrecision(3)));
+  const [mantissa, exponent] = value.toExponential(1).split("e");
+  const raised = exponent.replace("+", "").replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+  return `${mantissa}×10${raised}`;
+}
+
+/** Two decimals, three where they are needed. */
+export function formatFactor(value) {
+  if (value > 0 && value < 0.005) return formatLength(value);
+  return value.toFixed(Math.abs(value * 100 - Math.round(value * 100)) < 1e-6 || value >= 0.1 ? 2 : 3);
+}
