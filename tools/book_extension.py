@@ -173,7 +173,8 @@ def share_blocks(html: str, to_static: str, files: dict[str, str]) -> str:
     files : dict
         Gets the content of each file by its name.
     """
-    loaded: set[str] = set()
+    # A preview comes to a page that it has written before.
+    loaded = set(re.findall(rf'<script src="{re.escape(to_static)}(\w+)\.js"></script>', html))
 
     def replace(match: re.Match[str]) -> str:
         key = match["hash"]

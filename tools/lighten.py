@@ -120,7 +120,7 @@ def lighten(folder: Path) -> None:
             page.write_text(light, encoding="utf-8")
     for script in folder.rglob("pydata-sphinx-theme.js"):
         text = script.read_text(encoding="utf-8")
-        if MEASURED not in text:
+        if MEASURED not in text and '"hs-none"' not in text:  # a preview that changed nothing finds its own
             raise ValueError(f"{script} does not measure its boxes as it did: see MEASURED in tools/lighten.py")
         script.write_text(text.replace(MEASURED, '"hs-none"'), encoding="utf-8")
     for script in folder.rglob("fontawesome.js*"):

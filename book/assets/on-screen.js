@@ -43,4 +43,67 @@
       width = innerWidth;
     });
   });
+
+  // The list of contents on the right says where the reader is. (Bootstrap's watch loses its place in sections that are
+  // laid out only when they come near, and on every jump.)
+  document.body.removeAttribute("data-bs-spy");
+  const followReader = () => {
+    const list = document.querySelector(".bd-sidebar-secondary");
+    const links = [...(list?.querySelectorAll('a.nav-link[href^="#"]') ?? [])];
+    const places = links.map((link) => [link, document.getElementById(decodeURIComponent(link.hash.slice(1)))]);
+    const known = places.filter(([, section]) => section);
+    if (known.length === 0) return;
+    let here = null;
+    const mark = () => {
+      const read = known.filter(([, section]) => section.getBoundingClientRect().top < innerHeight / 3);
+      const [now] = read.at(-1) ?? [null];
+      if (now === here) return;
+      for (const link of links) {
+        link.classList.toggle("active", link === now);
+        link.toggleAttribute("aria-current", link === now);
+      }
+      here = now;
+      if (here === null) return;
+      const [box, frame] = [here.getBoundingClientRect(), list.getBoundingClientRect()];
+      const bottom = Math.min(frame.bottom, innerHeight);
+      if (box.top < frame.top || box.bottom > bottom) list.scrollTop += box.top - (frame.top + bottom) / 2;
+    };
+    let waiting = false;
+    const soon = () => {
+      if (waiting) return;
+      waiting = true;
+      setTimeout(() => {
+        waiting = false;
+        mark();
+      }, 100);
+    };
+    addEventListener("scroll", soon, { passive: true });
+    addEventListener("resize", soon);
+    mark();
+  };
+
+  // The tiles of *Play*: each picture moves once when it is first seen; the line that embeds a figure has its address.
+  const play = () => {
+    const seen = new IntersectionObserver((entries) => {
+      entries.filter((entry) => entry.isIntersecting).forEach((entry, k) => {
+        seen.unobserve(entry.target);
+        setTimeout(() => {
+          entry.target.classList.add("hs-seen");
+          setTimeout(() => entry.target.classList.remove("hs-seen"), 4000);
+        }, 500 * k);
+      });
+    }, { threshold: 0.6 });
+    for (const tile of document.querySelectorAll(".hs-tile")) {
+      seen.observe(tile);
+      if (!location.protocol.startsWith("http")) continue;
+      const address = tile.querySelector("details a").href;
+      const line = tile.querySelector("pre");
+      line.textContent = line.textContent.replace(/src="[^"]*"/, `src="${address}"`);
+    }
+  };
+
+  addEventListener("load", () => {
+    followReader();
+    play();
+  });
 }

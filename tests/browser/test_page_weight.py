@@ -20,6 +20,7 @@ pytestmark = pytest.mark.browser
 
 MOST_BYTES = 700_000
 MOST_FURNITURE_BYTES = 450_000
+MOST_PLAY_BYTES = 450_000  # the page of all explorables, with everything that it loads
 MOST_THREAD_MS = 700  # from an empty tab to the last explorable alive
 
 FOLDER = "_static/d2lrnn/"
@@ -56,6 +57,18 @@ def test_a_page_is_light_and_loads_nothing_twice(
     total = sum(sizes.values()) + sum(size for _, size in inline)
     assert bool(asked) == ('class="d2lrnn-widget"' in source)
     assert total < MOST_BYTES, f"{total} bytes: {sizes}"
+
+
+EVERYTHING = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .map((entry) => [new URL(entry.name).pathname, entry.decodedBodySize])"""
+
+
+def test_play_is_light(browser: Browser, addresses: dict[str, str]) -> None:
+    with watched_page(browser) as (page, _):
+        page.goto(f"{addresses['http']}/book/play.html")
+        page.wait_for_function("document.readyState === 'complete'")
+        sizes = dict(page.evaluate(EVERYTHING))
+    assert sum(sizes.values()) < MOST_PLAY_BYTES, sorted(sizes.items(), key=lambda item: -item[1])
 
 
 # Everything but the page itself, its pictures and what its explorables carry: the name and size of each.

@@ -1,0 +1,61 @@
+"""An explorable as a page of its own: one file that works offline, on a slide and in a frame of another page."""
+
+from __future__ import annotations
+
+from html import escape
+from xml.etree import ElementTree
+
+from d2lrnn.widgets.base import Explorable
+
+__all__ = ["page_of"]
+
+# The figure fills its frame; `?theme=dark` or `?theme=light` overrules the reader's system, for a page with one theme.
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+body {{ margin: 0; }}
+body > main > .d2lrnn-widget {{ min-height: 100vh; margin: 0; border: 0; border-radius: 0; }}
+body > main > .d2lrnn-widget > .d2lrnn-view {{ max-width: 60rem; margin: 0 auto; }}
+</style>
+<script>
+{{
+  const theme = new URLSearchParams(location.search).get("theme");
+  if (["light", "dark"].includes(theme)) document.documentElement.dataset.theme = theme;
+}}
+</script>
+</head>
+<body>
+<main aria-label="{title}">
+{figure}
+</main>
+</body>
+</html>
+"""
+
+
+def page_of(widget: Explorable) -> str:
+    """The explorable, in the state that it has, as a whole HTML page.
+
+    Parameters
+    ----------
+    widget : Explorable
+
+    Returns
+    -------
+    str
+        A page that asks nothing of the network. Its title is that of the static picture.
+
+    Examples
+    --------
+    >>> from d2lrnn.widgets import Perplexity
+    >>> page_of(Perplexity(word="gated")).count("<title>Perplexity of a word")
+    2
+    """
+    title = ElementTree.fromstring(widget.static_picture()).findtext("{http://www.w3.org/2000/svg}title")
+    return _PAGE.format(title=escape(title or type(widget).__name__), figure=widget.static_html())

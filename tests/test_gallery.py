@@ -1,0 +1,58 @@
+"""The page *Play*: one tile for each explorable, in a state that it may have; and explorables as pages of their own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import nbformat
+import pytest
+
+from d2lrnn import widgets
+from d2lrnn.widgets.page import page_of
+from gallery import MAKES_ONE, names, read_tiles
+from thumbnails import THUMBNAILS, thumbnail
+
+ROOT = Path(__file__).resolve().parent.parent
+[LIST] = re.findall(r"^```\{gallery\}\n(.*?)^```$", (ROOT / "book/play.md").read_text(), re.MULTILINE | re.DOTALL)
+TILES = read_tiles(LIST)
+NAMES = [name for name in widgets.__all__ if name != "Explorable"]
+
+
+def test_there_is_one_tile_for_each_explorable() -> None:
+    assert sorted(tile["explorable"] for tile in TILES) == sorted(NAMES) == sorted(names())
+    assert set(NAMES) <= THUMBNAILS.keys()
+    pages = [tile["page"] for tile in TILES]
+    assert pages == sorted(pages), "in the order of the chapters"
+
+
+@pytest.mark.parametrize("tile", TILES, ids=lambda tile: tile["explorable"])
+def test_a_tile_asks_a_question_and_names_a_page_that_has_the_figure(tile: dict[str, Any]) -> None:
+    assert tile["question"].endswith("?") and len(tile["question"]) < 90 and len(tile["title"]) < 30
+    cells = nbformat.read(ROOT / f"{tile['page']}.ipynb", as_version=4).cells
+    made = [match[1] for cell in cells if cell.cell_type == "code" and (match := MAKES_ONE.search(cell.source))]
+    assert tile["explorable"] in made
+    cls = getattr(widgets, tile["explorable"])
+    assert set(tile["state"]) <= set(cls.class_trait_names(control=True))
+    cls(**tile["state"])
+
+
+@pytest.mark.parametrize("name", sorted(THUMBNAILS))
+def test_a_thumbnail_is_a_small_drawing_in_the_colours_of_the_page(name: str) -> None:
+    svg = thumbnail(name)
+    root = ElementTree.fromstring(svg)
+    assert root.get("aria-hidden") == "true" and len(svg) < 40_000
+    assert not re.search(r"#[0-9a-f]{3,6}\b|rgb\(|\bid=|<style|<script", svg)
+    assert 'class="m-' in svg, "something moves"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_of_its_own_is_whole(name: str) -> None:
+    widget = getattr(widgets, name)()
+    html = page_of(widget)
+    assert html.startswith('<!DOCTYPE html>\n<html lang="en">') and widget.static_html() in html
+    assert not re.search(r'\b(src|href)="(?!data:,)', html)
+    [title] = re.findall(r"<title>(.*?)</title>", html.split("<main")[0])
+    assert len(title) > 10

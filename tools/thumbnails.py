@@ -1,0 +1,253 @@
+"""A small moving picture for each explorable, for the page *Play*.
+
+Each is an SVG of 240 by 120 that stands in the page, so that its colours follow the theme. It is drawn in its last
+state; what has a class ``m-...`` comes in when the tile is seen or pointed at (hidden-state.css), the parts in the
+order of ``--i``. The picture is decoration: the tile's question says what the figure is about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+__all__ = ["THUMBNAILS", "thumbnail"]
+
+# Paints are classes, `f-` and a letter to fill and `s-` to draw with: see hidden-state.css.
+INK, SOFT, RULE, PAPER, BLUE, VERMILLION, GREEN, NONE = "k", "m", "r", "p", "b", "v", "g", "n"
+
+
+def _node(tag: str, inner: str = "", move: str = "", i: float = 0, style: str = "", **attributes: object) -> str:
+    classes = [f"m-{move}"] if move else []
+    classes += [f"{paint[0]}-{attributes.pop(paint)}" for paint in ("fill", "stroke") if paint in attributes]
+    if move and i:
+        style = f"{style};--i:{i:g}".strip(";")
+    attributes = {"class": " ".join(classes), "style": style, **attributes}
+    written = "".join(
+        f' {name.replace("_", "-")}="{round(value, 1) if isinstance(value, float) and value > 1 else value}"'
+        for name, value in attributes.items()
+        if value != ""
+    )
+    return f"<{tag}{written}>{inner}</{tag}>" if inner else f"<{tag}{written}/>"
+
+
+def _box(x: float, y: float, width: float, height: float, **more: object) -> str:
+    return _node("rect", x=x, y=y, width=width, height=height, **{"rx": 2, **more})
+
+
+def _text(x: float | str, y: float, text: str, **more: object) -> str:
+    return _node("text", text, x=x, y=y, **{"fill": INK, "font_size": 13, "text_anchor": "middle", **more})
+
+
+def _letters(text: str, x: float, y: float, step: float, **more: object) -> str:
+    """A text whose letters stand at even distances, the middle of the first at `x`."""
+    more = {"font_family": "ui-monospace, monospace", "style": "white-space:pre", **more}
+    if step > 10:
+        return _text(" ".join(f"{x + k * step:g}" for k in range(len(text))), y, text, **more)
+    wide = {"textLength": round(step * len(text), 1), "lengthAdjust": "spacingAndGlyphs", "text_anchor": "start"}
+    return _text(round(x - step / 2, 1), y, text, **wide, **more)
+
+
+def _group(parts: Iterable[str], **more: object) -> str:
+    return _node("g", "".join(parts), **more)
+
+
+def _line(*points: tuple[float, float], **more: object) -> str:
+    path = "M" + "L".join(f"{round(x, 1):g} {round(y, 1):g}" for x, y in points)
+    return _curve(path, **more)
+
+
+def _curve(path: str, **more: object) -> str:
+    return _node("path", d=path, **{"fill": NONE, "stroke": INK, "stroke_width": 2, **more})
+
+
+def _dot(x: float, y: float, r: float, **more: object) -> str:
+    return _node("circle", cx=x, cy=y, r=r, **{"fill": INK, **more})
+
+
+def _context_table() -> Iterable[str]:
+    # What tables of 1 to 6 wrote after "the tide ", and the longest stretch of it that stands in the story.
+    written = [
+        ("hsoe  teaoee ehefs a ruorv", 17, 23), ("ansoe beeasee thef ma idoun", 10, 17),
+        ("for st tearee the so his to", 10, 19), ("and stookinge the so mr kel", 0, 8),
+        ("and stood been he shared yo", 0, 10), ("and stops see the shared to", 0, 10),
+    ]  # fmt: skip
+    for n, (text, begin, end) in enumerate(written, 1):
+        y = 17 * n + 1
+        yield _text(14, y, str(n), fill=SOFT, font_size=11)
+        yield _box(28 + 7.6 * begin - 3.8, y + 2.5, 7.6 * (end - begin), 2.2, fill=GREEN, move="in", i=n + 3)
+        yield _letters(text, 28, y, 7.6, font_size=12, move="in", i=n)
+
+
+def _hidden_state() -> Iterable[str]:
+    text, cut = "and then there was another", 18
+    yield _letters(text[:cut], 12, 22, 8.6, fill=SOFT)
+    yield _letters(text[cut:], 12 + 8.6 * cut, 22, 8.6)
+    yield _box(8, 34, 8.6 * len(text), 78, fill=RULE, fill_opacity=0.3)
+    for k in range(cut, len(text)):
+        fading = math.exp((cut - k) / 3.2)
+        shares = (fading * (0.35 + 0.65 * ((7 * row + 5 * k) % 11) / 10) for row in range(6))
+        column = (
+            _box(8 + 8.6 * k, 34 + 13 * row, 8, 12, fill_opacity=round(share, 2), rx=1)
+            for row, share in enumerate(shares)
+        )
+        yield _group(column, fill=VERMILLION, move="in", i=2 * (k - cut))
+    x = 8 + 8.6 * cut - 0.4
+    yield _line((x, 6), (x, 114), stroke_dasharray="4 3")
+
+
+def _concatenation() -> Iterable[str]:
+    def matrix(x: float, y: float, rows: int, columns: int, fill: str, **more: object) -> str:
+        cells = (
+            _box(x + 14 * c, y + 14 * r, 13, 13, fill_opacity=0.4 + 0.15 * ((3 * r + 2 * c) % 5))
+            for r in range(rows) for c in range(columns)
+        )  # fmt: skip
+        return _group(cells, fill=fill, **more)
+
+    yield matrix(10, 46, 2, 3, BLUE, move="slide", style="--dx:-14px")
+    yield matrix(53, 46, 2, 3, VERMILLION, move="slide", style="--dx:14px")
+    yield _text(109, 65, "@", font_size=16)
+    yield matrix(123, 18, 3, 3, BLUE, move="slide", style="--dy:-12px")
+    yield matrix(123, 61, 3, 3, VERMILLION, move="slide", style="--dy:12px")
+    yield _text(177, 65, "=", font_size=16)
+    yield matrix(189, 46, 2, 3, GREEN, move="in", i=6)
+
+
+def _windows() -> Iterable[str]:
+    lines = ("the tide clock stood by the", "sea wall and nobody knew wh")
+    for row, line in enumerate(lines):
+        y = 34 + 54 * row
+        yield _letters(line, 11, y, 8.4, fill=SOFT)
+        for k, color in enumerate((BLUE, VERMILLION)):
+            shape = {"fill": color, "fill_opacity": 0.16, "stroke": color, "stroke_width": 2}
+            x, style = 7.8 + 8.4 * 9 * k, "--dx:-76px" if k else ""
+            yield _box(x, y - 19, 8.4 * 9 - 2, 28, move="slide", i=6 * k, style=style, **shape)
+
+
+def _training_lab() -> Iterable[str]:
+    for k, (y, name) in enumerate(((44, "2 letters"), (68, "3 letters"), (88, "4 letters"))):
+        yield _line((26, y), (232, y), stroke=SOFT, stroke_width=1, stroke_dasharray="2 4")
+        yield _text(232, y - 4, name, fill=SOFT, font_size=10, text_anchor="end", move="in", i=4 + 4 * k)
+    yield _line((26, 10), (26, 108), (232, 108), stroke=RULE, stroke_width=1.5)
+    path = "M28 16C48 18 54 34 70 40S96 60 112 68S146 84 166 92S206 99 228 100"
+    yield _curve(path, stroke=BLUE, stroke_width=3, move="draw", pathLength=1)
+    yield _dot(228, 100, 4, fill=BLUE, move="in", i=14)
+
+
+def _next_character() -> Iterable[str]:
+    yield _text(16, 26, "the tide", font_size=14, text_anchor="start")
+    yield _box(80, 12, 14, 18, fill=BLUE, fill_opacity=0.2)
+    guesses = (("t", 0.258), ("a", 0.103), ("i", 0.1), ("w", 0.091), ("c", 0.078), ("o", 0.073), ("h", 0.044))
+    for k, (letter, share) in enumerate(guesses):
+        x, height = 22 + 29 * k, 230 * share
+        yield _box(x, 102 - height, 20, height, fill=BLUE, fill_opacity=1 if k == 0 else 0.55, move="up", i=k)
+        yield _text(x + 10, 115, letter, font_size=12)
+
+
+def _perplexity() -> Iterable[str]:
+    yield _dot(40, 60, 6)
+    for k, (y, share) in enumerate(((30, 1), (74, 1), (104, 0.3))):
+        color = BLUE if share == 1 else SOFT
+        path = f"M46 60C90 60 90 {y} 150 {y}"
+        yield _curve(path, stroke=color, stroke_width=1 + 5 * share, move="draw", i=2 * k, pathLength=1)
+        yield _dot(154, y, 3 + 4 * share, fill=color, move="in", i=2 * k + 8)
+    yield _text(204, 66, "2.3", font_size=26, font_weight=650, move="in", i=14)
+
+
+def _surprise_map() -> Iterable[str]:
+    # What each letter of "low tide quixotl" cost the trained network, in bits.
+    bits = (0, 2.8, 1.7, 1.0, 2.3, 6.8, 4.3, 0.1, 1.0, 10.0, 0.0, 0.8, 10.1, 11.1, 4.2, 12.1)
+    for k, cost in enumerate(bits):
+        x = 8 + 14 * k
+        yield _box(x, 30, 13, 26, fill=VERMILLION, fill_opacity=round(0.05 + 0.5 * cost / 12, 2), move="in", i=k)
+        yield _box(x + 2, 104 - 3.6 * cost, 9, 3.6 * cost + 1, fill=VERMILLION, move="up", i=k)
+    yield _letters("low tide quixotl", 14.5, 48, 14, font_size=15)
+
+
+def _gradient_flow() -> Iterable[str]:
+    yield _line((20, 60), (214, 60), stroke=RULE)
+    for k in range(12):
+        x, size = 214 - 17.6 * k, 11 * 0.82**k
+        yield _dot(x, 60, max(size, 1.4), fill=PAPER)
+        yield _dot(x, 60, max(size, 1.4), fill=VERMILLION, fill_opacity=round(0.25 + 0.75 * 0.85**k, 2), move="in", i=k)
+    yield _text(214, 92, "loss", fill=SOFT, font_size=12)
+    yield _text(24, 92, "60 steps back", fill=SOFT, font_size=12, text_anchor="start")
+    yield _curve("M150 30H90m7 -5l-7 5l7 5", stroke=SOFT, stroke_width=1.5)
+
+
+def _scan() -> Iterable[str]:
+    xs = [22 + 28 * k for k in range(8)]
+    for x in xs:
+        yield _line((x, 104), (x, 14), stroke=RULE, stroke_width=1.5)
+    for level, (reach, y) in enumerate(((1, 104), (2, 74), (4, 44))):
+        ways = (_line((xs[k - reach], y), (xs[k], y - 30), stroke=BLUE) for k in range(reach, 8))
+        yield _group(ways, move="in", i=6 * level)
+    for y in (104, 74, 44, 14):
+        yield from (_dot(x, y, 4.5, fill=INK if y == 104 else BLUE) for x in xs)
+
+
+def _gates() -> Iterable[str]:
+    kept = (0.9, 0.95, 0.2, 0.9, 0.93, 0.96, 0.9, 0.15, 0.95, 0.9, 0.25, 0.92)
+    height = 70.0
+    for k, share in enumerate(kept):
+        x = 12 + 18.4 * k
+        height = height * share + (34 if share < 0.5 else 3)
+        yield _box(x, 92 - height, 14, height, fill=BLUE, fill_opacity=0.75, move="up", i=k)
+        yield _box(x, 100, 14, 12 * share, fill=GREEN if share > 0.5 else VERMILLION, move="in", i=k)
+
+
+def _attention() -> Iterable[str]:
+    weights = {0: 0.05, 2: 0.3, 3: 0.1, 5: 0.9, 6: 0.2, 8: 0.5}
+    xs = [20 + 20 * k for k in range(11)]
+    for k, weight in weights.items():
+        middle, top = (xs[k] + xs[10]) / 2, 92 - (xs[10] - xs[k]) * 0.75
+        path = f"M{xs[10]} 90Q{middle:g} {max(top, -40):g} {xs[k]} 90"
+        yield _curve(path, stroke=BLUE, stroke_width=1 + 6 * weight, opacity=round(0.35 + 0.6 * weight, 2),
+                     move="draw", i=10 - k, pathLength=1)  # fmt: skip
+    yield _letters("and another", 20, 108, 20, font_size=14)
+
+
+def _clipping() -> Iterable[str]:
+    lengths = (14, 20, 17, 26, 12, 22, 96, 18, 24, 15, 20)
+    for k, length in enumerate(lengths):
+        x, kept = 16 + 19.6 * k, min(length, 40)
+        if length > 40:
+            yield _box(x, 108 - length, 13, length - 40, fill=VERMILLION, fill_opacity=0.25, move="up", i=k)
+        yield _box(x, 108 - kept, 13, kept, fill=VERMILLION if length > 40 else BLUE, move="up", i=k)
+    yield _line((8, 68), (232, 68), stroke_width=1.5, stroke_dasharray="5 4")
+
+
+def _truncation() -> Iterable[str]:
+    xs = [24 + 21.3 * k for k in range(10)]
+    yield _line((xs[0], 70), (xs[-1], 70), stroke=SOFT)
+    for k, x in enumerate(xs):
+        yield _box(x - 7, 63, 14, 14, fill=PAPER, stroke=INK, stroke_width=1.5, rx=3)
+        if k > 5:
+            path = f"M{x:g} 56q-10.6 -18 -21.3 0m.5 -7l-.5 7l7 -1"
+            yield _curve(path, stroke=VERMILLION, move="draw", i=3 * (9 - k), pathLength=1)
+    cut = (xs[4] + xs[5]) / 2
+    yield _line((cut, 26), (cut, 104), stroke_dasharray="4 3")
+    yield _text(xs[-1], 100, "loss", fill=SOFT, font_size=12)
+
+
+THUMBNAILS: dict[str, Callable[[], Iterable[str]]] = {
+    "Attention": _attention,
+    "Clipping": _clipping,
+    "Concatenation": _concatenation,
+    "ContextTable": _context_table,
+    "Gates": _gates,
+    "GradientFlow": _gradient_flow,
+    "HiddenState": _hidden_state,
+    "NextCharacter": _next_character,
+    "Perplexity": _perplexity,
+    "Scan": _scan,
+    "SurpriseMap": _surprise_map,
+    "TrainingLab": _training_lab,
+    "Truncation": _truncation,
+    "Windows": _windows,
+}
+
+
+def thumbnail(name: str) -> str:
+    """Return the picture of an explorable as SVG."""
+    parts = "".join(THUMBNAILS[name]())
+    return f'<svg viewBox="0 0 240 120" aria-hidden="true">{parts}</svg>'
