@@ -60,7 +60,15 @@ def test_the_default_text_is_held_out() -> None:
     assert SurpriseMap().text in text.vocab.decode(text.heldout_ids)
 
 
-@pytest.mark.parametrize("wrong", [{"stage": "best"}, {"place": 0}])
+@pytest.mark.parametrize("wrong", [{"stage": "best"}, {"place": -1}])
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):
         SurpriseMap(**wrong)
+
+
+def test_a_made_up_word_surprises_the_trained_network_more_than_the_untrained_one() -> None:
+    untrained, trained = (SurpriseMap(text="quixotl", stage=stage) for stage in ("untrained", "trained"))
+    assert trained.perplexity > 2 * untrained.perplexity
+    assert "more than the 28.90 before training" in trained.static_sentence()
+    assert "less than the" in SurpriseMap().static_sentence()
+    assert SurpriseMap(text="a").static_sentence().startswith("Type at least two letters")

@@ -3,16 +3,24 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { MAX_TEXT, RULES, STAGES, level, pieces, readable, repair, surprises, totals } from "../../src/d2lrnn/widgets/surprise_map/index.mjs";
-import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
+import {
+  derive, firstAndLater, level, MAX_TEXT, pieces, readable, repair, STAGES, surprises, totals,
+} from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
+import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
+import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import { loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./surprise_map_cases.json", import.meta.url), "utf8"));
 
-function network(stage) {
+function weights(stage) {
   const bytes = readFileSync(new URL(`../../src/d2lrnn/data/models/${stage.replace("_", "-")}.safetensors`, import.meta.url));
-  return loadModel(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
+
+const WEIGHTS = Object.fromEntries(STAGES.map((stage) => [`weights_${stage}`, weights(stage)]));
+const network = (stage) => loadModel(weights(stage));
+const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+const shown = (state) => derive({ ...WEIGHTS, ...DEFAULTS, ...state });
 
 test("bits, rate, perplexity and bytes of every stage are those of Python's SurpriseMap", () => {
   assert.ok(CASES.length >= 16);
@@ -44,17 +52,17 @@ test("totals: the mean, two to its power, and whole bytes", () => {
   assert.equal(totals([8]).bytes, 1);
 });
 
-test("the scale ends at eight bits", () => {
-  assert.deepEqual([level(0), level(4), level(8), level(30), level(Infinity)], [0, 0.5, 1, 1, 1]);
+test("the scale ends at six bits", () => {
+  assert.deepEqual([level(0), level(3), level(6), level(30), level(Infinity)], [0, 0.5, 1, 1, 1]);
 });
 
 test("texts are bounded, and links too", () => {
   assert.equal(readable("<b>\u0000".repeat(50_000)).length, MAX_TEXT);
-  const link = (state) => decodeLink(encodeLink("SurpriseMap", 0, state), "SurpriseMap", 0, RULES);
+  const link = (state) => decodeLink(encodeLink("SurpriseMap", 0, state), "SurpriseMap", 0, rulesOf(SPEC.controls));
   assert.deepEqual(link({ text: "the sea", stage: "half_way", place: 3 }), { text: "the sea", stage: "half_way", place: 3 });
-  assert.equal(link({ text: "x".repeat(801), stage: "best", place: 0 }), null);
+  assert.equal(link({ text: "x".repeat(801), stage: "best", place: -1 }), null);
   assert.deepEqual(repair({ text: "The SEA!", stage: "trained", place: 99 }), { text: "the sea ", stage: "trained", place: 7 });
-  assert.equal(repair({ text: "", stage: "trained", place: 5 }).place, 1);
+  assert.equal(repair({ text: "", stage: "trained", place: 5 }).place, 0);
   assert.equal(STAGES.length, 4);
 });
 
@@ -68,4 +76,29 @@ test("lines break between words, and the pieces are the text", () => {
     assert.equal(pieces(text).join(""), text);
     assert.ok(pieces(text).every((piece) => piece.length <= 21));
   }
+});
+
+test("place 0 is the letter with most bits, whatever the stage", () => {
+  for (const stage of STAGES) {
+    const { now, place } = shown({ stage });
+    assert.equal(now.bits[place - 1], Math.max(...now.bits));
+  }
+  assert.equal(shown({ place: 7 }).place, 7);
+  assert.equal(shown({ text: "the", place: 7 }).place, 2);
+  for (const text of ["", "a"]) assert.deepEqual([shown({ text }).count, shown({ text }).place], [0, 0]);
+});
+
+test("the guided steps: what is called right is right", () => {
+  const [where, made] = SPEC.steps.map(({ before, state }) => shown({ ...before, ...state }));
+  const { first, later } = firstAndLater(where.text, where.now.bits);
+  assert.ok(first > 1.8 * later && SPEC.steps[0].right === 0, `${first} ${later}`);
+  const untrained = firstAndLater(where.text, where.before.bits);
+  assert.ok(Math.abs(untrained.first / untrained.later - 1) < 0.1, "before its training by every letter alike");
+  assert.ok(made.now.perplexity > 2 * made.before.perplexity && SPEC.steps[1].right === 2);
+  assert.equal(made.before.perplexity.toFixed(0), "29");
+  assert.equal(SPEC.steps[2].right, null);
+});
+
+test("letters at the beginnings of words and later ones", () => {
+  assert.deepEqual(firstAndLater("ab cd", [1, 9, 5, 3]), { first: 5, later: 2 });
 });

@@ -10,20 +10,16 @@ import torch
 import traitlets as t
 
 from d2lrnn.metrics import surprisal_bits
-from d2lrnn.study.pretrained import STAGES, Pretrained, load_pretrained, pretrained_bytes
+from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_bytes
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number, visible_character
-from d2lrnn.widgets.spec import Words
+from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["SurpriseMap"]
 
-_MAX_TEXT = 800
-# From the held-out end of the story: no stage was trained on it.
-_TEXT = (
-    "i shut my eyes i asked the feeling i pushed the rod to eleven when it seemed to me that there ought to be a wave "
-    "and the company took it from me and answered"
-)
+_SPEC = Spec("surprise_map")
+_MAX_TEXT = _SPEC.controls["text"]["max"]
 
 
 @cache
@@ -32,7 +28,7 @@ def _network(stage: str) -> Pretrained:
 
 
 class SurpriseMap(Explorable):
-    r"""The surprise of every letter under one network, at four stages of its training.
+    r"""The surprisal of every letter under one network, at four stages of its training.
 
     A letter that the network gave probability :math:`p` costs :math:`-\log_2 p` bits. The mean over the text is its
     cross-entropy in bits a letter, 2 to that power its perplexity, and the sum, over 8, the bytes that an arithmetic
@@ -44,12 +40,12 @@ class SurpriseMap(Explorable):
         Normalised to letters and spaces, and cut to its first 800 characters. The first is read and not guessed.
     stage : "untrained", "first_steps", "half_way" or "trained", optional
     place : int, optional
-        The letter to look at, from 1.
+        The letter to look at, from 1; 0 (the default) is the one with most bits.
 
     Raises
     ------
     traitlets.TraitError
-        On an unknown stage or a place below 1.
+        On an unknown stage or a place below 0.
 
     Examples
     --------
@@ -63,9 +59,10 @@ class SurpriseMap(Explorable):
     _css = stylesheet("surprise_map")
     _words = "surprise_map"
 
-    text = t.Unicode(_TEXT).tag(sync=True, control=True)
-    stage = t.Enum([stage.replace("-", "_") for stage in STAGES], "trained").tag(sync=True, control=True)
-    place = t.Int(1, min=1, max=_MAX_TEXT).tag(sync=True, control=True)
+    # From the held-out end of the story: no stage was trained on it. A longer text is cut, not refused.
+    text = t.Unicode(_SPEC.controls["text"]["default"]).tag(sync=True, control=True)
+    stage = _SPEC.trait("stage")
+    place = _SPEC.trait("place")
     weights_untrained = t.Bytes().tag(sync=True, shared=True)
     weights_first_steps = t.Bytes().tag(sync=True, shared=True)
     weights_half_way = t.Bytes().tag(sync=True, shared=True)
@@ -93,8 +90,11 @@ class SurpriseMap(Explorable):
 
     @property
     def bits(self) -> list[float]:
-        """Surprise of every character after the first, in bits, computed with torch."""
-        network = _network(self.stage)
+        """Surprisal of every character after the first, in bits, computed with torch."""
+        return self._bits(self.stage)
+
+    def _bits(self, stage: str) -> list[float]:
+        network = _network(stage)
         ids = torch.tensor(network.vocab.encode(self.text))
         if len(ids) < 2:
             return []
@@ -104,13 +104,13 @@ class SurpriseMap(Explorable):
 
     @property
     def bits_per_character(self) -> float:
-        """Mean surprise; NaN for a text of fewer than two characters."""
+        """Mean surprisal; NaN for a text of fewer than two characters."""
         bits = self.bits
         return math.fsum(bits) / len(bits) if bits else math.nan
 
     @property
     def perplexity(self) -> float:
-        """2 to the mean surprise."""
+        """2 to the mean surprisal."""
         return 2**self.bits_per_character
 
     @property
@@ -123,11 +123,16 @@ class SurpriseMap(Explorable):
     def static_sentence(self) -> str:
         """What the text costs."""
         words = Words(self._words)
+        if len(self.text) < 2:
+            return words("now_short")
+        before = 2 ** (math.fsum(self._bits("untrained")) / (len(self.text) - 1))
+        key = "now_more" if self.perplexity > before else "now_less"
         return words(
-            "sentence",
-            stage=self._stage_name(words),
+            "now_untrained" if self.stage == "untrained" else key,
+            updates=format_number(_network(self.stage).num_steps, 0),
             rate=format_number(self.bits_per_character),
             perplexity=format_number(self.perplexity),
+            before=format_number(before),
         )
 
     def static_picture(self) -> str:
@@ -149,7 +154,7 @@ class SurpriseMap(Explorable):
             text=shown,
             bits=format_number(math.fsum(bits)),
             rate=format_number(self.bits_per_character),
-            stage=self._stage_name(words),
+            updates=format_number(_network(self.stage).num_steps, 0),
             rows=rows,
         )
         width, row_height = 32, 44
@@ -157,9 +162,6 @@ class SurpriseMap(Explorable):
         for i, character in enumerate(shown):
             x, y = 12 + 13 * (i % width), 24 + row_height * (i // width)
             picture.add("text", character, x=x, y=y, font_family="ui-monospace, monospace", font_size=16)
-            height = max(1.0, 2.4 * min(bits[i], 8))
+            height = max(1.0, 3.2 * min(bits[i], 6))
             picture.add("rect", x=x, y=y + 6, width=10, height=height, fill=color("vermillion"))
         return str(picture)
-
-    def _stage_name(self, words: Words) -> str:
-        return words(f"stage_{self.stage}", steps=format_number(_network(self.stage).num_steps, 0))

@@ -1,0 +1,101 @@
+// The same as Python's SurpriseMap: the bits of every letter, and their totals. No page in here.
+import { createReader } from "../core.mjs";
+import { encode, loadModel, normalise } from "../weights.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+export const MAX_TEXT = SPEC.controls.text.max;
+export const STAGES = SPEC.controls.stage.choices;
+export const BITS_SHOWN = 6; // a darker colour and a higher bar there are not
+
+/** What is read of a typed text: normalised, its first MAX_TEXT characters. */
+export function readable(text) {
+  return normalise(text).slice(0, MAX_TEXT);
+}
+
+/**
+ * Read a text and note what it costs: { bits, tops }.
+ *
+ * `bits[i]` is the surprisal of character i + 1 after all before it; `tops[i]` the three likeliest instead, as
+ * [index, probability].
+ */
+export function surprises({ model, vocab }, text) {
+  const ids = encode(text, vocab);
+  const reader = createReader(model);
+  const bits = new Float64Array(Math.max(ids.length - 1, 0));
+  const tops = [];
+  for (let i = 0; i + 1 < ids.length; i += 1) {
+    const probs = reader.read(ids[i]);
+    bits[i] = -Math.log2(probs[ids[i + 1]]);
+    const order = [...probs.keys()].sort((a, b) => probs[b] - probs[a]).slice(0, 3);
+    tops.push(order.map((index) => [index, probs[index]]));
+  }
+  return { bits, tops };
+}
+
+/** Totals of some surprisals: { bits, rate, perplexity, bytes }. A coder needs whole bytes. */
+export function totals(bits) {
+  const sum = bits.reduce((total, b) => total + b, 0);
+  const rate = sum / bits.length;
+  return { bits: sum, rate, perplexity: 2 ** rate, bytes: Math.ceil(sum / 8) };
+}
+
+/** Where a surprisal stands on the scale of colours and heights, 0 to 1. */
+export function level(bits) {
+  return Math.min(bits / BITS_SHOWN, 1);
+}
+
+/** Pieces of a text that a line break must not part: words with the space after them, long ones cut. */
+export function pieces(text) {
+  return text.match(/[^ ]{1,20} ?| /g) ?? [];
+}
+
+/** Mean bits of the letters that begin a word, and of all other letters (spaces are neither). */
+export function firstAndLater(text, bits) {
+  const mean = (values) => values.reduce((sum, b) => sum + b, 0) / values.length;
+  const places = Array.from(bits.keys()).filter((i) => text[i + 1] !== " ");
+  const begins = (i) => text[i] === " ";
+  return { first: mean(places.filter(begins).map((i) => bits[i])), later: mean(places.filter((i) => !begins(i)).map((i) => bits[i])) };
+}
+
+const loaded = new WeakMap();
+const lately = new WeakMap(); // network -> { text, result }: the last text that it read
+
+/** The network in a file's bytes. */
+export function networkIn(view) {
+  if (!loaded.has(view)) loaded.set(view, loadModel(view));
+  return loaded.get(view);
+}
+
+function readBy(network, text) {
+  if (lately.get(network)?.text !== text) {
+    const { bits, tops } = surprises(network, text);
+    lately.set(network, { text, result: { ...totals(bits), bits, tops } });
+  }
+  return lately.get(network).result;
+}
+
+/**
+ * What the figure shows: the text read by the network at this stage, and before its training.
+ *
+ * Place 0 is the letter with most bits. `count` is the number of letters that are guessed, all but the first.
+ */
+export function derive(state) {
+  const network = (stage) => networkIn(state[`weights_${stage}`]);
+  const { text, stage } = state;
+  const now = readBy(network(stage), text);
+  const count = now.bits.length;
+  const most = now.bits.reduce((best, b, i) => (b > now.bits[best] ? i : best), 0) + 1;
+  return {
+    text, stage, count, now, before: readBy(network("untrained"), text),
+    place: Math.min(state.place === 0 ? most : state.place, count),
+    vocab: network(stage).vocab,
+    updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),
+    at: (name) => readBy(network(name), text),
+  };
+}
+
+/** A link's text is what is read of it, and the letter is one of it. */
+export function repair(state) {
+  const text = readable(state.text);
+  return { ...state, text, place: Math.max(0, Math.min(state.place, text.length - 1)) };
+}

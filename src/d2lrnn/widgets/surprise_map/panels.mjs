@@ -1,0 +1,164 @@
+// What the figure draws: the text as a map of surprisals, one letter in words, the training as a slider that plays.
+import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
+import { emphasised } from "../shape.mjs";
+import { normalise } from "../weights.mjs";
+import { BITS_SHOWN, level, MAX_TEXT, pieces, readable, STAGES } from "./maths.mjs";
+
+/** The sentence on top: { key, values }. */
+export function sentenceOf({ count, stage, updates, now, before }) {
+  if (count < 1) return { key: "now_short", values: {} };
+  const values = {
+    updates: formatNumber(updates[stage], 0), rate: formatNumber(now.rate), perplexity: formatNumber(now.perplexity),
+    before: formatNumber(before.perplexity),
+  };
+  if (stage === STAGES[0]) return { key: "now_untrained", values };
+  return { key: now.perplexity > before.perplexity ? "now_more" : "now_less", values };
+}
+
+/** The result in words, as the live region says it. */
+export function spoken(model, t) {
+  const { key, values } = sentenceOf(model);
+  return t(key, values);
+}
+
+export const sentenceNodes = (model, t) => {
+  const { key, values } = sentenceOf(model);
+  return emphasised(t.raw(key), values);
+};
+
+function letterSpan(character) {
+  return element("span", { class: "map-letter" }, character === " " ? "\u00a0" : character, element("span", { class: "map-bar" }));
+}
+
+/** One letter in words. */
+function tell({ text, now, vocab }, place, t) {
+  const character = visibleCharacter(text[place]);
+  const b = now.bits[place - 1];
+  const expected = now.tops[place - 1].map(([index, p]) =>
+    t("expected_row", { character: visibleCharacter(vocab[index]), p: formatProbability(p) }));
+  return {
+    context: text.slice(Math.max(0, place - 12), place), character, p: formatProbability(2 ** -b), bits: formatNumber(b),
+    expected: expected.join(", "),
+  };
+}
+
+/**
+ * The text: tap or point at a letter; the arrow keys go from letter to letter on an unseen slider that lies over it.
+ */
+export function mapPanel({ t, signal, onPlace }) {
+  const text = element("div", { class: "map-letters", "aria-hidden": "true" });
+  const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
+  const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
+    element("span", {}, "0"), element("span", { class: "map-ramp" }), element("span", {}, t("scale", { bits: BITS_SHOWN })), element("span", { class: "map-tip" }, t("tip")));
+  const detail = element("p", { class: "map-detail" });
+  const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
+    element("div", { class: "map-page" }, text, keys), scale, detail);
+  let letters = [];
+  let shown = null;
+  let pointed = 0; // the letter under the mouse, 0 for none
+
+  const placeOf = (event) => letters.indexOf(event.target.closest(".map-letter"));
+  const point = (place) => {
+    if (place === pointed) return;
+    pointed = place;
+    drawDetail();
+  };
+  text.addEventListener("pointerover", (event) => event.pointerType === "mouse" && point(Math.max(0, placeOf(event))), { signal });
+  text.addEventListener("pointerleave", () => point(0), { signal });
+  text.addEventListener("click", (event) => placeOf(event) > 0 && onPlace(placeOf(event)), { signal });
+  keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
+
+  const drawDetail = () => {
+    if (shown.count < 1) {
+      detail.textContent = t("text_short");
+      return;
+    }
+    const place = pointed > 0 && pointed <= shown.count ? pointed : shown.place;
+    const { context, expected, ...values } = tell(shown, place, t);
+    detail.replaceChildren(t("detail_context", { context }), " ", ...emphasised(t.raw("detail"), values), " ", t("detail_expected", { expected }));
+    letters.forEach((letter, i) => letter.classList.toggle("map-here", i === place));
+  };
+  const draw = (model) => {
+    if (shown?.text !== model.text) {
+      letters = Array.from(model.text, letterSpan);
+      letters[0]?.classList.add("map-given");
+      let from = 0;
+      text.replaceChildren(...pieces(model.text).map((piece) =>
+        element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
+      pointed = 0;
+    }
+    shown = model;
+    letters.forEach((letter, i) => letter.style.setProperty("--map-level", i === 0 ? 0 : level(model.now.bits[i - 1]).toFixed(3)));
+    keys.disabled = model.count < 1;
+    keys.max = Math.max(model.count, 1);
+    keys.value = Math.max(model.place, 1);
+    keys.setAttribute("aria-valuetext", model.count < 1 ? t("text_short") : t("letter_value", tell(model, model.place, t)));
+    drawDetail();
+  };
+  return { node, draw };
+}
+
+/** The training: a slider over its stages, and a button that plays them. */
+export function trainingPanel({ t, signal, onStage, onPlay }) {
+  const play = buttonControl({ label: t("play"), class: "d2lrnn-button map-play", signal, onPress: onPlay });
+  const marks = STAGES.map(() => element("span", { class: "map-mark" }));
+  const range = rangeControl({
+    label: element("span", {}, t("training")), min: 0, max: STAGES.length - 1, signal, onInput: (i) => onStage(STAGES[i]),
+  });
+  range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
+  const node = element("div", { class: "map-training" }, range.node, play);
+  const draw = ({ stage, updates }) => {
+    range.set(STAGES.indexOf(stage), t(stage === STAGES[0] ? "stage_untrained" : "stage", { updates: formatNumber(updates[stage], 0) }));
+    STAGES.forEach((name, i) => {
+      marks[i].textContent = formatNumber(updates[name], 0);
+      marks[i].classList.toggle("map-chosen", name === stage);
+    });
+  };
+  return { node, draw };
+}
+
+/** The reader's own text. */
+export function textBox({ t, signal, onText }) {
+  const input = element("textarea", {
+    class: "d2lrnn-text map-text", rows: 2, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+  });
+  const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
+  const read = (event) => {
+    if (event.isComposing) return; // an input method is still at work
+    hint.hidden = normalise(input.value).length <= MAX_TEXT;
+    onText(readable(input.value));
+  };
+  input.addEventListener("input", read, { signal });
+  input.addEventListener("compositionend", read, { signal });
+  const node = element("div", { class: "map-own" },
+    element("label", { class: "d2lrnn-control map-label" }, element("span", {}, t("text")), input), hint);
+  const draw = ({ text }) => {
+    if (readable(input.value) !== text) input.value = text;
+  };
+  const clear = () => (hint.hidden = true);
+  return { node, draw, clear };
+}
+
+/** What the text costs at each stage; it is added up when somebody looks. */
+export function costTable(t) {
+  const cells = Object.fromEntries(STAGES.map((stage) => [stage, ["rate", "perplexity", "bytes"].map(() => element("td"))]));
+  const heads = STAGES.map(() => element("th", { scope: "row" }));
+  const lines = STAGES.map((stage, i) => element("tr", {}, heads[i], ...cells[stage]));
+  const raw = element("p", { class: "map-hint" });
+  const table = element("table", { class: "map-table" },
+    element("thead", {}, element("tr", {}, ...["stage", "rate", "perplexity", "bytes"].map((name) =>
+      element("th", { scope: "col" }, t(`column_${name}`))))),
+    element("tbody", {}, ...lines));
+  const node = element("div", { class: "map-costs" }, table, raw);
+  const draw = ({ count, stage, updates, at }) => {
+    STAGES.forEach((name, i) => {
+      heads[i].textContent = formatNumber(updates[name], 0);
+      lines[i].classList.toggle("map-chosen", name === stage);
+      const { rate, perplexity, bytes } = count < 1 ? {} : at(name);
+      const texts = count < 1 ? ["–", "–", "–"] : [formatNumber(rate), formatNumber(perplexity), String(bytes)];
+      cells[name].forEach((cell, j) => (cell.textContent = texts[j]));
+    });
+    raw.textContent = t("raw", { bytes: count });
+  };
+  return { node, draw };
+}
