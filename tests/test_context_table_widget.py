@@ -1,4 +1,4 @@
-"""The table of contexts in Python: its answers against d2lrnn, its traits, and what it refuses."""
+"""The table of contexts in Python: its writings and its line against d2lrnn, its traits, and what it refuses."""
 
 from __future__ import annotations
 
@@ -40,84 +40,77 @@ def test_the_page_carries_the_story_and_its_levels() -> None:
             "contexts": model.num_contexts[-1],
             "perplexity": model.evaluate(text.heldout_ids).perplexity,
         }
-    table.order = 5
-    assert (table.num_possible, table.num_seen) == (27**4, 8770)
     assert [level["order"] for level in table.levels] == [1, 2, 3, 4, 5, 6]
     assert min(table.levels, key=lambda level: level["perplexity"])["order"] == 5
-    assert table.perplexity == pytest.approx(3.635, abs=1e-3)
 
 
-def test_lines_are_whole_words_of_their_part() -> None:
+def test_chapters_begin_where_the_story_says_so() -> None:
     table = ContextTable()
-    for i, start in enumerate(table.lines):
-        line = table.text[start : start + 36]
-        assert table.text[start - 1] == " " and len(line) == 36
-        assert (start + 36 <= table.num_train) if i < 2 else (start >= table.num_train), line
-    assert table.past.endswith("a stranger would take the r") and len(table.past) == 40
+    names = "I, II, III, IV, V, VI, VII, VIII, IX, X, XI, XII"
+    assert ", ".join(chapter["name"] for chapter in table.chapters) == names
+    titles = ("the tide clock i the harbour", "ii the well", "iii three waves", "iv the ledger")
+    for chapter, title in zip(table.chapters, titles):
+        assert table.text[chapter["start"] :].startswith(title)
 
 
-@pytest.mark.parametrize(
-    ("order", "past"), [(1, "the"), (3, "the t"), (5, "the tide"), (6, "truthf"), (6, "th"), (4, "")]
-)
-def test_the_answers_are_those_of_the_model(order: int, past: str) -> None:
-    table, text = ContextTable(order=order, past=past), load_text()
-    expected = NGramLM(text.train_ids, order, 27).next_probs(text.vocab.encode(past))
-    actual = [table.probs[character] for character in text.vocab.tokens]
-    torch.testing.assert_close(torch.tensor(actual, dtype=torch.float64), expected, rtol=1e-12, atol=0)
-    assert list(table.probs.values()) == sorted(actual, reverse=True)
-    # The chain's weights mix its frequencies to the same answer.
-    mixed = dict.fromkeys(table.vocab, (1 - math.fsum(row["weight"] for row in table.chain)) / 27)
-    for row in table.chain:
-        for character, count in ContextTable(order=len(row["context"]) + 1, past=row["context"]).followers.items():
-            mixed[character] += row["weight"] * count / row["count"]
-    assert table.probs == pytest.approx(mixed, rel=1e-9)
-
-
-def test_followers_are_counted_in_the_training_text_alone() -> None:
-    table = ContextTable(order=5, past="the tide")
-    assert table.followers == {" ": 12, "s": 1}
-    train = table.text[: table.num_train]
-    assert sum(table.followers.values()) == sum(train.startswith("tide", i) for i in range(len(train) - 4))
-    assert table.text.count("tide") > 13, "the held-out part has more of them"
-    table.past = "qzxq"
-    assert table.followers == {} and [row["count"] for row in table.chain[:2]] == [0, 0]
+def test_the_line_is_held_out_and_its_surprisals_are_those_of_the_model() -> None:
+    table, text = ContextTable(), load_text()
+    line, train = table.heldout_line, table.text[: table.num_train]
+    assert table.line_start >= table.num_train and table.text[table.line_start :].startswith(line)
+    assert table.text[table.line_start - 1] == " " and line.endswith(" ")
+    model = NGramLM(text.train_ids, 6, 27)
+    assert len(table.walk) == len(line) - 5
+    for i, step in enumerate(table.walk, start=5):
+        assert step["letter"] == line[i]
+        p = model.next_probs(text.vocab.encode(line[:i]))[text.vocab.index(line[i])]
+        assert step["bits"] == pytest.approx(-math.log2(p))
+        assert line[i - step["order"] + 1 : i] in train[:-1]
+        assert step["order"] == 6 or line[i - step["order"] : i] not in train[:-1]
 
 
 def test_equal_seeds_write_equal_texts() -> None:
-    table = ContextTable(order=4, past="the ", seed=1, num_written=50)
-    text = table.written
-    assert len(text) == 50 and set(text) <= set(table.vocab)
-    table.num_written = 20
-    assert table.written == text[:20]
+    table = ContextTable(start="the ", seed=1)
+    texts = table.writings
+    assert list(texts) == [1, 2, 3, 4, 5, 6]
+    assert all(len(text) == 64 and set(text) <= set(table.vocab) for text in texts.values())
+    assert ContextTable(start="the ", seed=1).writings == texts
     table.seed = 2
-    assert table.written != text[:20]
-    table.num_written = 0
-    assert table.written == ""
+    assert all(table.writings[n] != texts[n] for n in texts)
+
+
+def test_copies_stand_in_the_counted_story() -> None:
+    table = ContextTable()
+    train, seen = table.text[: table.num_train], 0
+    for n, text in table.writings.items():
+        ends = [0]
+        for begin, end in table.copies[n]:
+            assert begin >= ends[-1] and end - begin >= 10 and text[begin:end] in train
+            ends.append(end)
+            seen += end - begin
+    assert seen > 64
 
 
 def test_what_is_typed_is_normalised_and_reset_restores() -> None:
-    table = ContextTable(order=3, past="Low Tide!", line=2, seed=5, num_written=60)
-    assert (table.past, table.context) == ("low tide ", "e ")
-    table.update(order=6, past="x", line=0, seed=0, num_written=0)
+    table = ContextTable(start="Low Tide!", seed=5, place=9, scores=True)
+    assert table.start == "low tide "
+    table.update(start="x", seed=0, place=5, scores=False)
     table.reset()
-    assert repr(table) == "ContextTable(order=3, past='low tide ', line=2, seed=5, num_written=60)"
-    table.past = "two  spaces"  # a model may write this, though nobody can type it
-    assert table.past == "two  spaces"
-    table.past = "<script>\x00👩"
-    assert table.past == " script "
+    assert repr(table) == "ContextTable(start='low tide ', seed=5, place=9, scores=True)"
+    table.start = "<script>\x00👩"
+    assert table.start == " script "
+    table.start = "\u0130" * 40
+    assert len(table.start) <= 40
 
 
 @pytest.mark.parametrize(
     ("traits", "message"),
     [
-        ({"order": 0}, "order"),
-        ({"order": 7}, "order"),
-        ({"order": 2.5}, "order"),
-        ({"past": "a" * 41}, "past has 41 characters; give at most 40: only the last 5 can count"),
-        ({"past": 5}, "past"),
-        ({"line": 4}, "line"),
+        ({"start": "a" * 41}, "start has 41 characters; give at most 40"),
+        ({"start": 5}, "start"),
+        ({"place": 4}, "place"),
+        ({"place": 38}, "place"),
         ({"seed": -1}, "seed"),
-        ({"num_written": 601}, "num_written"),
+        ({"scores": 2}, "scores"),
     ],
 )
 def test_bad_values_are_refused(traits: dict[str, Any], message: str) -> None:
@@ -131,18 +124,16 @@ def test_bad_values_are_refused(traits: dict[str, Any], message: str) -> None:
     assert repr(table) == before
 
 
-@pytest.mark.parametrize("name", ["text", "num_train", "vocab", "lines", "levels"])
+@pytest.mark.parametrize("name", ["text", "num_train", "vocab", "chapters", "line_start", "levels"])
 def test_what_belongs_to_the_story_cannot_be_set(name: str) -> None:
     table = ContextTable()
     with pytest.raises(t.TraitError, match="read-only"):
         setattr(table, name, getattr(table, name))
 
 
-@pytest.mark.parametrize(("order", "past"), [(1, ""), (5, "the tide"), (6, "truthf")])
-def test_the_picture_says_what_it_shows(order: int, past: str) -> None:
-    table = ContextTable(order=order, past=past)
+@pytest.mark.parametrize("start", ["", "the tide ", "zqzqzq"])
+def test_the_picture_says_what_it_shows(start: str) -> None:
+    table = ContextTable(start=start)
     described = ElementTree.fromstring(table.static_picture()).findtext("{http://www.w3.org/2000/svg}desc")
-    context = table.context.replace(" ", "␣") or "any place"
-    assert f"n = {order}, after “{context}”" in described
-    assert f"held-out perplexity {table.perplexity:.2f}" in described
-    assert f"“{context}”" in table.static_sentence()
+    assert f"The 6-gram: {table.writings[6]}" in described and "6 6 5 4 3 4 4 5 6" in described
+    assert "perplexity" not in described + table.static_sentence(), "which n is best is a guess"

@@ -4,16 +4,21 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  MAX_ORDER, MAX_PAST, RULES, consult, contextOf, countInSteps, createCabinet, createWriter, formatShare, pastAt,
-  placeInLine, possibleContexts, ranking, runsOf, tidyPast,
-} from "../../src/d2lrnn/widgets/context_table/index.mjs";
+  LINE_LENGTH, MAX_ORDER, MAX_START, NUM_WRITTEN, SHORTEST_COPY, alongLine, chapterAt, contextOf, copiesWithin, countInSteps,
+  createCounts, findCopies, formatShare, longestCopy, possibleContexts, predict, ranking, tidyStart, write, writings,
+} from "../../src/d2lrnn/widgets/context_table/maths.mjs";
+import { outcomes } from "../../src/d2lrnn/widgets/context_table/index.mjs";
 import { countContexts, countNgrams, ngramProbs, randomSource, scoreNgram } from "../../src/d2lrnn/widgets/core.mjs";
+import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./context_table_cases.json", import.meta.url), "utf8"));
+const SPEC = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/context_table/spec.json", import.meta.url), "utf8"));
 const STORY = normalise(readFileSync(new URL("../../src/d2lrnn/data/the-tide-clock.txt", import.meta.url), "utf8"));
 const IDS = Int32Array.from(STORY, (character) => CASES.vocab.indexOf(character));
 const TRAIN = IDS.subarray(0, CASES.num_train);
+const SOURCE = STORY.slice(0, CASES.num_train);
+const LINE = STORY.slice(CASES.line_start, CASES.line_start + LINE_LENGTH);
 
 function finish(steps) {
   let step = steps.next();
@@ -22,7 +27,8 @@ function finish(steps) {
 }
 
 const TABLE = finish(countInSteps(TRAIN, MAX_ORDER, CASES.vocab.length));
-const CABINET = createCabinet(TABLE, CASES.vocab);
+const COUNTS = createCounts(TABLE, CASES.vocab);
+const WALK = alongLine(COUNTS, LINE);
 
 function assertClose(actual, expected, message, tolerance = 1e-9) {
   const error = Math.abs(actual - expected) / Math.max(Math.abs(expected), 1e-30);
@@ -56,10 +62,10 @@ test("contexts and held-out perplexities of the story are those that Python send
   }
 });
 
-test("every drawer of the chain, its weight, and every probability is as in Python", () => {
+test("every context of the chain, its weight, and every probability is as in Python", () => {
   assert.ok(CASES.places.length >= 10);
   for (const { order, past, chain, probs, ranking: ranked } of CASES.places) {
-    const answer = consult(CABINET, order, past);
+    const answer = predict(COUNTS, order, past);
     const name = `n = ${order}, "${past}"`;
     assert.deepEqual(
       answer.chain.map(({ context, total, types }) => [context, total, types]),
@@ -73,7 +79,7 @@ test("every drawer of the chain, its weight, and every probability is as in Pyth
 
 test("probabilities are the weighted frequencies of the chain, sum to 1, and equal the engine's", () => {
   for (const { order, past } of CASES.places) {
-    const { probs, chain, uniform, answering } = consult(CABINET, order, past);
+    const { probs, chain, uniform, answering } = predict(COUNTS, order, past);
     assertClose(probs.reduce((sum, p) => sum + p), 1, "sum");
     assertClose(chain.reduce((sum, { weight }) => sum + weight, uniform), 1, "weights");
     probs.forEach((p, x) => {
@@ -86,49 +92,93 @@ test("probabilities are the weighted frequencies of the chain, sum to 1, and equ
   }
 });
 
-test("it writes the same letters as Python from the same seed, and other letters from another", () => {
+test("all six write what Python writes, and what is copied is what Python finds copied", () => {
   for (const [seed, numbers] of Object.entries(CASES.random)) {
     const random = randomSource(Number(seed));
     for (const expected of numbers) assertClose(random(), expected, `seed ${seed}`, 1e-11);
   }
-  for (const { order, past, seed, written } of CASES.places) {
-    const text = createWriter(CABINET, order, past, seed).write(80).map(({ character }) => character).join("");
-    assert.equal(text, written, `n = ${order}, "${past}"`);
+  assert.ok(CASES.starts.some(({ copies }) => copies.flat().length > 5));
+  for (const { start, seed, writings: texts, copies } of CASES.starts) {
+    const found = writings(COUNTS, SOURCE, start, seed);
+    assert.deepEqual(found.map(({ text }) => text), texts, `"${start}" ${seed}`);
+    assert.deepEqual(found.map(({ copies: own }) => own.map(({ from, length }) => [from, from + length])), copies);
+    for (const { n, text, copies: own, copied } of found) {
+      assert.equal(text.length, NUM_WRITTEN);
+      assert.equal(text, write(COUNTS, n, start, seed, 200).slice(0, NUM_WRITTEN), "writing on keeps what was written");
+      for (const { from, length, at } of own) assert.equal(SOURCE.slice(at, at + length), text.slice(from, from + length));
+      assertClose(copied * NUM_WRITTEN + 1, own.reduce((sum, { length }) => sum + length, 1), "share");
+    }
   }
-  const [one, other] = [3, 4].map((seed) => runsOf(createWriter(CABINET, 5, "the ", seed).write(80)));
-  assert.notDeepEqual(one, other);
 });
 
-test("writing on keeps what was written; fewer letters are its beginning", () => {
-  const writer = createWriter(CABINET, 4, "the ", 1);
-  const first = writer.write(60);
-  const longer = writer.write(120);
-  assert.deepEqual(longer.slice(0, 60), first);
-  assert.deepEqual(writer.write(30), first.slice(0, 30));
-  assert.deepEqual(createWriter(CABINET, 4, "the ", 1).write(120), longer);
-  assert.deepEqual(writer.write(0), []);
+test("copies: the longest first, none shorter than the bound, no letter twice", () => {
+  const source = "abcdefghijklmnop xyz";
+  const shown = (text, shortest) => findCopies(text, source, shortest).map(({ from, length, at }) => [from, length, at]);
+  assert.deepEqual(shown("..bcdefg..xyz..", 3), [[2, 6, 1], [10, 3, 17]]);
+  assert.deepEqual(shown("abcdcdefghi", 4), [[0, 4, 0], [4, 7, 2]]);
+  assert.deepEqual(shown("xyzabc", 4), []);
+  assert.deepEqual(shown("", 4), []);
+  const all = [{ n: 1, copies: [] }, { n: 5, copies: [{ from: 3, length: 30, at: 7 }] }, { n: 6, copies: [{ from: 0, length: 12, at: 9 }] }];
+  assert.deepEqual(longestCopy(all), { n: 5, from: 3, length: 30, at: 7 });
+  assert.deepEqual(longestCopy(all, 12), { n: 6, from: 0, length: 12, at: 9 }, "while it is being written");
+  assert.equal(longestCopy(all, 5), null);
+  assert.deepEqual(copiesWithin(all[1].copies, 3 + SHORTEST_COPY), [{ from: 3, length: SHORTEST_COPY, at: 7 }]);
 });
 
-test("a letter's kind says what its drawer held", () => {
-  const train = STORY.slice(0, CASES.num_train);
-  const kinds = { found: 0, absent: 0, empty: 0 };
-  let past = "truthf";
-  for (const { character, kind } of createWriter(CABINET, 6, past, 2).write(300)) {
-    const context = past.slice(-5);
-    const expected = train.slice(0, -1).includes(context) ? (train.includes(context + character) ? "found" : "absent") : "empty";
-    assert.equal(kind, expected, `"${context}" ${character}`);
-    kinds[kind] += 1;
-    past += character;
+test("along the line: who has seen what comes before, and the surprisal, as in Python; it opens where all is known", () => {
+  assert.equal(LINE, SPEC.presets.sizes.line);
+  assert.deepEqual(WALK.map(({ letter, order }) => ({ letter, order })), CASES.walk.map(({ letter, order }) => ({ letter, order })));
+  WALK.forEach(({ bits }, i) => assertClose(bits, CASES.walk[i].bits, `letter ${i}`));
+  const { min, max, default: first } = SPEC.controls.place;
+  assert.deepEqual([WALK[0].place, WALK.at(-1).place], [min, max]);
+  assert.ok(WALK.filter(({ place }) => place <= first + 5).every(({ order }) => order === MAX_ORDER));
+  for (const { past, order, answering, followed, letter } of WALK) {
+    const known = past.slice(past.length - order + 1);
+    assert.equal(answering.context, known);
+    assert.ok(SOURCE.slice(0, -1).includes(known) && (order === MAX_ORDER || !SOURCE.slice(0, -1).includes(past.slice(-order))));
+    assert.equal(followed, SOURCE.includes(known + letter));
   }
-  assert.ok(kinds.found > 200 && kinds.absent > 3 && kinds.empty > 3, JSON.stringify(kinds));
-  assert.ok(createWriter(CABINET, 1, "", 0).write(200).every(({ kind }) => kind === "found"));
 });
 
-test("runs hold neighbours of one kind together", () => {
-  const written = [["a", "found"], ["b", "found"], ["c", "empty"], ["d", "found"]];
-  const runs = runsOf(written.map(([character, kind]) => ({ character, kind })));
-  assert.deepEqual(runs, [{ text: "ab", kind: "found" }, { text: "c", kind: "empty" }, { text: "d", kind: "found" }]);
-  assert.deepEqual(runsOf([]), []);
+test("the right answers of the guided steps are right, and their outcomes say so", () => {
+  const [best, unknown, walk] = SPEC.steps;
+  const t = translator("en", SPEC.words);
+  const lowest = CASES.levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a)).order;
+  assert.equal(t(`step_1_answer_${best.right + 1}`), `${lowest}-gram`);
+
+  const { start } = unknown.state;
+  const beginnings = [2, 3, 4, 5, 6].map((n) => predict(COUNTS, n, start));
+  assert.ok(beginnings.every(({ answering }) => answering.context === "q"), "nothing longer than q was seen");
+  assert.ok(beginnings.every(({ probs }) => CASES.vocab[ranking(probs)[0]] === "u" && Math.max(...probs) > 0.9));
+  for (const seed of [SPEC.controls.seed.default, 0, 1]) {
+    const [, ...others] = writings(COUNTS, SOURCE, start, seed);
+    assert.ok(others.every(({ text }) => text[0] === "u"), `seed ${seed}`);
+  }
+  assert.match(t("step_2_answer_3"), /2-gram/);
+
+  const empty = WALK.filter(({ order }) => order < MAX_ORDER);
+  assert.equal(t(`step_3_answer_${walk.right + 1}`), String(empty.length));
+  assert.ok(t("step_3_question").includes(` ${WALK.length} letters`));
+  const word = LINE.indexOf("petition");
+  assert.ok(empty.filter(({ place }) => place >= word && place <= word + 8).length > empty.length / 2);
+  assert.ok(!SOURCE.includes(" petition"));
+
+  const told = outcomes(t, { levels: CASES.levels, counts: COUNTS, steps: WALK });
+  assert.deepEqual(told[0], { best: "5-gram", lowest: "3.63", last: "6-gram", highest: "3.67" });
+  assert.deepEqual(told[1], { unseen: "qzqzq", seen: "q", letter: "u" });
+  assert.equal(told[2].empty, empty.length);
+  const hardest = WALK.reduce((a, b) => (b.bits > a.bits ? b : a));
+  assert.equal(told[2].letter, hardest.letter);
+  assert.deepEqual([hardest.place, hardest.order, hardest.followed], [LINE.indexOf("those") + 2, MAX_ORDER, false]);
+});
+
+test("the chapter of a place", () => {
+  const { chapters } = CASES;
+  assert.equal(chapters.length, 12);
+  for (const { start, name } of chapters.slice(1)) assert.ok(STORY.slice(start).startsWith(`${name.toLowerCase()} the `) || name === "III" || name === "XII", name);
+  assert.equal(chapterAt(chapters, 0), "I");
+  assert.equal(chapterAt(chapters, chapters[3].start), "IV");
+  assert.equal(chapterAt(chapters, chapters[3].start - 1), "III");
 });
 
 test("the context is the last n - 1 letters, or as many as there are", () => {
@@ -138,35 +188,14 @@ test("the context is the last n - 1 letters, or as many as there are", () => {
 });
 
 test("typed text becomes letters and spaces, and not many", () => {
-  for (const { typed, past } of CASES.typed) assert.equal(tidyPast(typed), past, typed);
-  const long = tidyPast("the tide </script>👩 ".repeat(6000));
-  assert.equal(long.length, MAX_PAST);
+  for (const { typed, start } of CASES.typed) assert.equal(tidyStart(typed), start, typed);
+  const long = tidyStart("the tide </script>👩 ".repeat(6000));
+  assert.equal(long.length, MAX_START);
   assert.match(long, /^[a-z ]+$/);
-  assert.equal(tidyPast(`${"a".repeat(50)}bc`), `${"a".repeat(38)}bc`, "the end is kept");
-});
-
-test("places in a line are found again by what was read up to them", () => {
-  const [start] = CASES.lines;
-  assert.equal(pastAt(STORY, start + 26), CASES.past);
-  assert.equal(placeInLine(STORY, start, CASES.past), 26);
-  for (const line of CASES.lines) {
-    for (const place of [0, 13, 35]) assert.equal(placeInLine(STORY, line, pastAt(STORY, line + place)), place);
-  }
-  assert.equal(placeInLine(STORY, start, "the r"), -1);
-  assert.equal(placeInLine(STORY, start, ""), -1);
-  assert.equal(pastAt(STORY, 3), STORY.slice(0, 4));
+  assert.equal(tidyStart(`${"a".repeat(50)}bc`), `${"a".repeat(38)}bc`, "the end is kept");
 });
 
 test("shares are never rounded to all or nothing", () => {
   const shares = [0, 1, 0.9999, 0.5542, 0.01651, 0.001378, 0.00001].map(formatShare);
   assert.deepEqual(shares, ["0%", "100%", ">99%", "55%", "1.7%", "0.14%", "<0.01%"]);
-});
-
-test("a link sets what the table may have and nothing else", () => {
-  assert.equal(RULES.order(6), 6);
-  for (const order of [0, 7, 2.5, "3", null, NaN]) assert.equal(RULES.order(order), undefined);
-  assert.equal(RULES.past("x  y"), "x  y");
-  assert.equal(RULES.past("<I>É"), " i ");
-  for (const past of [5, null, "a".repeat(41)]) assert.equal(RULES.past(past), undefined);
-  assert.deepEqual([RULES.num_written(600), RULES.num_written(601), RULES.seed(-1)], [600, undefined, undefined]);
 });

@@ -7,42 +7,56 @@ compares the committed file with a fresh one.
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from d2lrnn import normalize
+from d2lrnn import NGramLM, load_text, normalize
 from d2lrnn.widgets import ContextTable
 from d2lrnn.widgets.context_table import random_source
 
 FILE = Path(__file__).with_name("context_table_cases.json")
-# order, text so far, seed: contexts that are frequent, rare, new at every length, too short, and none
+# n and what stands before: contexts that are frequent, rare, new at every length, too short, and none
 PLACES = (
-    (1, "the tide", 0),
-    (2, "the tide", 1),
-    (3, "a grey ho", 2),
-    (4, "said ", 3),
-    (5, "the tide", 4),
-    (5, "since the last ", 5),
-    (5, "qzxq", 6),
-    (6, "truthf", 7),
-    (6, "th", 8),
-    (6, "", 9),
-    (6, "x  ", 9999),
+    (1, "the tide"),
+    (2, "the tide"),
+    (3, "a grey ho"),
+    (4, "said "),
+    (5, "the tide"),
+    (5, "qzxq"),
+    (6, "truthf"),
+    (6, "th"),
+    (6, ""),
+    (6, "x  "),
 )
+STARTS = (("the tide ", 18), ("the tide ", 0), ("", 1), ("zqzqzq", 18), ("be truthf", 9999), ("x  ", 7))
 TYPED = ("", "Mr. Keld: 'KINDLY", "<b onx=1>&amp;", "\u0130stanbul", "e\u0301e\u0000\u202e x", "  a\n\tb ", "9" * 50)
 
 
-def _place(order: int, past: str, seed: int) -> dict[str, Any]:
-    table = ContextTable(order=order, past=past, seed=seed, num_written=80)
+def _place(order: int, past: str) -> dict[str, Any]:
+    text = load_text()
+    train, context = text.vocab.decode(text.train_ids), past[-(order - 1) :] if order > 1 else ""
+    rest, chain = 1.0, []
+    for skipped in range(len(context) + 1):
+        followers = Counter(re.findall(f"(?<={context[skipped:]}).", train))
+        count, different = followers.total(), len(followers)
+        weight = rest * count / (count + different) if count else 0.0
+        rest *= different / (count + different) if count else 1.0
+        chain.append({"context": context[skipped:], "count": count, "different": different, "weight": weight})
+    probs = NGramLM(text.train_ids, order, len(text.vocab)).next_probs(text.vocab.encode(past)).tolist()
+    ranked = sorted(zip(text.vocab.tokens, probs), key=lambda pair: -pair[1])
+    return {"order": order, "past": past, "chain": chain, "probs": probs, "ranking": "".join(x for x, _ in ranked)}
+
+
+def _start(start: str, seed: int) -> dict[str, Any]:
+    table = ContextTable(start=start, seed=seed)
     return {
-        "order": order,
-        "past": past,
+        "start": table.start,
         "seed": seed,
-        "chain": table.chain,
-        "probs": [table.probs[character] for character in table.vocab],
-        "ranking": "".join(table.probs),
-        "written": table.written,
+        "writings": list(table.writings.values()),
+        "copies": list(table.copies.values()),
     }
 
 
@@ -52,12 +66,14 @@ def cases() -> dict[str, Any]:
         "vocab": table.vocab,
         "num_train": table.num_train,
         "text_length": len(table.text),
-        "lines": table.lines,
-        "past": table.past,
+        "chapters": table.chapters,
+        "line_start": table.line_start,
+        "walk": table.walk,
         "levels": table.levels,
         "random": {str(seed): list(islice(random_source(seed), 5)) for seed in (0, 1, 9999)},
-        "typed": [{"typed": typed, "past": normalize(typed)[-40:]} for typed in TYPED],
+        "typed": [{"typed": typed, "start": normalize(typed)[-40:]} for typed in TYPED],
         "places": [_place(*place) for place in PLACES],
+        "starts": [_start(*start) for start in STARTS],
     }
 
 

@@ -1,35 +1,27 @@
-"""The explorable of the chapter *Predicting what comes next*: Mr Gadd's drawers, with all that is in them."""
+"""The explorable of the chapter *Predicting what comes next*: six n-gram models write, and meet a line of new text."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
 from functools import cache
 from typing import Any
 
 import traitlets as t
 
 from d2lrnn.ngram import NGramLM
+from d2lrnn.ops.corpus import load_corpus
 from d2lrnn.text import EncodedText, load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
-from d2lrnn.widgets.picture import Picture, color, format_number, format_probability, visible_character
+from d2lrnn.widgets.picture import Picture, color, visible_character
 from d2lrnn.widgets.randomness import random_source
-from d2lrnn.widgets.spec import Words
+from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["ContextTable"]
 
-_MAX_ORDER, _MAX_PAST, _LINE_LENGTH = 6, 40, 36
-_MAX_SEED, _MAX_WRITTEN = 9999, 600
-
-# Lines of the story to read along, each as its first 36 characters. The last two are held out: the first of them holds
-# the first letter that the 5-gram has never seen where it comes, the second is full of contexts that are new.
-_LINES = (
-    "a stranger would take the road to be",
-    "how it was that the tide clock gave ",
-    "the red since the last boat was too ",
-    "sets out to be truthful about memory",
-)
-_FIRST_PLACE = 26  # "a stranger would take the r"
+_SPEC = Spec("context_table")
+_SIZES = _SPEC.presets["sizes"]
+_MAX_ORDER, _NUM_WRITTEN, _SHORTEST_COPY = _SIZES["max_order"], _SIZES["num_written"], _SIZES["shortest_copy"]
 
 
 @cache
@@ -41,6 +33,14 @@ def _story() -> EncodedText:
 def _characters() -> str:
     text = _story()
     return text.vocab.decode(text.train_ids) + text.vocab.decode(text.heldout_ids)
+
+
+@cache
+def _chapters() -> tuple[tuple[int, str], ...]:
+    """Where each chapter begins in the normalised story, and its number as it is printed."""
+    story = load_corpus("the-tide-clock")
+    headings = re.finditer(r"^([IVX]+)\. ", story, re.M)
+    return ((0, "I"), *((len(normalize(story[: found.start()])), found[1]) for found in headings if found[1] != "I"))
 
 
 @cache
@@ -63,36 +63,34 @@ def _levels() -> tuple[dict[str, float], ...]:
     )
 
 
-@cache
-def _followers(context: str) -> Counter[str]:
-    """What followed a context in the training text, read off the text itself."""
-    train = _characters()[: len(_story().train_ids)]
-    return Counter(re.findall(f"(?<={context}).", train))
+def _copies(text: str, source: str, start: int = 0) -> list[tuple[int, int]]:
+    """Where stretches begin and end that stand so in `source`: the longest, then on both sides of it again."""
+    best = (0, 0)
+    for i in range(len(text)):
+        while i + best[1] - best[0] < len(text) and text[i : i + best[1] - best[0] + 1] in source:
+            best = (i, i + best[1] - best[0] + 1)
+    if best[1] - best[0] < _SHORTEST_COPY:
+        return []
+    left, right = text[: best[0]], text[best[1] :]
+    found = (start + best[0], start + best[1])
+    return [*_copies(left, source, start), found, *_copies(right, source, start + best[1])]
 
 
 class ContextTable(Explorable):
-    r"""Look into the drawers of an n-gram model of *The Tide Clock*, and let it write.
+    """Let six n-gram models of *The Tide Clock* write at once, and walk along a line that they have not counted.
 
-    With :math:`N(c, x)` the count of :math:`x` after the context :math:`c`, :math:`N(c)` their sum and :math:`T(c)` the
-    number of different :math:`x`, the model says
-
-    .. math:: P_n(x \mid c) = \frac{N(c, x) + T(c)\, P_{n-1}(x \mid c')}{N(c) + T(c)},
-
-    where :math:`c'` is the context without its oldest letter (Witten and Bell; see :class:`d2lrnn.NGramLM`).
+    What a model writes is underlined where ten letters or more in a row stand so in the story.
 
     Parameters
     ----------
-    order : int, optional
-        The n of n-gram, 1 to 6; default 5.
-    past : str, optional
-        Text whose last ``order - 1`` letters are the context. It is normalised as by :func:`d2lrnn.normalize`, and has
-        at most 40 characters then.
-    line : int, optional
-        Which line of the story is shown to read along: 0 and 1 are counted, 2 and 3 held out.
+    start : str, optional
+        What all six go on from. It is normalised as by :func:`d2lrnn.normalize`, and has at most 40 characters.
     seed : int, optional
-        0 to 9999; equal seeds write equal texts.
-    num_written : int, optional
-        How many letters it writes, 0 to 600.
+        0 to 9999; all six draw with the same random numbers, and equal seeds write equal texts.
+    place : int, optional
+        The letter of the held-out line up to which the reader has come, 5 to 37.
+    scores : bool, optional
+        Whether the held-out perplexities are shown.
 
     Raises
     ------
@@ -101,112 +99,75 @@ class ContextTable(Explorable):
 
     Examples
     --------
-    >>> table = ContextTable(order=5, past="The tide")
-    >>> table.context, dict(table.followers)
-    ('tide', {' ': 12, 's': 1})
-    >>> round(table.probs["s"], 3), round(table.perplexity, 2)
-    (0.076, 3.63)
-    >>> table.chain[0]
-    {'context': 'tide', 'count': 13, 'different': 2, 'weight': 0.8666666666666667}
+    >>> table = ContextTable(start="The tide ")
+    >>> table.writings[4][:30]
+    'and the people and had half br'
+    >>> table.heldout_line, [step["order"] for step in table.walk][10:16]
+    ('and there was a petition of all those ', [6, 6, 6, 6, 5, 4])
     """
 
     _esm = module("context_table")
     _css = stylesheet("context_table")
     _words = "context_table"
 
-    order = t.Int(5, min=1, max=_MAX_ORDER).tag(sync=True, control=True)
-    past = t.Unicode().tag(sync=True, control=True)
-    line = t.Int(0, min=0, max=len(_LINES) - 1).tag(sync=True, control=True)
-    seed = t.Int(0, min=0, max=_MAX_SEED).tag(sync=True, control=True)
-    num_written = t.Int(180, min=0, max=_MAX_WRITTEN).tag(sync=True, control=True)
+    start = _SPEC.trait("start")
+    seed = _SPEC.trait("seed")
+    place = _SPEC.trait("place")
+    scores = _SPEC.trait("scores")
     text = t.Unicode(read_only=True).tag(sync=True, shared=True)
     num_train = t.Int(read_only=True).tag(sync=True)
     vocab = t.Unicode(read_only=True).tag(sync=True)
-    lines = t.List(t.Int(), read_only=True).tag(sync=True)
+    chapters = t.List(t.Dict(), read_only=True).tag(sync=True)
+    line_start = t.Int(read_only=True).tag(sync=True)
     levels = t.List(t.Dict(), read_only=True).tag(sync=True)
 
     # ---- what the reader sees, computed by d2lrnn ----
 
     @property
-    def context(self) -> str:
-        """The last ``order - 1`` letters, or as many as there are."""
-        return self.past[-(self.order - 1) :] if self.order > 1 else ""
+    def writings(self) -> dict[int, str]:
+        """What each n-gram model writes after `start`, by n."""
+        return {order: self._written(order) for order in range(1, _MAX_ORDER + 1)}
 
-    @property
-    def followers(self) -> dict[str, int]:
-        """What came after the context in the counted text, the most frequent first; empty if it never occurred."""
-        return dict(_followers(self.context).most_common())
-
-    @property
-    def chain(self) -> list[dict[str, Any]]:
-        """Who is asked, from the longest context to the empty one: how often it was counted, how many different letters
-        followed, and the share that its own frequencies have in the answer."""
-        rest, rows = 1.0, []
-        for skipped in range(len(self.context) + 1):
-            followers = _followers(self.context[skipped:])
-            count, different = followers.total(), len(followers)
-            weight = rest * count / (count + different) if count else 0.0
-            rest *= different / (count + different) if count else 1.0
-            rows.append(
-                {"context": self.context[skipped:], "count": count, "different": different, "weight": weight}
-            )
-        return rows
-
-    @property
-    def probs(self) -> dict[str, float]:
-        """Probability of every letter to come next, the likeliest first."""
-        vocab = _story().vocab
-        values = _model(self.order).next_probs(vocab.encode(self.past)).tolist()
-        return dict(sorted(zip(vocab.tokens, values), key=lambda pair: -pair[1]))
-
-    @property
-    def num_possible(self) -> int:
-        """How many contexts of ``order - 1`` letters there could be."""
-        return len(_story().vocab) ** (self.order - 1)
-
-    @property
-    def num_seen(self) -> int:
-        """How many of them the counted text has."""
-        return self.levels[self.order - 1]["contexts"]
-
-    @property
-    def perplexity(self) -> float:
-        """Held-out perplexity of the model."""
-        return self.levels[self.order - 1]["perplexity"]
-
-    @property
-    def written(self) -> str:
-        """What the model writes after `past`: `num_written` letters, each drawn from its prediction."""
-        vocab, numbers, model = _story().vocab, random_source(self.seed), _model(self.order)
-        tail = vocab.encode(self.context)
-        for _ in range(self.num_written):
+    def _written(self, order: int) -> str:
+        vocab, numbers, model = _story().vocab, random_source(self.seed), _model(order)
+        ids = vocab.encode(self.start)
+        for _ in range(_NUM_WRITTEN):
             rest = next(numbers)
-            context = tail[max(0, len(tail) - self.order + 1) :]
-            for index, p in enumerate(model.next_probs(context).tolist()):  # noqa: B007
+            for index, p in enumerate(model.next_probs(ids[max(0, len(ids) - order + 1) :]).tolist()):  # noqa: B007
                 rest -= p
                 if rest < 0:
                     break
-            tail.append(index)
-        return vocab.decode(tail)[len(self.context) :]
+            ids.append(index)
+        return vocab.decode(ids)[len(self.start) :]
+
+    @property
+    def copies(self) -> dict[int, list[tuple[int, int]]]:
+        """Which stretches of the writings stand so in the counted story: where each begins and ends, by n."""
+        train = self.text[: self.num_train]
+        return {n: _copies(text, train) for n, text in self.writings.items()}
+
+    @property
+    def heldout_line(self) -> str:
+        """The line to walk along."""
+        return _SIZES["line"]
+
+    @property
+    def walk(self) -> list[dict[str, Any]]:
+        """For every letter with five before it: the longest n-gram that has seen these, and the surprisal in bits."""
+        text, line, steps = _story(), self.heldout_line, []
+        train = text.vocab.decode(text.train_ids[:-1])  # nothing follows the last letter
+        for i in range(_MAX_ORDER - 1, len(line)):
+            past = line[i - _MAX_ORDER + 1 : i]
+            order = max(n for n in range(1, _MAX_ORDER + 1) if past[len(past) - n + 1 :] in train)
+            p = float(_model(_MAX_ORDER).next_probs(text.vocab.encode(past))[text.vocab.index(line[i])])
+            steps.append({"letter": line[i], "order": order, "bits": -math.log2(p)})
+        return steps
 
     # ---- traits ----
 
-    @t.default("past")
-    def _default_past(self) -> str:
-        end = _characters().index(_LINES[0]) + _FIRST_PLACE + 1
-        return _characters()[end - _MAX_PAST : end]
-
-    @t.validate("past")
-    def _validate_past(self, proposal: dict[str, Any]) -> str:
-        past = proposal["value"]
-        if not re.fullmatch("[a-z ]*", past):
-            past = normalize(past)
-        if len(past) > _MAX_PAST:
-            raise t.TraitError(
-                f"past has {len(past)} characters; give at most {_MAX_PAST}: only the last "
-                f"{_MAX_ORDER - 1} can count, and the page has room for that many."
-            )
-        return past
+    @t.validate("start")
+    def _validate_start(self, proposal: dict[str, Any]) -> str:
+        return normalize(proposal["value"])[-_SPEC.controls["start"]["max"] :]
 
     @t.default("text")
     def _default_text(self) -> str:
@@ -220,9 +181,13 @@ class ContextTable(Explorable):
     def _default_vocab(self) -> str:
         return "".join(_story().vocab.tokens)
 
-    @t.default("lines")
-    def _default_lines(self) -> list[int]:
-        return [_characters().index(line) for line in _LINES]
+    @t.default("chapters")
+    def _default_chapters(self) -> list[dict[str, Any]]:
+        return [{"start": start, "name": name} for start, name in _chapters()]
+
+    @t.default("line_start")
+    def _default_line_start(self) -> int:
+        return _characters().index(_SIZES["line"])
 
     @t.default("levels")
     def _default_levels(self) -> list[dict[str, float]]:
@@ -230,56 +195,40 @@ class ContextTable(Explorable):
 
     # ---- the static picture ----
 
-    def _shown_context(self) -> str:
-        return "".join(map(visible_character, self.context)) or Words(self._words)("no_letters")
-
     def static_sentence(self) -> str:
         """What the picture shows."""
-        return Words(self._words)("sentence", order=self.order, context=self._shown_context())
+        return Words(self._words)("sentence", start=self.start, min=_SHORTEST_COPY)
 
     def static_picture(self) -> str:
-        """The likeliest letters after the context, and the held-out perplexity of every n."""
-        words, rows = Words(self._words), list(self.probs.items())[:8]
-        followers = _followers(self.context)
-        described = "; ".join(
-            words(
-                "picture_row",
-                character=visible_character(x),
-                p=format_probability(p),
-                count=followers[x],
-            )
-            for x, p in rows
-        )
+        """Six writings, copies underlined; above a held-out line the longest n that has seen what is before."""
+        words = Words(self._words)
+        rows = "; ".join(words("picture_row", n=n, text=text) for n, text in self.writings.items())
+        orders = [step["order"] for step in self.walk]
         description = words(
-            "picture",
-            order=self.order,
-            context=self._shown_context(),
-            times=followers.total(),
-            rows=described,
-            possible=f"{self.num_possible:,}",
-            seen=f"{self.num_seen:,}",
-            perplexity=format_number(self.perplexity),
+            "picture", start=self.start, rows=rows, line=self.heldout_line, orders=" ".join(map(str, orders))
         )
-        picture = Picture(440, 300, words("title"), description)
-        mono = {"font_family": "ui-monospace, monospace"}
-        picture.add("text", self._shown_context(), x=12, y=28, font_size=20, **mono)
-        picture.add("text", words("column_probability"), x=428, y=28, font_size=12, text_anchor="end")
-        for i, (x, p) in enumerate(rows):
-            y = 40 + 20 * i
-            picture.add("text", visible_character(x), x=12, y=y + 14, **mono)
-            picture.add("rect", x=36, y=y + 3, width=max(1.0, 320 * p), height=13, fill=color("blue"))
-            picture.add("text", format_probability(p), x=428, y=y + 14, text_anchor="end")
-        picture.add("path", d="M36 40V200", stroke="currentColor", fill="none")
-        picture.add("text", words("orders"), x=12, y=226, font_size=12)
-        lowest = min(level["perplexity"] for level in self.levels)
-        for i, level in enumerate(self.levels):
-            left = 12 + 70 * i
-            is_now, is_lowest = level["order"] == self.order, level["perplexity"] == lowest
+        picture = Picture(440, 270, words("title"), description)
+        mono = {"font_family": "ui-monospace, monospace", "font_size": 9, "xml:space": "preserve"}
+        for n, text in self.writings.items():
+            y = 22 * n
+            picture.add("text", words("n_gram", n=n), x=8, y=y, font_size=11, font_weight=650)
+            picture.add("text", text.rstrip(), x=60, y=y, textLength=372 * len(text.rstrip()) / _NUM_WRITTEN, **mono)
+            for begin, end in self.copies[n]:
+                left, right = (60 + 372 * place / _NUM_WRITTEN for place in (begin, end))
+                picture.add("path", d=f"M{left:.2f} {y + 3}H{right:.2f}", stroke=color("vermillion"), stroke_width=1.6)
+        width = 424 / len(self.heldout_line)
+        for i, letter in enumerate(self.heldout_line):
+            left = 8 + width * i
             picture.add(
-                "rect", x=left, y=236, width=64, height=52, rx=5, fill="none",
-                stroke="currentColor", stroke_width=2.5 if is_now else 0.75,
-            )  # fmt: skip
-            picture.add("text", str(level["order"]), x=left + 32, y=257, font_weight=650, text_anchor="middle")
-            text = format_number(level["perplexity"]) + (" ▾" if is_lowest else "")
-            picture.add("text", text, x=left + 32, y=278, font_size=12, text_anchor="middle")
+                "text",
+                visible_character(letter),
+                x=left + 2,
+                y=242,
+                font_family="ui-monospace, monospace",
+                font_size=13,
+            )
+            if i >= _MAX_ORDER - 1:
+                high = 12 * orders[i - _MAX_ORDER + 1]
+                picture.add("rect", x=left + 1, y=226 - high, width=width - 2, height=float(high), fill=color("blue"))
+        picture.add("text", words("picture_line"), x=8, y=262, font_size=11)
         return str(picture)

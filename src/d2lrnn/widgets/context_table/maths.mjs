@@ -1,0 +1,210 @@
+// N-gram models of a story, n = 1 to 6: what each writes, what of that is copied, and who has seen what comes before.
+// The same numbers as d2lrnn.NGramLM.
+import { countNgrams, followers, randomSource, sampleIndex } from "../core.mjs";
+import { normalise } from "../weights.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+const SIZES = SPEC.presets.sizes;
+export const MAX_ORDER = SIZES.max_order;
+/** Letters of typed text that are kept; at most the last five of them count. */
+export const MAX_START = SPEC.controls.start.max;
+/** How much each model writes. */
+export const NUM_WRITTEN = SIZES.num_written;
+/** Fewer letters in a row are no copy: they come together by themselves. */
+export const SHORTEST_COPY = SIZES.shortest_copy;
+export const LINE_LENGTH = SIZES.line_length;
+const MOST_CONTEXTS = 5000; // kept at hand; then all are forgotten
+
+/**
+ * Count as `countNgrams` does, but in steps of a few milliseconds: a generator whose return value is the table.
+ *
+ * The codes that begin with one symbol are sorted by themselves. Put side by side they are sorted as a whole, because
+ * the first digit outweighs all that follow.
+ */
+export function* countInSteps(ids, order, vocabSize) {
+  const { base } = countNgrams([], order, vocabSize); // refuses what does not fit in a number
+  const leading = base ** (order - 1);
+  const sizes = new Uint32Array(vocabSize);
+  for (let i = 0; i < ids.length; i += 1) sizes[ids[i]] += 1;
+  const places = new Uint32Array(vocabSize);
+  for (let index = 1; index < vocabSize; index += 1) places[index] = places[index - 1] + sizes[index - 1];
+  const codes = new Float64Array(ids.length);
+  let code = 0; // of the place to the right: its last digit falls off as a new first one is put in front
+  for (let i = ids.length - 1; i >= 0; i -= 1) {
+    code = (ids[i] + 1) * leading + Math.floor(code / base);
+    codes[places[ids[i]]] = code;
+    places[ids[i]] += 1;
+  }
+  for (let index = 0; index < vocabSize; index += 1) {
+    yield index / vocabSize;
+    codes.subarray(places[index] - sizes[index], places[index]).sort();
+  }
+  return { codes, order, base, vocabSize };
+}
+
+/** A counted text with its vocabulary, one character a token: `after(context)` is { context, counts, total, types }. */
+export function createCounts(table, vocab) {
+  const index = new Map(Array.from(vocab, (character, i) => [character, i]));
+  let known = new Map();
+  const after = (context) => {
+    if (known.has(context)) return known.get(context);
+    if (known.size >= MOST_CONTEXTS) known = new Map();
+    const counts = followers(table, Array.from(context, (character) => index.get(character)));
+    let total = 0;
+    let types = 0;
+    for (const count of counts) {
+      total += count;
+      if (count > 0) types += 1;
+    }
+    const found = { context, counts, total, types };
+    known.set(context, found);
+    return found;
+  };
+  return { after, vocab: [...vocab], index };
+}
+
+/** The context that an n-gram model looks at: the last n - 1 characters, or as many as there are. */
+export function contextOf(past, n) {
+  return n > 1 ? past.slice(-(n - 1)) : "";
+}
+
+/**
+ * The prediction of the n-gram model, after Witten and Bell: { probs, chain, uniform, answering }.
+ *
+ * `chain` holds the contexts from the longest to the empty one, each with its `weight`, the share that its own
+ * frequencies have in the answer; the rest, `uniform`, is dealt out alike to all symbols. `answering` is the longest
+ * context that was seen.
+ */
+export function predict({ after, vocab }, n, past) {
+  const context = contextOf(past, n);
+  const contexts = Array.from({ length: context.length + 1 }, (_, skipped) => after(context.slice(skipped)));
+  const probs = new Float64Array(vocab.length).fill(1 / vocab.length);
+  for (let i = contexts.length - 1; i >= 0; i -= 1) {
+    const { counts, total, types } = contexts[i];
+    if (total === 0) break; // then no longer context was seen either
+    for (let x = 0; x < probs.length; x += 1) probs[x] = (counts[x] + types * probs[x]) / (total + types);
+  }
+  let uniform = 1;
+  const chain = contexts.map((each) => {
+    const { total, types } = each;
+    const weight = total > 0 ? (uniform * total) / (total + types) : 0;
+    if (total > 0) uniform *= types / (total + types);
+    return { ...each, weight };
+  });
+  return { probs, chain, uniform, answering: chain.find(({ total }) => total > 0) };
+}
+
+/** Indices of the symbols by falling probability; equal ones in the order of the vocabulary. */
+export function ranking(probs) {
+  return Array.from(probs.keys()).sort((i, j) => probs[j] - probs[i] || i - j);
+}
+
+/** What the n-gram model writes after `start`: each character drawn from its prediction. Equal arguments, equal text. */
+export function write(counts, n, start, seed, length) {
+  const random = randomSource(seed);
+  let text = "";
+  let context = contextOf(start, n);
+  for (let i = 0; i < length; i += 1) {
+    const x = sampleIndex(predict(counts, n, context).probs, random());
+    text += counts.vocab[x];
+    context = contextOf(context + counts.vocab[x], n);
+  }
+  return text;
+}
+
+/** The longest beginning of text.slice(from) that stands in `source`: { length, at }; length 0 if it is below `shortest`. */
+function longestFrom(text, from, source, shortest) {
+  let best = { length: 0, at: -1 };
+  if (from + shortest > text.length) return best;
+  const first = text.slice(from, from + shortest);
+  for (let at = source.indexOf(first); at >= 0; at = source.indexOf(first, at + 1)) {
+    let length = shortest;
+    while (from + length < text.length && source[at + length] === text[from + length]) length += 1;
+    if (length > best.length) best = { length, at };
+  }
+  return best;
+}
+
+/**
+ * Stretches of a text that stand so in `source`, from left to right: [{ from, length, at }], at least `shortest` long.
+ *
+ * First the longest one, then on both sides of it again: no letter counts twice.
+ */
+export function findCopies(text, source, shortest = SHORTEST_COPY) {
+  const longest = Array.from(text, (_, from) => longestFrom(text, from, source, shortest));
+  const within = (start, end) => {
+    let best = { length: 0 };
+    for (let from = start; from < end; from += 1) {
+      const length = Math.min(longest[from].length, end - from);
+      if (length > best.length) best = { from, length, at: longest[from].at };
+    }
+    if (best.length < shortest) return [];
+    return [...within(start, best.from), best, ...within(best.from + best.length, end)];
+  };
+  return within(0, text.length);
+}
+
+/** All models from the same start with the same random numbers: [{ n, text, copies, copied }], `copied` a share. */
+export function writings(counts, source, start, seed) {
+  return Array.from({ length: MAX_ORDER }, (_, i) => {
+    const text = write(counts, i + 1, start, seed, NUM_WRITTEN);
+    const copies = findCopies(text, source);
+    return { n: i + 1, text, copies, copied: copies.reduce((sum, { length }) => sum + length, 0) / NUM_WRITTEN };
+  });
+}
+
+/** What is copied of the first `length` letters of a writing. */
+export function copiesWithin(copies, length) {
+  return copies
+    .map((copy) => ({ ...copy, length: Math.min(copy.length, length - copy.from) }))
+    .filter((copy) => copy.length >= SHORTEST_COPY);
+}
+
+/** The longest copy of all writings so far, with its n; of equal ones that of the smallest n. null if there is none. */
+export function longestCopy(all, length = NUM_WRITTEN) {
+  const found = all.flatMap(({ n, copies }) => copiesWithin(copies, length).map((copy) => ({ n, ...copy })));
+  return found.reduce((best, copy) => (copy.length > (best?.length ?? 0) ? copy : best), null);
+}
+
+/** The chapter, [{ start, name }] from the first on, in which a place lies. */
+export function chapterAt(chapters, place) {
+  return chapters.findLast(({ start }) => start <= place).name;
+}
+
+/**
+ * Along a line: for every letter that has MAX_ORDER - 1 before it, what the longest model says of it:
+ * { place, letter, past, order, p, bits, followed, chain, uniform, answering, probs }.
+ *
+ * `order` is the longest n-gram that has seen the letters before; `followed` says whether it had seen the letter next.
+ */
+export function alongLine(counts, line) {
+  return Array.from({ length: line.length - MAX_ORDER + 1 }, (_, i) => {
+    const place = i + MAX_ORDER - 1;
+    const past = line.slice(i, place);
+    const answer = predict(counts, MAX_ORDER, past);
+    const x = counts.index.get(line[place]);
+    const p = answer.probs[x];
+    const { context, counts: after } = answer.answering;
+    return { ...answer, place, letter: line[place], past, order: context.length + 1, p, bits: -Math.log2(p), followed: after[x] > 0 };
+  });
+}
+
+/** How many contexts of n - 1 symbols are possible. */
+export function possibleContexts(vocabSize, n) {
+  return vocabSize ** (n - 1);
+}
+
+/** Whatever was typed, as the story was prepared, and the end of it: at most MAX_START of the letters a to z and spaces. */
+export function tidyStart(typed) {
+  // Of a long text that was pasted only the end can count; the rest is not even looked at.
+  return normalise(typed.slice(-10_000)).slice(-MAX_START);
+}
+
+/** A share in percent: 100%, 55%, 1.7%, 0.14%. */
+export function formatShare(share) {
+  const percent = 100 * share;
+  if (percent === 0 || percent === 100) return `${percent}%`;
+  if (percent >= 99.5) return ">99%";
+  if (percent < 0.01) return "<0.01%";
+  return `${percent.toFixed(percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2)}%`;
+}
