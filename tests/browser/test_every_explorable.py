@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn import widgets
@@ -89,6 +90,33 @@ def test_every_control_has_a_name_a_size_and_the_keyboard(
         assert control.evaluate(f"(e) => {NAME_OF}"), f"no name: {described}"
         roving = "e.closest('[role=radiogroup], [role=grid], [role=listbox]') !== null"
         assert control.evaluate(f"(e) => e.tabIndex >= 0 || {roving}"), described
+
+
+# Who speaks to the machine says what can be read on a control. (axe counts the rule as experimental.)
+RULE = "label-content-name-mismatch"
+NAMES_AS_SHOWN = {"runOnly": [RULE], "rules": {RULE: {"enabled": True}}}
+
+
+def mismatched(page: Page) -> list[str]:
+    found = Axe().run(page, context=".d2lrnn-view", options=NAMES_AS_SHOWN).response
+    return [node["html"][:120] for violation in found["violations"] for node in violation["nodes"]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_read_on_a_control_is_in_its_name(opened: tuple[Page, Record], tmp_path: Path, name: str) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, name)
+    for summary in widget.locator("summary:visible").all():
+        summary.click()
+    steps = widget.locator(".d2lrnn-step-title")
+    for i in range(-1, steps.count()):
+        if i >= 0:
+            steps.nth(i).click()
+            widget.locator(".d2lrnn-answers button").first.click()
+        assert mismatched(page) == [], f"step {i + 1}"
+    wrong = "(e) => { e.innerHTML = '<button aria-label=\"the next letter\">a 0.5</button>'; }"
+    widget.locator(".d2lrnn-view").evaluate(wrong)
+    assert len(mismatched(page)) == 1, "the rule is asked"
 
 
 def memory(page: Page) -> dict[str, float]:

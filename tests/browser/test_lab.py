@@ -71,7 +71,7 @@ class Move:
 
 MOVES = {
     "Concatenation": Move("hidden units h", "End", "h", 4, 2, "2"),
-    "ContextTable": Move("Text so far", "the tide", "past", "the tide", "a ship", "a ship"),
+    "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship"),
     "GradientFlow": Move("spectral radius", "End", "radius", 1.6, 0.5, "50"),
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
     "NextCharacter": Move("temperature", "End", "temperature", 3.0, 0.5, "0.5"),
