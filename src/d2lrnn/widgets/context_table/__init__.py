@@ -101,7 +101,7 @@ class ContextTable(Explorable):
     --------
     >>> table = ContextTable(start="The tide ")
     >>> table.writings[4][:30]
-    'and the people and had half br'
+    'and who had and you ared i had'
     >>> table.heldout_line, [step["order"] for step in table.walk][10:16]
     ('and there was a petition of all those ', [6, 6, 6, 6, 5, 4])
     """
