@@ -1,4 +1,5 @@
 from .base import Explorable as Explorable
+from .clipping import Clipping as Clipping
 from .concatenation import Concatenation as Concatenation
 from .context_table import ContextTable as ContextTable
 from .gradient_flow import GradientFlow as GradientFlow

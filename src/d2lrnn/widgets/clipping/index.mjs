@@ -1,0 +1,81 @@
+// Clipping: drag a gradient out of the circle, and see what is left of it.
+import { emphasised, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { buttonControl, element, explorable, rangeControl } from "../ui.mjs";
+import { derive, signed } from "./maths.mjs";
+import { planePanel } from "./panels.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+/** The living sentence: its key, and its values. */
+export function sentence({ g_1, g_2, clip, by, clipped, length, factor, angle, acts }) {
+  return [`now_${by}${acts ? "" : "_short"}`, {
+    a: signed(g_1), b: signed(g_2), length: length.toFixed(2), clip: clip.toFixed(1), factor: factor.toFixed(2),
+    c: signed(clipped[0]), d: signed(clipped[1]), angle: Math.round(angle),
+  }];
+}
+
+function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
+  const { controls, steps } = SPEC;
+  const show = motion({ seconds: 1.4, signal });
+  let touched = false;
+  const set = (values) => {
+    touched = true;
+    commit(values);
+  };
+  const now = nowLine();
+  const plane = planePanel({ t, range: controls.clip, onChange: set, signal });
+  const value = element("b");
+  const clip = rangeControl({
+    label: element("span", { class: "clip-caption" }, t("threshold"), " ", value), signal,
+    min: 10 * controls.clip.min, max: 10 * controls.clip.max, onInput: (place) => set({ clip: place / 10 }),
+  });
+  const ways = controls.by.choices.map((way) => buttonControl({ label: t(`by_${way}`), signal, onPress: () => set({ by: way }) }));
+
+  const at = (i) => derive({ ...state(), ...steps[i].state });
+  const outcomes = [
+    () => ({
+      before: derive({ ...state(), ...steps[0].before }).length.toFixed(2), after: at(0).length.toFixed(2), clip: at(0).clippedLength.toFixed(2),
+    }),
+    () => ({ angle: Math.round(at(1).angle) }),
+    () => ({ length: at(2).length.toFixed(2), clip: at(2).clip.toFixed(1) }),
+  ];
+  const guided = guidedSteps({ t, steps, set, outcome: (i) => outcomes[i](), onReset, say, signal });
+  onReset(plane.askToDrag);
+
+  el.append(element(
+    "div", { class: "d2lrnn-shape clip" },
+    now.node,
+    element(
+      "div", { class: "clip-main" },
+      plane.node,
+      element(
+        "div", { class: "clip-knobs" },
+        element("div", { class: "clip-choice", role: "group", "aria-label": t("by") },
+          element("span", { class: "clip-caption", "aria-hidden": "true" }, t("by")), ...ways),
+        clip.node,
+      ),
+    ),
+    guided.node,
+    footRow({ t, reset, link, say, signal }),
+  ));
+  // once: a gradient that grows beyond the circle
+  whenSeen(plane.node, {
+    act: () => {
+      const end = state();
+      if (!touched) show.run((share) => plane.draw(derive({ ...end, g_1: share * end.g_1, g_2: share * end.g_2 })));
+    },
+    signal,
+  });
+
+  function draw(model) {
+    show.stop();
+    const [key, values] = sentence(model);
+    now.set(...emphasised(t.raw(key), values));
+    plane.draw(model);
+    value.textContent = model.clip.toFixed(1);
+    clip.set(Math.round(10 * model.clip), model.clip.toFixed(1));
+    ways.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.by.choices[i] === model.by)));
+  }
+  return { draw };
+}
+
+export default explorable({ spec: SPEC, derive, build, spoken: (model, t) => t(...sentence(model)) });

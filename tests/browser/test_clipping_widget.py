@@ -1,0 +1,109 @@
+"""The explorable Clipping on a page without a kernel: the arrow and the threshold dragged, keys, steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from d2lrnn.widgets import Clipping
+from pages import page_of
+from watching import Record, watched_page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
+    with watched_page(browser, width=760, height=900) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        yield page, record
+        assert record.errors == [] and record.outside == []
+
+
+def show(page: Page, folder: Path, widget: Clipping) -> Locator:
+    (folder / "page.html").write_text(page_of(widget), encoding="utf-8")
+    page.goto(f"{folder.as_uri()}/page.html")
+    expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(1)
+    return page.locator(".d2lrnn-widget")
+
+
+def now(widget: Locator) -> Locator:
+    return widget.locator(".d2lrnn-now")
+
+
+def drag(page: Page, widget: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """From one point of the plane to another, in its units."""
+    box = widget.locator(".clip-plane").bounding_box()
+    unit, middle = box["width"] / 13.6, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    places = [(middle[0] + x * unit, middle[1] - y * unit) for x, y in (start, end)]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    page.mouse.move(*places[1], steps=3)
+    page.mouse.up()
+
+
+def test_the_arrow_and_the_threshold_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    expect(now(widget)).to_have_text(Clipping().static_sentence())
+    expect(widget.locator(".clip-arrow-clipped")).to_have_count(1)
+    drag(page, widget, (4, 3), (1, -1))
+    expect(now(widget)).to_have_text(Clipping(g_1=1.0, g_2=-1.0).static_sentence())
+    expect(widget.locator(".clip-arrow-clipped")).to_have_count(0)
+    drag(page, widget, (-2, 0), (-1, 0))
+    expect(now(widget)).to_have_text(Clipping(g_1=1.0, g_2=-1.0, clip=1.0).static_sentence())
+    drag(page, widget, (1, -1), (20, -20))
+    expect(now(widget)).to_have_text(Clipping(g_1=6.0, g_2=-6.0, clip=1.0).static_sentence())
+    widget.get_by_role("button", name="Reset").click()
+    expect(now(widget)).to_have_text(Clipping().static_sentence())
+
+
+def test_keys_move_the_arrow_and_the_threshold(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    tip = widget.get_by_role("slider", name="gradient of the two weights")
+    tip.press("ArrowRight")
+    tip.press("Shift+ArrowDown")
+    assert tip.get_attribute("aria-valuetext") == "(4.1, 2.0), length 4.56"
+    widget.get_by_label(re.compile("^threshold")).press("End")
+    expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=5.0).static_sentence())
+    expect(widget.get_by_role("status")).to_contain_text("clipping leaves it as it is")
+
+
+def test_by_value_the_arrow_turns(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping(g_1=4.8, g_2=1.0, clip=1.0))
+    expect(widget.locator(".clip-angle")).to_have_count(0)
+    widget.get_by_role("button", name="values").click()
+    expect(now(widget)).to_contain_text("Its direction turns by 33°.")
+    expect(widget.locator(".clip-angle")).to_have_text("33°")
+    assert "33 degrees" in widget.locator(".clip-plane").get_attribute("aria-label")
+
+
+def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    outcome = widget.locator(".d2lrnn-outcome")
+    for i, (answer, told) in enumerate((
+        ("It doubles, too", "No. A length of 3.00 is clipped to 2.00, and so is one of 6.00"),
+        ("Towards the diagonal", "Yes. It turns by 33°"),
+        ("Nothing", "Yes. 0.50 is less than θ = 2.0"),
+    )):
+        widget.locator(".d2lrnn-step-title").nth(i).click()
+        expect(outcome).to_be_hidden()
+        widget.get_by_role("button", name=answer).click()
+        expect(outcome).to_contain_text(told)
+    widget.get_by_role("button", name="Reset").click()
+    expect(now(widget)).to_have_text(Clipping().static_sentence())
+
+
+def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 320, "height": 700})
+    widget = show(page, tmp_path, Clipping())
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+    assert widget.locator(".d2lrnn-steps").bounding_box()["y"] - widget.bounding_box()["y"] < 700
