@@ -9,6 +9,8 @@ PY := .venv/bin/python
 # Chapters executed at a time, and browsers: one takes one core and about half a gigabyte.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 4 ? n : 4 )))
 CHAPTERS := $(basename $(notdir $(wildcard chapters/*.ipynb)))
+SOLUTIONS ?= end
+
 # Kernels and test processes run beside each other: one thread each, and no live front end to talk to.
 BATCH := OMP_NUM_THREADS=1 D2LRNN_STATIC=1
 
@@ -16,7 +18,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit chapters watch browser chromium bench lab outputs strip pretrained kernels lock lowest clean
+.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf bench lab outputs strip pretrained kernels lock lowest clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -72,6 +74,9 @@ chromium: env node
 
 browser: env chromium ## open the built book in a real Chromium
 	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadfile tests/browser
+
+pdf: book chromium ## print the book and each lesson into _build/pdf; SOLUTIONS=no leaves the solutions out
+	@$(PY) tools/make_pdf.py --solutions $(SOLUTIONS)
 
 bench: env ## train the same networks with everybody's code, in turns, and print who is how fast (some 8 minutes)
 	@$(PY) benchmarks/run.py $(BENCH)
