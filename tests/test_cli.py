@@ -34,8 +34,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and lau
 # command makes a copy of itself that runs it: a process of its own, with its own signals, limits and exit code.
 WAITING = """
 import json, os, resource, sys
-from d2lrnn.cli import generate, main, score, train
-for command in (generate, score, train):
+from d2lrnn.cli import embed, generate, main, score, train
+for command in (embed, generate, score, train):
     command.import_what_is_slow()
 for line in sys.stdin:
     request = json.loads(line)
@@ -608,3 +608,47 @@ def test_the_console_script_is_this_command() -> None:
 
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert EntryPoint("d2lrnn", project["scripts"]["d2lrnn"], "console_scripts").load() is cli.main
+
+
+def test_embed_writes_a_page_with_the_readers_text_and_settings(shell: Shell, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    settings = ["--set", "text=low tide at", "--set", "temperature=0.7"]
+    stdout, _ = shell.run("embed", "NextCharacter", "--out", page, *settings)
+    assert "page.html" in stdout and '<iframe src="page.html"' in stdout
+    html = page.read_text(encoding="utf-8")
+    assert html.startswith("<!DOCTYPE html>") and '"text":"low tide at"' in html and '"temperature":0.7' in html
+    assert "is there already. Add --overwrite" in shell.fails("embed", "NextCharacter", "-o", page)
+    shell.run("embed", "Perplexity", "--out", page, "--overwrite", "--set", "probs=[0.5, 0.25]", "--set", "word=rnn")
+    assert '"probs":[0.5,0.25]' in page.read_text(encoding="utf-8")
+    own = tmp_path / "own.txt"
+    own.write_text("Ebbe um vier und Flut um zehn. " * 80, encoding="utf-8")
+    shell.run("embed", "TrainingLab", "--out", page, "--overwrite", "--corpus", own)
+    html = page.read_text(encoding="utf-8")
+    assert "Ebbe um vier" in html and '"engine":"torch"' not in html
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("page")] == ["page.html"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["Perplexiti"], "There is no explorable 'Perplexiti'; there are "),
+        (["Perplexity", "--set", "wort=rnn"], "Perplexity has no setting 'wort'; it has probs, "),
+        (["Perplexity", "--set", "rnn"], "--set rnn: write NAME=VALUE."),
+        (["NextCharacter", "--set", "temperature=warm"], "--set temperature=warm: write a number."),
+        (["NextCharacter", "--set", "temperature=900"], "--set temperature=900: "),
+        (["Perplexity", "--set", "probs=half"], "--set probs=half: write a list as [0.5, 2]."),
+        (["Perplexity", "--corpus", "tide.txt"], "Perplexity reads no corpus."),
+        (["TrainingLab", "--corpus", "ebb.txt"], "called 'ebb.txt'"),
+        (["Perplexity", "--out", "no/such/page.html"], "There is no folder 'no/such'"),
+    ],
+)
+def test_embed_says_what_is_wrong(shell: Shell, words: list[str], message: str) -> None:
+    said = shell.fails("embed", *words)
+    assert message in said and " trait" not in said
+    assert not list(shell.cwd.glob("*.html"))
+
+
+def test_embed_alone_lists_the_explorables(shell: Shell) -> None:
+    stdout, _ = shell.run("embed")
+    names = re.search(r"NAME is one of ([\w,\s]+)\.", stdout)[1]
+    assert re.split(r",\s+", names) == [name for name in d.widgets.__all__ if name != "Explorable"]

@@ -13,7 +13,7 @@ from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-__all__ = ["GenerateOptions", "RunOptions", "ScoreOptions", "TrainSettings", "make_parser"]
+__all__ = ["EmbedOptions", "GenerateOptions", "RunOptions", "ScoreOptions", "TrainSettings", "make_parser"]
 
 CORPORA = "the-tide-clock, time-machine, ptb"
 T = TypeVar("T")
@@ -168,6 +168,19 @@ class ScoreOptions:
     quiet: bool = option(False, "No progress.", names=("--quiet", "-q"))
 
 
+@dataclass(frozen=True)
+class EmbedOptions:
+    """Options of ``d2lrnn embed``."""
+
+    name: str = argument("The explorable.")
+    out: str | None = option(None, "Where the page goes. Default: NAME.html in this folder.", names=("--out", "-o"))
+    set: tuple[str, ...] = option(
+        (), 'A setting, as often as you like: --set text="my text" --set temperature=0.7. A wrong one lists all.'
+    )
+    corpus: str | None = option(None, "A UTF-8 text file on which the network of TrainingLab learns.")
+    overwrite: bool = option(False, "Write even if --out is there.")
+
+
 class _Help(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=30, width=min(shutil.get_terminal_size().columns, 110) - 2)
@@ -220,6 +233,9 @@ def _add(parser: Any, one: Field[Any], hint: Any) -> None:
     if one.name == "clean":  # two options for one setting
         parser.add_argument("--clean", dest="clean", action="store_const", const=True, help=help)
         parser.add_argument("--raw", dest="clean", action="store_const", const=False, help="Keep every character.")
+        return
+    if get_origin(kind) is tuple:
+        parser.add_argument(*names, dest=one.name, action="append", help=help, metavar="NAME=VALUE")
         return
     if kind is bool:
         parser.add_argument(*names, dest=one.name, action="store_true", help=help)
