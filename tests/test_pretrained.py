@@ -30,9 +30,18 @@ def test_the_number_of_updates_grows_from_none() -> None:
     assert steps[0] == 0 and steps == sorted(set(steps))
 
 
+def test_the_lstm_is_as_good_as_its_file_says() -> None:
+    text, loaded = d.load_text(), d.load_pretrained("lstm")
+    assert isinstance(loaded.model.rnn, d.LSTM) and loaded.vocab.tokens == text.vocab.tokens
+    assert not loaded.model.training and loaded.num_steps > 10_000
+    measured = d.evaluate(loaded.model, text.heldout_ids).perplexity
+    assert measured == pytest.approx(loaded.heldout_perplexity, rel=1e-3) and measured < 4
+    assert len(d.pretrained.pretrained_bytes("lstm")) < 20_000
+
+
 def test_an_unknown_stage_names_those_there_are() -> None:
     for load in (d.load_pretrained, d.pretrained.pretrained_bytes):
-        with pytest.raises(ValueError, match="no stage 'ready'; choose one of untrained"):
+        with pytest.raises(ValueError, match="no stage 'ready'; choose one of untrained.* lstm"):
             load("ready")
 
 
@@ -54,7 +63,7 @@ def test_only_what_the_form_holds_is_written_and_nothing_by_halves(tmp_path: Pat
     huge = small()
     nn.init.constant_(huge.b_q, 1e6)
     for model, tokens, message in [
-        (d.RNNLM(d.RNNConcise(3, 4), 3), vocab, "around RNNScratch"),
+        (d.RNNLM(d.RNNConcise(3, 4), 3), vocab, "around RNNScratch or LSTM"),
         (small(embedding=nn.Embedding(3, 3)), vocab, "around RNNScratch"),
         (small(), d.Vocab(["low", "tide", "a"]), "more than one character"),
         (huge, vocab, "float16"),
@@ -64,6 +73,20 @@ def test_only_what_the_form_holds_is_written_and_nothing_by_halves(tmp_path: Pat
     assert not list(tmp_path.iterdir())
     write(path, small(), vocab, ABOUT)
     assert [file.name for file in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_an_lstm_comes_back_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = d.RNNLM(d.LSTM(3, 4), 3).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_((8 * torch.randn_like(parameter)).round() / 16)  # exact in float16
+    folder = tmp_path / "data" / "models"
+    folder.mkdir(parents=True)
+    write(folder / "lstm.safetensors", model, d.Vocab("abc"), ABOUT)
+    monkeypatch.setattr("d2lrnn.study.pretrained.files", lambda package: tmp_path)
+    loaded = d.load_pretrained("lstm").model
+    X = torch.randint(3, (2, 5))
+    torch.testing.assert_close(loaded(X), model(X))
 
 
 def test_weights_come_back_rounded_to_half_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Small models that come with the package: one network at four stages of its training on *The Tide Clock*.
+"""Small models that come with the package: a tanh network at four stages of its training on *The Tide Clock*, and an LSTM.
 
 They are what the explorables think with, and what a reader can ask at once, without training. The files are in the
 safetensors format, weights in float16, with the vocabulary and an account of the training in the header: small, and
@@ -11,17 +11,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 
-from d2lrnn.layers import RNNScratch
+import torch
+
+from d2lrnn.layers import LSTM, RNNScratch
 from d2lrnn.model import RNNLM
 from d2lrnn.text import Vocab
 
-__all__ = ["PARAMETERS", "STAGES", "Pretrained", "load_pretrained", "pretrained_bytes"]
+__all__ = ["STAGES", "Pretrained", "load_pretrained", "pretrained_bytes"]
 
-#: The stages, in the order of the training.
+#: The stages of the tanh network, in the order of the training.
 STAGES = ("untrained", "first-steps", "half-way", "trained")
+_NAMES = (*STAGES, "lstm")
 
-#: The tensors of a file, and what a model calls them.
-PARAMETERS = {"W_xh": "rnn.W_xh", "W_hh": "rnn.W_hh", "b_h": "rnn.b_h", "W_hq": "W_hq", "b_q": "b_q"}
+
+def stored_tensors(model: RNNLM) -> dict[str, torch.Tensor]:
+    """The model's weights as a file names them, matrices for row vectors: views, so what is copied into them is set."""
+    layer = model.rnn
+    if isinstance(layer, LSTM):  # torch transposes its matrices and has two biases
+        own = dict(zip(("W_xh", "W_hh", "b_x", "b_h"), (weight.t() for weight in layer.rnn.all_weights[0])))
+    else:
+        own = {name: getattr(layer, name) for name in ("W_xh", "W_hh", "b_h")}
+    return {name: view.detach() for name, view in (own | {"W_hq": model.W_hq, "b_q": model.b_q}).items()}
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class Pretrained:
 
 
 def pretrained_bytes(stage: str = "trained") -> bytes:
-    """The file of one stage, as it travels to a page.
+    """The file of one stage, or of the LSTM, as it travels to a page.
 
     Raises
     ------
@@ -64,17 +74,18 @@ def pretrained_bytes(stage: str = "trained") -> bytes:
     >>> len(pretrained_bytes()) < 50_000
     True
     """
-    if stage not in STAGES:
-        raise ValueError(f"There is no stage {stage!r}; choose one of {', '.join(STAGES)}.")
+    if stage not in _NAMES:
+        raise ValueError(f"There is no stage {stage!r}; choose one of {', '.join(_NAMES)}.")
     return (files("d2lrnn") / "data" / "models" / f"{stage}.safetensors").read_bytes()
 
 
 def load_pretrained(stage: str = "trained") -> Pretrained:
-    """Load the network that learned *The Tide Clock*, at one stage of its training.
+    """Load a network that learned *The Tide Clock*.
 
     Parameters
     ----------
-    stage : "untrained", "first-steps", "half-way" or "trained"
+    stage : "untrained", "first-steps", "half-way", "trained" or "lstm"
+        The tanh network of 128 units at a stage of its training, or the trained LSTM of 32 units.
 
     Returns
     -------
@@ -100,8 +111,10 @@ def load_pretrained(stage: str = "trained") -> Pretrained:
     path = files("d2lrnn") / "data" / "models" / f"{stage}.safetensors"
     with safe_open(str(path), framework="pt") as file:
         about = file.metadata()
-        tensors = {name: file.get_tensor(name).float() for name in PARAMETERS}
-    vocab = Vocab.from_tokens(about["vocab"])
-    model = RNNLM(RNNScratch(*tensors["W_xh"].shape), vocab_size=len(vocab))
-    model.load_state_dict({PARAMETERS[name]: tensor for name, tensor in tensors.items()})
+        num_hiddens = file.get_slice("W_hh").get_shape()[0]
+        vocab = Vocab.from_tokens(about["vocab"])
+        layer = LSTM if stage == "lstm" else RNNScratch
+        model = RNNLM(layer(len(vocab), num_hiddens), vocab_size=len(vocab))
+        for name, view in stored_tensors(model).items():
+            view.copy_(file.get_tensor(name))
     return Pretrained(model.eval(), vocab, int(about["num_steps"]), float(about["heldout_perplexity"]))

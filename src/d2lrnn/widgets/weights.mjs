@@ -1,5 +1,6 @@
 // The package's small models as a page carries them: a safetensors file with float16 weights -> a model of core.mjs.
-import { createModel, parameterShapes } from "./core.mjs";
+import { createModel, parameterShapes, TANH } from "./core.mjs";
+import { PLAIN } from "./kernels.mjs";
 
 /** A float16, given as its 16 bits, as a number. */
 export function halfToNumber(bits) {
@@ -30,12 +31,12 @@ export function readSafetensors(view) {
   return { tensors, about };
 }
 
-/** A model, its vocabulary (a list of characters) and what the file says of it. */
-export function loadModel(view) {
+/** A model, its vocabulary (a list of characters) and what the file says of it. `cell` is its layer, as for createModel. */
+export function loadModel(view, cell = TANH) {
   const { tensors, about } = readSafetensors(view);
-  const [vocabSize, numHiddens] = tensors.W_xh.shape;
-  const model = createModel(vocabSize, numHiddens);
-  for (const [name, shape] of parameterShapes(vocabSize, numHiddens)) {
+  const [numHiddens, vocabSize] = tensors.W_hq.shape;
+  const model = createModel(vocabSize, numHiddens, null, PLAIN, cell);
+  for (const [name, shape] of parameterShapes(vocabSize, numHiddens, cell)) {
     if (String(tensors[name]?.shape) !== String(shape)) throw new RangeError(`${name} has shape ${tensors[name]?.shape}, expected ${shape}`);
     model[name].set(tensors[name].values);
   }
