@@ -41,7 +41,7 @@ def test_the_lstm_is_as_good_as_its_file_says() -> None:
 
 def test_an_unknown_stage_names_those_there_are() -> None:
     for load in (d.load_pretrained, d.pretrained.pretrained_bytes):
-        with pytest.raises(ValueError, match="no stage 'ready'; choose one of untrained.* lstm"):
+        with pytest.raises(ValueError, match=r"no stage 'ready'; choose one of untrained.* lstm"):
             load("ready")
 
 

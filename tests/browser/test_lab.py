@@ -73,6 +73,7 @@ MOVES = {
     "Clipping": Move("threshold", "End", "clip", 5.0, 1.0, "10"),
     "Concatenation": Move("hidden units h", "End", "h", 4, 2, "2"),
     "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship"),
+    "Gates": Move("forget bias", "End", "bias", 4.0, 1.0, "1"),
     "GradientFlow": Move("spectral radius", "End", "radius", 1.6, 0.5, "50"),
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
     "NextCharacter": Move("temperature", "End", "temperature", 3.0, 0.5, "0.5"),

@@ -1,6 +1,7 @@
 """Write the cases on which torch and the page's engine agree: ``python tests/js/make_engine_cases.py``.
 
-Torch is the reference, in float64; the engine (``core.mjs``, ``gated.mjs``) works in float32. A test compares the committed file with a fresh one.
+Torch is the reference, in float64; the engine (``core.mjs``, ``gated.mjs``) works in float32. A test compares the
+committed file with a fresh one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Small models that come with the package: a tanh network at four stages of its training on *The Tide Clock*, and an LSTM.
+"""Small models that come with the package: a tanh network at four stages of its training, and an LSTM.
 
-They are what the explorables think with, and what a reader can ask at once, without training. The files are in the
-safetensors format, weights in float16, with the vocabulary and an account of the training in the header: small, and
-simple enough for the pages to read. ``tools/train_pretrained.py`` makes them anew from a seed. To store a model of your
-own, use :func:`d2lrnn.save_checkpoint`.
+Both learned *The Tide Clock*. They are what the explorables think with, and what a reader can ask at once, without
+training. The files are in the safetensors format, weights in float16, with the vocabulary and an account of the
+training in the header: small, and simple enough for the pages to read. ``tools/train_pretrained.py`` makes them anew
+from a seed. To store a model of your own, use :func:`d2lrnn.save_checkpoint`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@ from .base import Explorable as Explorable
 from .clipping import Clipping as Clipping
 from .concatenation import Concatenation as Concatenation
 from .context_table import ContextTable as ContextTable
+from .gates import Gates as Gates
 from .gradient_flow import GradientFlow as GradientFlow
 from .hidden_state import HiddenState as HiddenState
 from .next_character import NextCharacter as NextCharacter

@@ -1,0 +1,140 @@
+// What a trained LSTM keeps and lets go while it reads a text: gates, cell, and what is left of each letter's writing.
+//
+//   C_t = F_t C_{t-1} + I_t G_t, so what letter s wrote, I_s G_s, is F_{s+1} ... F_t I_s G_s of C_t.
+import { createWorkspace, forward, resetState, surpriseNats } from "../core.mjs";
+import { LSTM } from "../gated.mjs";
+import { encode, loadModel, normalise } from "../weights.mjs";
+
+/** Letters and spaces, at most `longest` of them. */
+export const readable = (text, longest) => normalise(text).slice(0, longest);
+
+/** A reader of texts: `read(text, bias)`, with `bias` added to every forget bias. Equal questions are answered once. */
+export function createNetwork(view) {
+  const { model, vocab } = loadModel(view, LSTM);
+  const n = model.numHiddens;
+  const own = model.b_x.slice();
+  let answers = new Map();
+
+  /** { numHiddens, length, bits, gate(kind, t, j), cell(t, j), state(t, j) }; bits a letter, over all letters but the first. */
+  function compute(text, bias) {
+    const ids = encode(text, vocab);
+    const length = ids.length;
+    model.b_x.set(own);
+    for (let j = n; j < 2 * n; j += 1) model.b_x[j] += bias;
+    const workspace = createWorkspace(model, 1, Math.max(1, length), { gradients: false });
+    resetState(workspace, n);
+    if (length > 0) forward(model, workspace, ids);
+    let nats = 0;
+    for (let t = 0; t + 1 < length; t += 1) nats += surpriseNats(model, workspace, t, ids[t + 1]);
+    const { gates, cells, states } = workspace;
+    const block = { input: 0, forget: 1, candidate: 2, output: 3 };
+    return {
+      numHiddens: n,
+      length,
+      bits: length > 1 ? nats / (length - 1) / Math.LN2 : 0,
+      gate: (kind, t, j) => gates[(4 * t + block[kind]) * n + j],
+      cell: (t, j) => cells[(t + 1) * n + j],
+      state: (t, j) => states[(t + 1) * n + j],
+    };
+  }
+
+  return {
+    read(text, bias) {
+      const key = `${bias} ${text}`;
+      if (!answers.has(key)) {
+        if (answers.size > 40) answers = new Map();
+        answers.set(key, compute(text, bias));
+      }
+      return answers.get(key);
+    },
+  };
+}
+
+/** What is left at each place of what one unit wrote at place `from`: shares, 1 at the place itself. */
+export function leftOf(forget, from) {
+  const left = [1];
+  for (let t = from + 1; t < forget.length; t += 1) left.push(left.at(-1) * forget[t]);
+  return left;
+}
+
+/** After how many letters less than half of it is left; null if the text ends before. */
+export function halfLife(forget, from) {
+  const count = leftOf(forget, from).findIndex((share) => share < 0.5);
+  return count < 0 ? null : count;
+}
+
+/** Units from the one that keeps most at the spaces (at all letters, in a text without) to the one that keeps least. */
+export function orderOfUnits(reading, text) {
+  const spaces = [...text].flatMap((letter, t) => (letter === " " && t > 0 ? [t] : []));
+  const places = spaces.length ? spaces : [...text].map((_, t) => t);
+  const n = reading.numHiddens;
+  const kept = Array.from({ length: n }, (_, j) => meanOf(places.map((t) => reading.gate("forget", t, j))));
+  return kept.map((_, j) => j).sort((a, b) => kept[b] - kept[a] || a - b);
+}
+
+export const meanOf = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0);
+
+/**
+ * The streams of one unit: what every letter wrote, stacked, positive ones above the axis and negative ones below.
+ *
+ * Each is { from, start, edges: [[inner, outer], ...] }: one pair for each place from `from` on, the oldest next to the
+ * axis, and where the stack ended at the letter before.
+ */
+export function streamsOf(forget, written) {
+  const above = written.map(() => 0);
+  const below = written.map(() => 0);
+  const streams = written.map((amount, from) => {
+    const side = amount < 0 ? below : above;
+    const start = side[from - 1] ?? 0;
+    const edges = leftOf(forget, from).map((share, k) => {
+      const inner = side[from + k];
+      side[from + k] += share * amount;
+      return [inner, side[from + k]];
+    });
+    return { from, start, edges };
+  });
+  return { streams, top: Math.max(0, ...above), bottom: Math.min(0, ...below) };
+}
+
+/** All that the figure shows, from the values of its traits. */
+export function derive({ text, unit, place, bias }, network) {
+  const reading = network.read(text, bias);
+  const trained = network.read(text, 0);
+  const letters = [...text];
+  const at = Math.max(0, Math.min(place, letters.length) - 1);
+  const of = (kind) => letters.map((_, t) => reading.gate(kind, t, unit));
+  const forget = of("forget");
+  const input = of("input");
+  const candidate = of("candidate");
+  const written = input.map((gate, t) => gate * candidate[t]);
+  const cell = letters.map((_, t) => reading.cell(t, unit));
+  const count = letters.length ? halfLife(forget, at) : null;
+  const spaces = letters.flatMap((letter, t) => (letter === " " && t > 0 ? [t] : []));
+  const keptAtSpaces = (j) => meanOf(spaces.map((t) => reading.gate("forget", t, j)));
+  return {
+    text, letters, unit, bias, at, forget, input, candidate, written, cell,
+    output: of("output"),
+    state: letters.map((_, t) => reading.state(t, unit)),
+    count,
+    left: letters.length ? leftOf(forget, at) : [],
+    bits: reading.bits,
+    ownBits: trained.bits,
+    ownForget: letters.map((_, t) => trained.gate("forget", t, unit)),
+    order: orderOfUnits(trained, text),
+    gateAt: (t, j) => reading.gate("forget", t, j),
+    keptAtSpaces,
+    ...streamsOf(forget, written),
+  };
+}
+
+/** How a letter is called: { key, values } of the words. */
+export function nameOf(letters, at) {
+  const text = letters.join("");
+  if (letters[at] === " ") {
+    const word = text.slice(0, at).split(" ").at(-1);
+    return word ? { key: "space_after", values: { word } } : { key: "space", values: {} };
+  }
+  const start = text.lastIndexOf(" ", at) + 1;
+  const end = text.indexOf(" ", at);
+  return { key: "letter_of", values: { letter: letters[at], word: text.slice(start, end < 0 ? undefined : end) } };
+}

@@ -1,0 +1,119 @@
+// What a gate keeps: the page's numbers are Python's, the streams add up to the cell, and the guided steps are true.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import { sentence } from "../../src/d2lrnn/widgets/gates/index.mjs";
+import { createNetwork, derive, halfLife, leftOf, nameOf, readable, streamsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
+import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
+
+const CASES = JSON.parse(readFileSync(new URL("./gates_cases.json", import.meta.url), "utf8"));
+const bytes = readFileSync(new URL("../../src/d2lrnn/data/models/lstm.safetensors", import.meta.url));
+const NETWORK = createNetwork(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+const at = (values) => derive({ ...DEFAULTS, ...values }, NETWORK);
+const t = translator("en", SPEC.words);
+
+function assertClose(actual, expected, message, tolerance = 1e-5) {
+  assert.equal(actual.length, expected.length, message);
+  actual.forEach((value, i) => {
+    const allowed = tolerance * Math.max(1, Math.abs(expected[i]));
+    assert.ok(Math.abs(value - expected[i]) <= allowed, `${message}: [${i}] ${value}, ${expected[i]}`);
+  });
+}
+
+test("gates, cell, state, what is left, surprisal and the sentence are those of torch", () => {
+  assert.ok(CASES.length >= 10);
+  for (const { given, settings, unit, forget, left, half_life, bits, now } of CASES) {
+    const name = JSON.stringify(given);
+    if (given.text !== undefined) assert.equal(readable(given.text, SPEC.controls.text.max), settings.text);
+    const model = derive(settings, NETWORK);
+    for (const [kind, values] of Object.entries(unit)) assertClose(model[kind], values, `${name}: ${kind}`, 2e-5);
+    assertClose(model.letters.map((_, i) => model.order.reduce((sum, j) => sum + model.gateAt(i, j), 0)), forget, name);
+    assertClose(model.left, left, `${name}: left`);
+    assert.equal(model.count, half_life);
+    assertClose([model.bits], [bits], `${name}: bits`);
+    const { key, values } = sentence(model, t);
+    assert.equal(t(key, values), now);
+  }
+});
+
+test("what the letters wrote, each times the gates after it, adds up to the cell", () => {
+  for (const values of [{}, { bias: 3 }, { unit: 6, bias: 2 }, { unit: 3 }, { unit: 29, text: "mr gadd s head upon her knees" }]) {
+    const { letters, cell, streams, top, bottom } = at(values);
+    const sums = letters.map((_, i) => streams.reduce((sum, { from, edges }) => {
+      const edge = edges[i - from];
+      return edge ? sum + edge[1] - edge[0] : sum;
+    }, 0));
+    assertClose(sums, cell, JSON.stringify(values));
+    assert.ok(top >= Math.max(0, ...cell) - 1e-6 && bottom <= Math.min(0, ...cell) + 1e-6);
+  }
+});
+
+test("streams are stacked without gaps, and a stream begins where the stack ended a letter before", () => {
+  const { streams } = streamsOf([0.9, 0.5, 0.5], [2, -1, 1]);
+  assert.deepEqual(streams[0], { from: 0, start: 0, edges: [[0, 2], [0, 1], [0, 0.5]] });
+  assert.deepEqual(streams[1], { from: 1, start: 0, edges: [[0, -1], [0, -0.5]] });
+  assert.deepEqual(streams[2], { from: 2, start: 1, edges: [[0.5, 1.5]] });
+});
+
+test("half-life: the first letter at which less than half is left", () => {
+  assert.deepEqual(leftOf([0.1, 0.5, 0.5, 0.2], 1), [1, 0.5, 0.1]);
+  assert.equal(halfLife([0.1, 0.5, 0.5, 0.2], 0), 2);
+  assert.equal(halfLife([1, 1, 1], 0), null);
+  assert.equal(halfLife([1, 1, 0], 2), null, "nothing follows the last letter");
+});
+
+test("letters have names", () => {
+  const name = (text, i) => {
+    const { key, values } = nameOf([...text], i);
+    return t(key, values);
+  };
+  assert.equal(name("to keep", 1), "the o of “to”");
+  assert.equal(name("to keep", 2), "the space after “to”");
+  assert.equal(name("to keep", 6), "the p of “keep”");
+  assert.equal(name(" to", 0), "the first space");
+});
+
+test("the answers of the guided steps are right", () => {
+  const [longer, better, all] = SPEC.steps;
+  const before = derive(longer.before, NETWORK);
+  assert.equal(before.count, 4, "as the question says");
+  assert.equal(before.letters[before.at + before.count], " ");
+  const after = derive(longer.state, NETWORK);
+  assert.ok(after.count >= 10 && longer.right === 2);
+  const space = before.at + before.count;
+  assert.ok(before.forget[space] < 0.1 && after.forget[space] > 0.4, "the bias lifts the gate at that space");
+  const between = after.letters.map((_, i) => i).slice(before.at + 1, before.at + after.count);
+  const risen = between.filter((i) => after.forget[i] >= after.ownForget[i] - 0.01);
+  assert.ok(risen.length > 0.8 * between.length, "and the others towards 1");
+
+  const worse = derive(better.state, NETWORK);
+  assert.ok(worse.bits > 1.3 * worse.ownBits && better.right === 1);
+
+  const kept = derive(all.state, NETWORK);
+  assert.ok(kept.keptAtSpaces(16) > 0.95 && kept.keptAtSpaces(18) < 0.1 && all.right === 1);
+  const keepers = kept.order.filter((j) => kept.keptAtSpaces(j) > 0.9).length;
+  assert.ok(keepers >= 5, "some keep on");
+});
+
+test("what the lesson says beside the figure", () => {
+  const [own, more, less] = [0, 2, -4].map((bias) => at({ bias }));
+  assert.deepEqual([own, more, less].map(({ bits }) => bits.toFixed(2)), ["1.88", "2.65", "3.50"]);
+  assert.deepEqual([own, more, less].map(({ count }) => count), [4, 13, 1]);
+  const { letters, written, keptAtSpaces } = own;
+  const inWords = written.filter((_, i) => letters[i] !== " ");
+  assert.ok(inWords.filter((amount) => amount > 0.85).length > inWords.length / 2, "close to 1 at most letters");
+  assert.ok(keptAtSpaces(18) < 0.1 && keptAtSpaces(16) > 0.95);
+});
+
+test("short and strange texts", () => {
+  for (const text of ["", "a", " ", "  ", "zzzz"]) {
+    for (const bias of [-4, 0, 4]) {
+      const model = at({ text, bias, place: 40 });
+      assert.equal(model.at, Math.max(0, text.length - 1));
+      assert.ok(Number.isFinite(model.bits) && model.cell.every(Number.isFinite) && model.order.length === 32);
+    }
+  }
+});

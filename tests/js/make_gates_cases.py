@@ -1,0 +1,48 @@
+"""Write the cases on which ``Gates`` in Python and in the page must agree: ``python tests/js/make_gates_cases.py``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from d2lrnn.widgets import Gates
+
+FILE = Path(__file__).with_name("gates_cases.json")
+_GIVEN: tuple[dict[str, Any], ...] = (
+    {},
+    {"bias": 2.0},
+    {"bias": -4.0, "place": 40},
+    {"bias": 4.0, "unit": 6, "place": 1},
+    {"unit": 16, "place": 14},
+    {"unit": 23, "place": 10, "bias": 0.5},
+    {"text": " the  Tide?", "unit": 0, "place": 1},
+    {"text": "a", "unit": 31},
+    {"text": ""},
+    {"text": "zzzzzz", "unit": 12, "place": 3, "bias": -1.5},
+)
+
+
+def cases() -> list[dict[str, Any]]:
+    found = []
+    for given in _GIVEN:
+        widget = Gates(**given)
+        read = widget._read()
+        found.append(
+            {
+                "given": given,
+                "settings": widget.author_state,
+                "unit": {name: [round(x, 7) for x in values[:, widget.unit].tolist()] for name, values in read.items()},
+                "forget": [round(x, 7) for x in widget.forget_gates.sum(1).tolist()],
+                "left": [round(x, 7) for x in widget._left()],
+                "half_life": widget.half_life,
+                "bits": round(widget.bits, 7),
+                "now": widget._now(),
+            }
+        )
+    return found
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(cases(), separators=(",", ":")) + "\n", encoding="utf-8")
+    print(f"wrote {FILE}")

@@ -1,0 +1,89 @@
+"""The explorable Gates in Python: what torch says of gates, half-lives and surprisal."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+import traitlets as t
+from freshness import differences
+from torch.nn import functional as F
+
+import d2lrnn as d
+from d2lrnn.widgets import Gates
+
+JS = Path(__file__).parent / "js"
+
+
+def test_the_stored_cases_are_fresh() -> None:
+    spec = importlib.util.spec_from_file_location("make_gates_cases", JS / "make_gates_cases.py")
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    stored = json.loads(make.FILE.read_text(encoding="utf-8"))
+    found = differences(json.loads(json.dumps(make.cases())), stored, rel_tol=1e-5, abs_tol=1e-5)
+    assert not found, f"run `python tests/js/make_gates_cases.py`: {found[:3]}"
+
+
+def test_without_a_bias_it_is_the_network_that_torch_runs() -> None:
+    widget, loaded = Gates(), d.load_pretrained("lstm")
+    ids = torch.tensor(loaded.vocab.encode(widget.text))
+    with torch.no_grad():
+        logits, (H, C) = loaded.model(ids[None])
+    read = widget._read()
+    torch.testing.assert_close(read["state"][-1:], H)
+    torch.testing.assert_close(read["cell"][-1:], C)
+    assert widget.bits == pytest.approx(F.cross_entropy(logits[0, :-1], ids[1:]).item() / math.log(2), rel=1e-5)
+
+
+@pytest.mark.parametrize("unit", [3, 16, 18])
+def test_the_gates_are_the_derivative_along_the_cell(unit: int) -> None:
+    """The product of the gates is the derivative of the last cell with respect to an earlier one, the states held."""
+    widget = Gates(unit=unit, place=6, bias=1.0)
+    read = widget._read()
+    first = read["cell"][5, unit].clone().requires_grad_()
+    C = first
+    for step in range(6, len(widget.text)):
+        written = read["input"][step, unit] * read["candidate"][step, unit]
+        C = read["forget"][step, unit] * C + written
+        torch.testing.assert_close(C, read["cell"][step, unit], rtol=1e-4, atol=1e-5)
+    (slope,) = torch.autograd.grad(C, first)
+    assert slope.item() == pytest.approx(widget._left()[-1], rel=1e-4, abs=1e-12)
+
+
+def test_a_bias_far_up_keeps_and_far_down_forgets() -> None:
+    own, up, down = (Gates(bias=bias) for bias in (0, 4, -4))
+    assert down.forget_gates.mean() < own.forget_gates.mean() < up.forget_gates.mean()
+    assert down.half_life == 1 and own.half_life == 4 and (up.half_life or 99) > 10
+    assert own.bits < down.bits and own.bits < up.bits
+
+
+def test_the_default_text_was_held_out() -> None:
+    text = d.load_text()
+    assert Gates().text in text.vocab.decode(text.heldout_ids)
+    assert Gates().text not in text.vocab.decode(text.train_ids)
+
+
+def test_texts_are_normalised_and_short_ones_shown() -> None:
+    assert Gates(text="Mr. <Keld>").text == "mr keld "
+    with pytest.raises(t.TraitError, match="at most 40"):
+        Gates(text="x" * 41)
+    empty = Gates(text="")
+    assert empty.forget_gates.shape == (0, 32) and empty.half_life is None and empty.bits == 0
+
+
+@pytest.mark.parametrize("given", [{}, {"bias": 4.0}, {"text": "a"}, {"text": ""}, {"unit": 6, "place": 40}])
+def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, object]) -> None:
+    widget = Gates(**given)
+    picture = widget.static_picture()
+    assert len(picture) < 25_000 and "nan" not in picture
+    assert widget._now() in picture and len(widget.static_sentence()) > 40
+
+
+@pytest.mark.parametrize("wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}])
+def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(t.TraitError):
+        Gates(**wrong)
