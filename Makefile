@@ -18,7 +18,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf bench lab outputs strip pretrained kernels lock lowest clean
+.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf bench lab outputs strip pretrained kernels lock lowest carried clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -98,6 +98,9 @@ kernels: env ## compile the training lab's SIMD kernels (asks for the compiler's
 
 lowest: env ## run the package's tests at the lowest versions that pyproject.toml promises (fetches 3 GB once)
 	@tools/lowest.sh
+
+carried: env ## run every notebook in an empty folder, with the built wheel alone (a new environment; 3 GB, some minutes)
+	@tools/carried.sh $(ONLY)
 
 lock: env ## write requirements.txt anew from pyproject.toml
 	@tools/lock.sh
