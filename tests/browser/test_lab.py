@@ -78,7 +78,7 @@ MOVES = {
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
     "NextCharacter": Move("temperature", "End", "temperature", 3.0, 0.5, "0.5"),
     "Perplexity": Move("Word", "rnn", "word", "rnn", "gated", "gated"),
-    "Scan": Move("Scan by", "two-sweep", "method", "two-sweep", "doubling", "doubling"),
+    "Scan": Move("Tick", "End", "step", 7, 2, "2"),
     "SurpriseMap": Move("Your own text", "low tide", "text", "low tide", "high tide", "high tide"),
     "TrainingLab": Move("learning rate", "End", "learning_rate", 5.0, 0.01, "4"),
     "Windows": Move("Batch size", "End", "batch_size", 6, 2, "2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle, islice
 from typing import Any
 
 import torch
@@ -10,25 +11,14 @@ import traitlets as t
 from d2lrnn.study.scan import ScanLevel, linear_recurrence_loop, linear_recurrence_scan, scan_levels
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
-from d2lrnn.widgets.spec import Words
+from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["Scan", "format_value", "preset_values"]
 
-_MIN_STEPS, _MAX_STEPS = 2, 16
-_MAX_FACTOR, _MAX_INPUT = 1.5, 3.0
+_SPEC = Spec("scan")
+_MIN_STEPS, _MAX_STEPS = 2, _SPEC.controls["a"]["max"]
+_MOST_NUMBERS = 16  # beyond so many time steps the static picture has dots in place of numbers
 _ROUNDING = 1e-9
-
-_FADING_X = (2, -1, 1, 3, -2, 1, 0, 2, 1, -1, 2, 0, -3, 1, 2, 1)
-_GATES_A = (1, 1, 0, 1, 1, 0.2, 1, 1, 0, 1, 0.9, 1, 0.1, 1, 1, 0.5)
-_GATES_X = (1, 0, 2, 0, 1, 3, 0, 0, -1, 2, 0, 1, 2, 0, 0, 1)
-_ONES = (1,) * _MAX_STEPS
-_PRESETS = {
-    "sum": (_ONES, _ONES),
-    "fading": ((0.9,) * _MAX_STEPS, _FADING_X),
-    "halving": ((0.5,) * _MAX_STEPS, _ONES),
-    "gates": (_GATES_A, _GATES_X),
-    "explodes": ((1.4,) * _MAX_STEPS, _ONES),
-}
 
 
 def preset_values(name: str, num_steps: int = 8) -> dict[str, list[float]]:
@@ -36,7 +26,7 @@ def preset_values(name: str, num_steps: int = 8) -> dict[str, list[float]]:
 
     ``sum`` has only ones, so that the states are a running sum; ``fading`` keeps 0.9 of the state at every step,
     ``halving`` a half (the example that the chapter computes by hand); ``gates`` has factors of 0 and near it, which
-    forget, between factors of 1; ``explodes`` has factors of 1.4.
+    forget, between factors of 1; ``explodes`` has factors of 1.4. What is short goes round.
 
     Returns
     -------
@@ -46,7 +36,7 @@ def preset_values(name: str, num_steps: int = 8) -> dict[str, list[float]]:
     Raises
     ------
     ValueError
-        If there is no example of that name, or `num_steps` is not from 2 to 16.
+        If there is no example of that name, or `num_steps` is not from 2 to 64.
 
     Examples
     --------
@@ -56,12 +46,11 @@ def preset_values(name: str, num_steps: int = 8) -> dict[str, list[float]]:
     Traceback (most recent call last):
     ValueError: There is no preset 'half'; choose one of sum, fading, halving, gates, explodes.
     """
-    if name not in _PRESETS:
-        raise ValueError(f"There is no preset {name!r}; choose one of {', '.join(_PRESETS)}.")
+    if name not in _SPEC.presets:
+        raise ValueError(f"There is no preset {name!r}; choose one of {', '.join(_SPEC.presets)}.")
     if not _MIN_STEPS <= num_steps <= _MAX_STEPS:
         raise ValueError(f"num_steps is {num_steps}; the figure shows {_MIN_STEPS} to {_MAX_STEPS} time steps.")
-    a, x = _PRESETS[name]
-    return {"a": [float(value) for value in a[:num_steps]], "x": [float(value) for value in x[:num_steps]]}
+    return {key: [float(v) for v in islice(cycle(values), num_steps)] for key, values in _SPEC.presets[name].items()}
 
 
 def format_value(value: float) -> str:
@@ -69,10 +58,13 @@ def format_value(value: float) -> str:
 
     Examples
     --------
-    >>> [format_value(value) for value in (0.9, -2.0, 2.439, 0.125, 1 / 256, 1e-5, 542.27)]
-    ['0.9', '−2', '2.44', '0.13', '0.004', '1e-5', '542.3']
+    >>> [format_value(value) for value in (0.9, -2.0, 2.439, 0.125, 1 / 256, 1e-5, 542.27, 2.26e9)]
+    ['0.9', '−2', '2.44', '0.13', '0.004', '1e-5', '542.3', '2.3e9']
     """
     size, sign = abs(value), "−" if value < 0 else ""  # noqa: RUF001
+    if size >= 99_999.5:
+        mantissa, exponent = f"{size:.1e}".split("e")
+        return f"{sign}{mantissa}e{int(exponent)}"
     if size == round(size) or (0.005 <= size < 99.995 and abs(size - round(size, 2)) < _ROUNDING):
         return sign + f"{size:.2f}".rstrip("0").removesuffix(".")
     if size < 0.0005:
@@ -99,15 +91,17 @@ class Scan(Explorable):
     Parameters
     ----------
     a, x : list of float, optional
-        Factors from -1.5 to 1.5 and inputs from -3 to 3, equally many of both: 2 to 16, one for each time step. Assign
+        Factors from -1.5 to 1.5 and inputs from -3 to 3, equally many of both: 2 to 64, one for each time step. Assign
         a new list to change one of them, and use ``update(a=..., x=...)`` where their number changes; see also
         `preset`. Default: 8 steps of the example ``"fading"``.
     method : "doubling" or "two-sweep", optional
         The scan's schedule; see :func:`d2lrnn.scan.scan_levels`.
     step : int, optional
-        How many parallel steps both have made, 0 to 15; beyond the end, the end.
+        How many ticks have passed, 0 to 63; beyond the end, the end. At each the loop makes one step, the scan a level.
     place : int, optional
-        The time step that is looked at, 1 to 16; beyond the last, the last.
+        The time step of the cell in hand, 1 to 64; 0 if there is none.
+    level : int, optional
+        Its column: -1 the loop, 0 to 11 the levels of the scan; beyond the last that is reached, that one.
 
     Raises
     ------
@@ -121,9 +115,6 @@ class Scan(Explorable):
     True
     >>> widget.depths, widget.work
     ({'loop': 3, 'scan': 2}, {'loop': 3, 'scan': 5})
-    >>> widget.place = 3
-    >>> widget.weights.tolist()
-    [0.25, 0.5, 1.0]
     """
 
     _esm = module("scan")
@@ -132,9 +123,10 @@ class Scan(Explorable):
 
     a = t.List(t.Float()).tag(sync=True, control=True)
     x = t.List(t.Float()).tag(sync=True, control=True)
-    method = t.Enum(["doubling", "two-sweep"], "doubling").tag(sync=True, control=True)
-    step = t.Int(3, min=0, max=_MAX_STEPS - 1).tag(sync=True, control=True)
-    place = t.Int(8, min=1, max=_MAX_STEPS).tag(sync=True, control=True)
+    method = _SPEC.trait("method")
+    step = _SPEC.trait("step")
+    place = _SPEC.trait("place")
+    level = _SPEC.trait("level")
 
     @property
     def num_steps(self) -> int:
@@ -196,13 +188,6 @@ class Scan(Explorable):
             found.append((a, b))
         return found
 
-    @property
-    def weights(self) -> torch.Tensor:
-        """Weights of the inputs 1 to `place` in the state at `place`: products of the factors after each; (place,)."""
-        place = min(self.place, self.num_steps)
-        a, _ = self._tensors(torch.float64)
-        return torch.stack([a[s:place].prod() for s in range(1, place + 1)])
-
     def preset(self, name: str, num_steps: int | None = None) -> None:
         """Set factors and inputs to an example (see `preset_values`); as many as there are, if no number is given."""
         self.update(**preset_values(name, self.num_steps if num_steps is None else num_steps))
@@ -218,7 +203,7 @@ class Scan(Explorable):
 
     @t.default("a")
     def _default_a(self) -> list[float]:
-        return preset_values("fading")["a"]
+        return list(_SPEC.controls["a"]["default"])
 
     @t.default("x")
     def _default_x(self) -> list[float]:
@@ -227,7 +212,7 @@ class Scan(Explorable):
     @t.validate("a", "x")
     def _validate_values(self, proposal: dict[str, Any]) -> list[float]:
         name, values = proposal["trait"].name, proposal["value"]
-        bound, other = (_MAX_FACTOR, "x") if name == "a" else (_MAX_INPUT, "a")
+        bound, other = _SPEC.controls[name]["of"]["max"], "x" if name == "a" else "a"
         if not _MIN_STEPS <= len(values) <= _MAX_STEPS:
             raise t.TraitError(
                 f"{name} has {len(values)} values; give {_MIN_STEPS} to {_MAX_STEPS}, one for each time step."
@@ -255,15 +240,16 @@ class Scan(Explorable):
 
     def static_picture(self) -> str:
         """One line a time step: factor, input, the loop's state, the scan's levels and its state."""
-        words = Words(self._words)
+        words, numbers = Words(self._words), self.num_steps <= _MOST_NUMBERS
         loop = [format_value(value) for value in self.states_by_loop.tolist()]
         scan = [format_value(value) for value in self.states_by_scan.tolist()]
         rows = "; ".join(
             words("picture_row", t=i + 1, a=format_value(a), x=format_value(x), h=loop[i])
             for i, (a, x) in enumerate(zip(self.a, self.x))
         )
-        top, row = 58, 26
-        picture = Picture(440, top + row * self.num_steps + 4, words("title"), words("picture", rows=rows))
+        said = words("picture", rows=rows) if numbers else words("picture_large", steps=self.num_steps)
+        top, row = 58, 26 if numbers else 400 / self.num_steps
+        picture = Picture(440, top + row * self.num_steps + 4, words("title"), said)
         picture.add("text", words("loop"), x=144, y=20, font_weight=650, font_size=13, text_anchor="middle")
         picture.add("text", words("scan_distance"), x=200, y=20, font_weight=650, font_size=13)
         heads = (("t", 14), (words("column_a"), 48), (words("column_x"), 92), (words("column_h"), 144))
@@ -271,6 +257,13 @@ class Scan(Explorable):
             picture.add("text", text, x=x, y=44, font_size=12, text_anchor="middle")
         y = [top + row * i + row / 2 for i in range(self.num_steps)]
         for i in range(self.num_steps):
+            if i:
+                line = f"M144 {y[i] - 16:.1f}v6" if numbers else f"M144 {y[i - 1]:.1f}V{y[i]:.1f}"
+                picture.add("path", d=line, stroke=color("vermillion"), stroke_width=2.5 if numbers else 1)
+            if not numbers:
+                for x in (144, 412):
+                    picture.add("circle", cx=x, cy=y[i], r=2.5, fill=color("blue"))
+                continue
             for text, x in ((str(i + 1), 14), (format_value(self.a[i]), 48), (format_value(self.x[i]), 92)):
                 picture.add("text", text, x=x, y=y[i] + 5, font_size=13, text_anchor="middle")
             for text, x in ((loop[i], 144), (scan[i], 412)):
@@ -279,8 +272,6 @@ class Scan(Explorable):
                     stroke_width=2,
                 )  # fmt: skip
                 picture.add("text", text, x=x, y=y[i] + 5, font_size=13, font_weight=650, text_anchor="middle")
-            if i:
-                picture.add("path", d=f"M144 {y[i] - 16}v6", stroke=color("vermillion"), stroke_width=2.5)
         self._draw_levels(picture, y)
         return str(picture)
 
@@ -291,15 +282,24 @@ class Scan(Explorable):
         dots = [(x[0], y[i], first[i]) for i in range(self.num_steps)]
         for before, after, level in zip(x, x[1:], levels):
             picture.add("text", str(level.distance), x=after, y=44, font_size=12, text_anchor="middle")
-            for i in range(self.num_steps):
-                own = {"stroke": "currentColor" if i in level.targets else color("line")}
-                picture.add("path", d=f"M{before:.2f} {y[i]}H{after:.2f}", stroke_width=1.5, **own)
-            for earlier, later in level.pairs:
-                line = f"M{before:.2f} {y[earlier]}L{after:.2f} {y[later]}"
-                picture.add("path", d=line, stroke=color("vermillion"), stroke_width=1.75)
+            kept, own = (
+                "".join(
+                    f"M{before:.1f} {y[i]:.1f}H{after:.1f}"
+                    for i in range(self.num_steps)
+                    if (i in level.targets) == is_own
+                )
+                for is_own in (False, True)
+            )
+            slanting = "".join(f"M{before:.1f} {y[s]:.1f}L{after:.1f} {y[i]:.1f}" for s, i in level.pairs)
+            picture.add("path", d=kept, stroke_width=1.5, stroke=color("line"))
+            picture.add("path", d=own, stroke_width=1.5, stroke="currentColor")
+            picture.add("path", d=slanting, stroke_width=1.75, stroke=color("vermillion"), fill="none")
             taken = {later: first[earlier] for earlier, later in level.pairs}
             first = [taken.get(i, first[i]) for i in range(self.num_steps)]
             dots += [(after, y[i], first[i]) for i in range(self.num_steps)]
+        size = 1 if self.num_steps <= _MOST_NUMBERS else 0.6
         for at_x, at_y, reaches in dots:  # after the lines, so that they stand on top
-            paint = {"fill": color("blue"), "r": 4.5} if reaches == 0 else {"fill": "currentColor", "r": 2.5}
+            paint = (
+                {"fill": color("blue"), "r": 4.5 * size} if reaches == 0 else {"fill": "currentColor", "r": 2.5 * size}
+            )
             picture.add("circle", cx=at_x, cy=at_y, **paint)
