@@ -4,11 +4,14 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
+import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, PRESETS, ROW, RULES, cleanTyped, countMinibatches, cutMinibatch, drawPlaces, epochStarts, foldedParts,
-  keptParts, landmarks, markTokens, pairsRead, presetOf, repair, stretches, tokensNeeded, tokensOf,
-} from "../../src/d2lrnn/widgets/windows/index.mjs";
+  MAX_TYPED, ROW, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, limits, pairsRead, presetOf,
+  repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
+} from "../../src/d2lrnn/widgets/windows/maths.mjs";
+import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
 
+const PRESETS = SPEC.presets;
 const CASES = JSON.parse(readFileSync(new URL("./windows_cases.json", import.meta.url), "utf8"));
 const SETTINGS = {
   source: "numbers", length: 35, own_text: "", batch_size: 2, num_steps: 5, sampling: "sequential", offset: 0, seed: 0,
@@ -34,10 +37,7 @@ test("X and Y are those of SequentialWindows and RandomWindows, from the same st
     const epoch = settings.sampling === "sequential" ? epochStarts(num_tokens, settings) : starts;
     assert.deepEqual(epoch, starts);
     epoch.forEach((given, k) => assert.deepEqual(cutMinibatch(ids, given, settings.num_steps), { X: X[k], Y: Y[k] }));
-    for (const k of [0, count - 1]) {
-      const marks = markTokens(num_tokens, epoch, k, settings.num_steps, settings.sampling === "sequential");
-      assert.equal(pairsRead(marks), pairs_read);
-    }
+    assert.equal(pairsRead(num_tokens, epoch, settings.num_steps), pairs_read);
   }
 });
 
@@ -92,56 +92,80 @@ test("the examples of the sources", () => {
   assert.equal(presetOf({ ...SETTINGS, ...PRESETS.dlfs2, num_steps: 11 }), "");
 });
 
-test("marks in sequence: the row that reads now, what it remembers, what comes, what is left over", () => {
-  const epoch = epochStarts(21, { ...SETTINGS, num_steps: 3 }); // streams of ten from 0 and 10, three minibatches
-  const marks = markTokens(21, epoch, 1, 3, true);
-  const kinds = marks.map(({ kind, rows }) => `${kind}${kind === "later" || kind === "never" ? "" : rows}`);
-  const stream = (row) => [...Array(3).fill(`memory${row}`), ...Array(3).fill(`now${row}`), ...Array(3).fill("later"), "never"];
-  assert.deepEqual(kinds, [...stream(0), ...stream(1), "never"]);
-  assert.deepEqual(marks.map(({ begins }, i) => [i, begins]).filter(([, begins]) => begins.length), [[3, [0]], [13, [1]]]);
-  assert.deepEqual(numbers(21).filter((i) => marks[i].target), [6, 16]);
-});
-
-test("marks at random: overlapping windows show both rows, nothing is remembered, now goes before read", () => {
-  const marks = markTokens(10, [[1, 6], [2, 4], [0, 1]], 1, 3, false);
-  assert.deepEqual(marks.map(({ kind }) => kind), [
-    "later", "before", "now", "now", "now", "now", "now", "before", "before", "never",
-  ]);
-  assert.deepEqual(marks[4].rows, [0, 1]);
-  assert.deepEqual(marks[5].rows, [1]);
-  assert.deepEqual(numbers(10).filter((i) => marks[i].target), [5, 7]);
-  assert.deepEqual(markTokens(3, [], 0, 3, true).map(({ kind }) => kind), ["never", "never", "never"]);
-});
-
-test("stretches join what looks alike and cover every place once", () => {
-  for (const { num_tokens, settings, count, starts } of CASES.cuts) {
+test("stretches that are read, and those that are not, cover every place once", () => {
+  for (const { num_tokens, settings: { num_steps }, count, starts } of CASES.cuts) {
     if (count === 0) continue;
-    const marks = markTokens(num_tokens, starts, count - 1, settings.num_steps, settings.sampling === "sequential");
-    for (const options of [{}, { targets: false }]) {
-      const found = stretches(marks, 0, num_tokens, options);
-      assert.deepEqual(found.flatMap(({ from, to }) => numbers(to - from).map((i) => from + i)), numbers(num_tokens));
-      for (const { from, to, kind, rows } of found) {
-        for (let i = from; i < to; i += 1) assert.deepEqual([marks[i].kind, marks[i].rows], [kind, rows]);
-      }
+    for (let k = 0; k <= count; k += 1) {
+      const read = stretches(num_tokens, starts, num_steps, { count: k });
+      const not = stretches(num_tokens, starts, num_steps, { count: k, read: false });
+      const places = (parts) => parts.flatMap(([from, to]) => numbers(to - from).map((i) => from + i));
+      assert.deepEqual([...places(read), ...places(not)].sort((a, b) => a - b), numbers(num_tokens));
+      const wanted = new Set(starts.slice(0, k).flat().flatMap((start) => numbers(num_steps).map((i) => start + i)));
+      assert.deepEqual(places(read), [...wanted].sort((a, b) => a - b));
     }
-    const begun = stretches(marks).filter(({ begins }) => begins.length).map(({ from }) => from);
-    assert.deepEqual(begun, [...new Set(starts.at(-1))].sort((a, b) => a - b));
   }
 });
 
-test("a long text is folded far from everything that matters, and nowhere else", () => {
-  assert.deepEqual(foldedParts(100, [[0, 2], [40, 55], [50, 60], [98, 100]], 5), [[2, 40], [60, 98]]);
-  assert.deepEqual(foldedParts(100, [[0, 2], [40, 60], [45, 50], [98, 100]], 5), [[2, 40], [60, 98]]);
-  assert.deepEqual(foldedParts(10, [[0, 2], [6, 10]], 5), []);
-  assert.deepEqual(foldedParts(10, [], 5), [[0, 10]]);
-  const state = { ...SETTINGS, ...PRESETS.dlfs2 };
-  const epoch = epochStarts(1000, state);
-  const marks = markTokens(1000, epoch, 1, 10, true);
-  const kept = keptParts(marks, epoch[1], 10, 3, landmarks(marks, epoch[0]));
-  const hidden = new Set(foldedParts(1000, kept, 7).flatMap(([from, to]) => numbers(to - from).map((i) => from + i)));
-  const shown = numbers(1000).filter((i) => !hidden.has(i));
-  for (const i of [0, 7, 10, 19, 20, 489, 490, 499, 500, 510, 520, 989, 990, 999]) assert.ok(shown.includes(i), String(i));
-  assert.ok(shown.length < 90, `${shown.length} are shown`);
+test("a stretch in lines of equal cells, also between two places", () => {
+  assert.deepEqual(segments(3, 7, 10), [{ line: 0, left: 3, right: 7 }]);
+  assert.deepEqual(segments(8, 23, 10), [
+    { line: 0, left: 8, right: 10 }, { line: 1, left: 0, right: 10 }, { line: 2, left: 0, right: 3 },
+  ]);
+  assert.deepEqual(segments(9.5, 10.25, 10), [{ line: 0, left: 9.5, right: 10 }, { line: 1, left: 0, right: 0.25 }]);
+  assert.deepEqual(segments(10, 20, 10), [{ line: 1, left: 0, right: 10 }]);
+  assert.deepEqual(segments(4, 4, 10), []);
+});
+
+test("a long text is folded where nothing happens, and nowhere else", () => {
+  assert.deepEqual(shownLines(95, 10, [[5, 12]], 10), [{ from: 0, to: 10, folded: false }]);
+  assert.deepEqual(shownLines(200, 10, [[95, 105]], 10), [
+    { from: 0, to: 1, folded: false }, { from: 1, to: 9, folded: true }, { from: 9, to: 11, folded: false },
+    { from: 11, to: 19, folded: true }, { from: 19, to: 20, folded: false },
+  ]);
+  assert.deepEqual(shownLines(200, 10, [[20, 30], [195, 199]], 10).filter(({ folded }) => folded), [{ from: 4, to: 19, folded: true }], "one line is not worth a fold");
+  assert.deepEqual(shownLines(0, 10, [], 10), [{ from: 0, to: 1, folded: false }]);
+});
+
+test("no control goes further than the text allows", () => {
+  const random = randomSource(5);
+  const pick = (name) => {
+    const { min, max, choices } = SPEC.controls[name];
+    return choices ? choices[Math.floor(random() * choices.length)] : min + Math.floor(random() ** 3 * (max + 1 - min));
+  };
+  for (let i = 0; i < 3000; i += 1) {
+    const wild = { own_text: "low tide at four high tide at ten ", text: "x".repeat(1200) };
+    for (const name of Object.keys(SPEC.controls)) wild[name] ??= pick(name);
+    if (wild.source === "own") continue;
+    const state = repair(wild);
+    const { epoch, k } = derive({ ...state, text: wild.text });
+    assert.ok(epoch.length >= 1 && epoch[k].length === state.batch_size, JSON.stringify(state));
+    assert.equal(state.minibatch, k + 1);
+    assert.deepEqual(repair(state), state, "what fits stays");
+    const most = limits(state);
+    for (const name of ["batch_size", "num_steps", "offset"]) {
+      const further = { ...state, [name]: most[name] };
+      assert.ok(derive({ ...further, text: wild.text }).epoch.length >= 1, `${name} ${JSON.stringify(further)}`);
+      assert.ok(state[name] <= Math.max(most[name], 0) || (name === "offset" && state.sampling !== "sequential"), name);
+    }
+    if (state.source !== "row") assert.ok(derive({ ...state, length: most.length, text: wild.text }).epoch.length >= 1);
+  }
+  const row = repair({ ...SETTINGS, num_steps: 10, source: "row" });
+  assert.deepEqual([row.batch_size, row.num_steps], [2, 5]);
+});
+
+test("the right answers of the steps are right", () => {
+  const at = (step, more = {}) => derive({ ...SETTINGS, ...step.before, ...more, text: "x".repeat(1200) });
+  const [next, state, left] = SPEC.steps;
+  assert.deepEqual(at(next).epoch[0], [0, 120]);
+  assert.deepEqual(at(next, next.state).epoch[1], [10, 130]);
+  assert.equal(SPEC.words.en[`step_1_answer_${next.right + 1}`], "10 to 19");
+  const random = at(state);
+  assert.ok(!random.carries && random.epoch[0][0] + 10 !== random.epoch[1][0]);
+  assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "zeros");
+  const over = at(left, left.state);
+  assert.ok(over.isLast && left.right === 2);
+  assert.equal(over.epoch.flat().length * 10, 220);
+  assert.ok(239 - pairsRead(240, over.epoch, 10) > 80);
 });
 
 test("tokens of each source", () => {
@@ -160,14 +184,13 @@ test("typed text is bounded and becomes a to z and space", () => {
   assert.ok(cleanTyped("İ".repeat(MAX_TYPED)).length <= MAX_TYPED, "its lower case is longer than itself");
 });
 
-test("a link may set only what there is", () => {
-  assert.equal(RULES.own_text("low tide"), "low tide");
-  for (const text of ["Low tide", "a  b", "<b>", "x".repeat(1001), 5, null]) assert.equal(RULES.own_text(text), undefined);
+test("a link may set only what there is, and what fits", () => {
+  const link = (state) => decodeLink(encodeLink("Windows", 0, state), "Windows", 0, rulesOf(SPEC.controls));
   for (const [name, bad] of [["source", "x"], ["length", 1], ["length", 1201], ["batch_size", 7], ["num_steps", 0],
-    ["num_steps", 2.5], ["sampling", ""], ["offset", -1], ["seed", 1e4], ["minibatch", 0]]) {
-    assert.equal(RULES[name](bad), undefined, `${name} ${bad}`);
+    ["num_steps", 2.5], ["sampling", ""], ["offset", -1], ["seed", 1e4], ["minibatch", 0], ["own_text", 5], ["own_text", "x".repeat(1001)]]) {
+    assert.equal(link({ [name]: bad }), null, `${name} ${bad}`);
   }
+  assert.equal(repair({ ...SETTINGS, own_text: "Low <b>TIDE" }).own_text, "low b tide");
   assert.deepEqual(repair({ ...SETTINGS, minibatch: 900, offset: 300, more: 1 }), { ...SETTINGS, minibatch: 2, offset: 9 });
   assert.equal(repair({ ...SETTINGS, source: "own", minibatch: 7 }).minibatch, 1, "no text, no minibatch");
-  assert.equal(repair({ ...SETTINGS, source: "row", minibatch: 7 }).minibatch, 1);
 });

@@ -13,12 +13,12 @@ from d2lrnn.text import EncodedText, load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, visible_character
 from d2lrnn.widgets.randomness import random_source
-from d2lrnn.widgets.spec import Words
+from d2lrnn.widgets.spec import Spec, Words
 from d2lrnn.windows import RandomWindows, SequentialWindows
 
 __all__ = ["ROW", "Windows", "epoch_starts"]
 
-_MAX_BATCH, _MAX_STEPS, _MIN_LENGTH, _MAX_LENGTH, _MAX_TYPED, _MAX_SEED = 6, 32, 2, 1200, 1000, 9999
+_SPEC = Spec("windows")
 _COLORS = ("blue", "vermillion", "green")
 _SAMPLING_WORDS = {"sequential": "in_sequential", "random": "in_random", "adjoining": "in_adjoining"}
 
@@ -119,15 +119,15 @@ class Windows(Explorable):
     _css = stylesheet("windows")
     _words = "windows"
 
-    source = t.Enum(["story", "numbers", "row", "own"], "story").tag(sync=True, control=True)
-    length = t.Int(240, min=_MIN_LENGTH, max=_MAX_LENGTH).tag(sync=True, control=True)
-    own_text = t.Unicode("low tide at four high tide at ten ").tag(sync=True, control=True)
-    batch_size = t.Int(2, min=1, max=_MAX_BATCH).tag(sync=True, control=True)
-    num_steps = t.Int(10, min=1, max=_MAX_STEPS).tag(sync=True, control=True)
-    sampling = t.Enum(["sequential", "random", "adjoining"], "sequential").tag(sync=True, control=True)
-    offset = t.Int(0, min=0, max=_MAX_LENGTH).tag(sync=True, control=True)
-    seed = t.Int(0, min=0, max=_MAX_SEED).tag(sync=True, control=True)
-    minibatch = t.Int(1, min=1, max=_MAX_LENGTH).tag(sync=True, control=True)
+    source = _SPEC.trait("source")
+    length = _SPEC.trait("length")
+    own_text = _SPEC.trait("own_text")
+    batch_size = _SPEC.trait("batch_size")
+    num_steps = _SPEC.trait("num_steps")
+    sampling = _SPEC.trait("sampling")
+    offset = _SPEC.trait("offset")
+    seed = _SPEC.trait("seed")
+    minibatch = _SPEC.trait("minibatch")
     text = t.Unicode(read_only=True).tag(sync=True, shared=True)
 
     @property
@@ -191,10 +191,8 @@ class Windows(Explorable):
 
     @t.validate("own_text")
     def _validate_own_text(self, proposal: dict[str, Any]) -> str:
-        text = proposal["value"]
-        if len(text) > _MAX_TYPED:
-            raise t.TraitError(f"own_text has {len(text):,} characters; at most {_MAX_TYPED:,} are shown, take a part.")
-        return normalize(text)[:_MAX_TYPED]
+        # a lower-case letter may be longer than its capital
+        return normalize(proposal["value"])[: _SPEC.controls["own_text"]["max"]]
 
     @t.default("text")
     def _default_text(self) -> str:

@@ -1,0 +1,199 @@
+// How a text is cut into minibatches: the same cuts as those of d2lrnn.windows. No page here.
+import { randomSource } from "../core.mjs";
+import { normalise } from "../weights.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+const { controls: CONTROLS, presets: PRESETS } = SPEC;
+export const MAX_TYPED = CONTROLS.own_text.max;
+
+/** The row of indices on which the chapter shows windows of five. */
+export const ROW = [1, 5, 2, 3, 6, 7, 4, 0, 2, 5, 1];
+
+/** The example that has these settings, "" if none has. */
+export function presetOf(state) {
+  const matches = (name) => Object.entries(PRESETS[name]).every(([key, value]) => state[key] === value);
+  return Object.keys(PRESETS).find(matches) ?? "";
+}
+
+/** What was typed as the story was prepared, with at most MAX_TYPED characters. */
+export function cleanTyped(text) {
+  // cut twice: before, so that a long paste costs nothing; after, because a lower-case letter may be longer
+  return normalise(text.slice(0, MAX_TYPED)).slice(0, MAX_TYPED);
+}
+
+/** The tokens of a source, as texts. */
+export function tokensOf({ source, length, own_text }, story) {
+  if (source === "numbers") return Array.from({ length }, (_, i) => String(i));
+  if (source === "row") return ROW.map(String);
+  return [...(source === "own" ? own_text : story.slice(0, length))];
+}
+
+const numTokensOf = ({ source, length, own_text }) => ({ row: ROW.length, own: own_text.length })[source] ?? length;
+
+/** How long a stream is: a sequential row reads one of `batch_size` equal ones. */
+export function streamLength(numTokens, { batch_size, offset }) {
+  return Math.floor(Math.max(numTokens - offset, 0) / batch_size);
+}
+
+/** Windows that an epoch of adjoining ones can draw from: they must fit at any offset below num_steps. */
+const adjoiningWindows = (numTokens, numSteps) => Math.floor((numTokens - numSteps) / numSteps);
+
+/** Minibatches in an epoch; 0 if the text is too short for one. */
+export function countMinibatches(numTokens, settings) {
+  const { batch_size, num_steps, sampling, offset } = settings;
+  if (sampling === "sequential") {
+    const length = streamLength(numTokens, settings);
+    // The last stream has no neighbour to borrow its last target from.
+    const inputs = Math.min(length, numTokens - offset - 1 - (batch_size - 1) * length);
+    return Math.floor(Math.max(inputs, 0) / num_steps);
+  }
+  const windows = sampling === "random" ? Math.floor((numTokens - 1) / num_steps) : adjoiningWindows(numTokens, num_steps);
+  return Math.floor(Math.max(windows, 0) / batch_size);
+}
+
+/** The least number of tokens that gives one minibatch. */
+export function tokensNeeded({ batch_size, num_steps, sampling, offset }) {
+  const spare = { sequential: offset, random: 0, adjoining: num_steps - 1 }[sampling];
+  return batch_size * num_steps + 1 + spare;
+}
+
+/** The first `take` places of a random order of 0 to n - 1 (Fisher and Yates). */
+export function drawPlaces(n, take, random) {
+  const places = Array.from({ length: n }, (_, i) => i);
+  for (let i = 0; i < take; i += 1) {
+    const j = i + Math.floor(random() * (n - i));
+    [places[i], places[j]] = [places[j], places[i]];
+  }
+  return places.slice(0, take);
+}
+
+/** Where the windows of every minibatch of an epoch start: a list of minibatches, each a list of one start a row. */
+export function epochStarts(numTokens, settings) {
+  const { batch_size, num_steps, sampling, offset, seed } = settings;
+  const count = countMinibatches(numTokens, settings);
+  const rows = Array.from({ length: batch_size }, (_, row) => row);
+  const minibatches = Array.from({ length: count }, (_, k) => k);
+  if (sampling === "sequential") {
+    const length = streamLength(numTokens, settings);
+    return minibatches.map((k) => rows.map((row) => offset + row * length + k * num_steps));
+  }
+  if (count === 0) return [];
+  const random = randomSource(seed);
+  const drawn =
+    sampling === "random"
+      ? drawPlaces(numTokens - num_steps, count * batch_size, random)
+      : drawPlaces(adjoiningWindows(numTokens, num_steps), count * batch_size, random);
+  const first = sampling === "adjoining" ? Math.floor(random() * num_steps) : 0;
+  const starts = sampling === "adjoining" ? drawn.map((window) => first + window * num_steps) : drawn;
+  return minibatches.map((k) => starts.slice(k * batch_size, (k + 1) * batch_size));
+}
+
+/** Inputs X and targets Y, one row for each start: Y is one place further along the text. */
+export function cutMinibatch(tokens, starts, numSteps) {
+  const X = starts.map((start) => tokens.slice(start, start + numSteps));
+  const Y = starts.map((start) => tokens.slice(start + 1, start + numSteps + 1));
+  return { X, Y };
+}
+
+/** Stretches [from, to) of places that the first `count` minibatches of an epoch read, or, with `read` false, do not. */
+export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true } = {}) {
+  const marks = new Uint8Array(numTokens);
+  for (const starts of epoch.slice(0, count)) for (const start of starts) marks.fill(1, start, start + numSteps);
+  const found = [];
+  marks.forEach((mark, i) => {
+    if ((mark === 1) !== read) return;
+    if (found.at(-1)?.[1] === i) found.at(-1)[1] = i + 1;
+    else found.push([i, i + 1]);
+  });
+  return found;
+}
+
+/** How many of the pairs (a token and its successor) an epoch reads at least once. */
+export function pairsRead(numTokens, epoch, numSteps) {
+  return stretches(numTokens, epoch, numSteps).reduce((sum, [from, to]) => sum + to - from, 0);
+}
+
+// ---- settings that fit -----------------------------------------------------------------------------------------
+
+/** The largest value of a control with which the text still gives a minibatch, 0 if there is none. */
+function largest(name, state, from, to) {
+  const numTokens = numTokensOf(state);
+  const fits = (value) => tokensNeeded({ ...state, [name]: value }) <= numTokens;
+  let value = to;
+  while (value > from && !fits(value)) value -= 1;
+  return value;
+}
+
+/** How far each control may go: { batch_size, num_steps, offset } at most, `length` at least. */
+export function limits(state) {
+  const at = { ...state, offset: state.sampling === "sequential" ? state.offset : 0 };
+  return {
+    batch_size: largest("batch_size", at, 1, CONTROLS.batch_size.max),
+    num_steps: largest("num_steps", at, 1, CONTROLS.num_steps.max),
+    offset: largest("offset", at, 0, at.batch_size * at.num_steps - 1),
+    length: Math.max(CONTROLS.length.min, tokensNeeded(at)),
+  };
+}
+
+/**
+ * Settings that the text can be cut with (less offset first, then fewer steps, then fewer rows), an offset that still
+ * cuts differently, a minibatch that there is. A text of the reader's own may be too short: it is being typed.
+ */
+export function repair(given) {
+  const state = Object.fromEntries(Object.keys(CONTROLS).map((name) => [name, given[name]]));
+  state.own_text = cleanTyped(state.own_text);
+  state.offset = Math.min(state.offset, state.batch_size * state.num_steps - 1);
+  if (state.source !== "own" && tokensNeeded(state) > numTokensOf(state)) {
+    state.offset = largest("offset", state, 0, state.offset);
+    state.num_steps = largest("num_steps", state, 1, state.num_steps);
+    state.batch_size = largest("batch_size", state, 1, state.batch_size);
+  }
+  const count = countMinibatches(numTokensOf(state), state);
+  state.minibatch = Math.max(1, Math.min(state.minibatch, count));
+  return state;
+}
+
+/** All that the panels draw. `k` counts minibatches from 0; `epoch` is empty if the text is too short. */
+export function derive(state) {
+  const tokens = tokensOf(state, state.text);
+  const epoch = epochStarts(tokens.length, state);
+  const k = Math.max(0, Math.min(state.minibatch, epoch.length) - 1);
+  const carries = state.sampling === "sequential";
+  const isText = state.source === "story" || state.source === "own";
+  return { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
+}
+
+// ---- the text in lines of equal cells --------------------------------------------------------------------------
+
+/** Where a stretch [from, to) lies in lines of `columns` cells: { line, left, right }, in cells; places may be fractions. */
+export function segments(from, to, columns) {
+  const found = [];
+  for (let line = Math.floor(from / columns); line * columns < to; line += 1) {
+    const left = Math.max(from - line * columns, 0);
+    const right = Math.min(to - line * columns, columns);
+    if (right > left) found.push({ line, left, right });
+  }
+  return found;
+}
+
+/**
+ * The lines of a text that are shown, and those folded between them: { from, to, folded } in lines. All of a short text;
+ * of a long one its ends and the lines around the stretches [from, to) that matter.
+ */
+export function shownLines(numTokens, columns, stretchesShown, most) {
+  const count = Math.max(1, Math.ceil(numTokens / columns));
+  if (count <= most) return [{ from: 0, to: count, folded: false }];
+  const kept = new Set([0, count - 1]);
+  for (const [from, to] of stretchesShown) {
+    for (let line = Math.floor(from / columns); line <= Math.min(count - 1, Math.floor(to / columns)); line += 1) kept.add(line);
+  }
+  const parts = [];
+  for (let line = 0; line < count; line += 1) {
+    // One line is not worth a fold.
+    const folded = !kept.has(line) && (!kept.has(line - 1) || !kept.has(line + 1));
+    const last = parts.at(-1);
+    if (last && last.folded === folded) last.to = line + 1;
+    else parts.push({ from: line, to: line + 1, folded });
+  }
+  return parts;
+}

@@ -1,0 +1,305 @@
+// The text with its windows and the bags of state, and the arrays X and Y beneath.
+import { dragOn } from "../shape.mjs";
+import { element, svg, visibleCharacter } from "../ui.mjs";
+import { cutMinibatch, segments, shownLines, stretches } from "./maths.mjs";
+
+const LINE = 44; // a line of the text with room above it for badges and bags
+const HEAD = 20;
+const FOLD = 30;
+const MOST_LINES = 14;
+const BADGE_WIDTH = 18;
+const BAG_WIDTH = 44;
+const rowClass = (row) => `win-row-${row}`;
+const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
+
+/** The state of a row as a bag: full or empty. */
+export function bagPicture() {
+  return svg("svg", { class: "win-sack", viewBox: "0 0 14 15", "aria-hidden": "true" }, svg("path", {
+    d: "M4.5 1h5L8.3 4.2C11.5 6 13 8.7 13 11c0 2.4-1.6 3-3 3H4c-1.4 0-3-.6-3-3 0-2.3 1.5-5 4.7-6.8Z",
+  }));
+}
+
+/**
+ * The text in lines of equal cells; above it one window, badge and bag for each row.
+ *
+ * `draw(model)` lays it out, `paint(frame)` puts the windows at `frame.rows`: one { start, bag, read, shown } a row (a
+ * place, the place of its bag, what is in the bag, how much the window is to be seen). `onEdge(numSteps)` hears of the
+ * right edge being dragged or moved by keys, `onTravel(minibatch)` of a window being dragged, `onDrop` of the end.
+ */
+export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
+  const lines = element("div", { class: "win-lines", role: "img" });
+  const trails = element("div", { class: "win-layer win-trails", "aria-hidden": "true" });
+  const windows = element("div", { class: "win-layer win-windows" });
+  const probe = element("span", { class: "win-probe", "aria-hidden": "true" }, "0".repeat(20));
+  const node = element("div", { class: "win-text" }, probe, trails, lines, windows);
+  let model = null;
+  let layout = null; // { columns, cell, tops: line -> y }
+  let frame = null;
+  let width = 0;
+  let trailed = [0, false];
+  const rows = [];
+
+  // ---- geometry ----
+  const measure = () => {
+    const width = node.clientWidth;
+    const character = probe.getBoundingClientRect().width / 20;
+    if (model === null || width === 0 || character === 0) return false;
+    const { tokens, epoch, k, num_steps, isText } = model;
+    const cell = isText ? character : Math.max(28, character * (String(tokens.length).length + 1.2));
+    const columns = Math.max(1, Math.floor(width / cell));
+    const near = epoch.slice(Math.max(0, k - 1), k + 2).flat().map((start) => [start, start + num_steps + 1]);
+    const parts = shownLines(tokens.length, columns, near, MOST_LINES);
+    const tops = new Map();
+    let y = 0;
+    const drawn = [];
+    for (const { from, to, folded } of parts) {
+      if (folded) {
+        const [first, last] = [from * columns, Math.min(tokens.length, to * columns)];
+        const words = isText ? t("fold_text", { count: last - first }) : t("fold_numbers", { from: first, to: last - 1 });
+        const fold = element("div", { class: "win-fold" }, words);
+        fold.style.top = `${y + 8}px`;
+        drawn.push(fold);
+        y += FOLD;
+        continue;
+      }
+      for (let line = from; line < to; line += 1) {
+        tops.set(line, y);
+        const texts = tokens.slice(line * columns, (line + 1) * columns);
+        const row = element("div", { class: "win-line" }, ...(isText ? [texts.join("")] : texts.map((text) => element("span", {}, text))));
+        row.style.top = `${y + HEAD}px`;
+        drawn.push(row);
+        y += LINE;
+      }
+    }
+    node.style.height = `${y + 4}px`;
+    node.style.setProperty("--win-cell", `${cell}px`);
+    layout = { columns, cell, tops };
+    lines.replaceChildren(...drawn);
+    return true;
+  };
+  const boxes = (from, to) => segments(from, to, layout.columns).filter(({ line }) => layout.tops.has(line));
+  const set = (box, { line, left, right }) => {
+    box.style.left = `${left * layout.cell}px`;
+    box.style.width = `${(right - left) * layout.cell}px`;
+    box.style.top = `${layout.tops.get(line) + HEAD}px`;
+  };
+  /** The token under a pointer; of what is folded, the next that is shown. */
+  const placeAt = (x, y) => {
+    const wanted = y * node.clientHeight - HEAD / 2;
+    const [line] = [...layout.tops].reduce((best, each) => (Math.abs(each[1] - wanted) < Math.abs(best[1] - wanted) ? each : best));
+    return line * layout.columns + Math.min(layout.columns, (x * node.clientWidth) / layout.cell);
+  };
+
+  // ---- what was read, and at the end what never was ----
+  const drawTrails = (k, isOver) => {
+    const { epoch, num_steps, carries, tokens } = model;
+    const parts = [];
+    const add = (from, to, kind) => boxes(from, to).forEach((part) => {
+      const box = element("span", { class: `win-trail ${kind}` });
+      set(box, part);
+      parts.push(box);
+    });
+    if (carries && k > 0) epoch[0].forEach((start, row) => add(start, epoch[k][row], `win-carried ${rowClass(row)}`));
+    if (!carries) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { count: k })) add(from, to, "win-before");
+    if (isOver) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { read: false })) add(from, to, "win-never");
+    trails.replaceChildren(...parts);
+  };
+
+  // ---- the windows ----
+  const makeRow = (row) => {
+    const nodes = {
+      parts: [], row,
+      target: element("span", { class: "win-target" }),
+      badge: element("span", { class: "win-badge", "aria-hidden": "true" }, String(row)),
+      bag: element("span", { class: "win-bag", "aria-hidden": "true" }, bagPicture(), element("span", {})),
+      edge: element("span", { class: "win-edge", "data-row": row, "data-edge": true }),
+    };
+    if (row === 0) {
+      for (const [name, value] of Object.entries({ role: "slider", tabindex: 0, "aria-label": t("edge"), "aria-valuemin": 1 })) nodes.edge.setAttribute(name, value);
+      nodes.edge.addEventListener("keydown", (event) => {
+        const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+        const wanted = { Home: 1, End: Infinity }[event.key] ?? (by ? model.num_steps + by : null);
+        if (wanted === null) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onEdge(wanted);
+      }, { signal });
+    } else nodes.edge.setAttribute("aria-hidden", "true");
+    nodes.all = element("div", { class: `win-window ${rowClass(row)}` }, nodes.target, nodes.badge, nodes.bag, nodes.edge);
+    return nodes;
+  };
+  const paintRow = (nodes, { start, bag, read, shown, tip = 0 }) => {
+    const end = start + model.num_steps;
+    const parts = boxes(start, end);
+    while (nodes.parts.length < parts.length) {
+      const part = element("span", { class: "win-part", "data-row": nodes.row });
+      nodes.parts.push(part);
+      nodes.all.prepend(part);
+    }
+    nodes.parts.forEach((part, i) => {
+      part.hidden = i >= parts.length;
+      if (i < parts.length) set(part, parts[i]);
+    });
+    nodes.all.style.opacity = shown;
+    const [target] = boxes(end, end + 1);
+    nodes.target.hidden = !target;
+    if (target) set(nodes.target, target);
+    const put = (piece, part, x, y) => {
+      piece.hidden = !part;
+      if (part) piece.style.transform = `translate(${x(part).toFixed(1)}px, ${(layout.tops.get(part.line) + y).toFixed(1)}px)`;
+    };
+    const widest = layout.columns * layout.cell;
+    put(nodes.badge, parts[0], ({ left }) => left * layout.cell, 3);
+    const [under] = boxes(bag, bag + 0.001);
+    put(nodes.bag, under, ({ left }) => {
+      const x = left * layout.cell + (bag < start + 0.5 ? BADGE_WIDTH : 0);
+      if (x <= widest - BAG_WIDTH) return x;
+      return bag < start + 0.5 ? left * layout.cell - BAG_WIDTH + 8 : widest - BAG_WIDTH;
+    }, 1);
+    nodes.bag.classList.toggle("win-full", read > 0);
+    nodes.bag.lastChild.textContent = String(read);
+    nodes.bag.firstChild.style.transform = tip > 0 ? `rotate(${150 * tip}deg)` : "";
+    put(nodes.edge, parts.at(-1), ({ right }) => right * layout.cell, HEAD - 2);
+  };
+  const paint = (next) => {
+    frame = next;
+    if (layout === null) return;
+    while (rows.length < frame.length) {
+      rows.push(makeRow(rows.length));
+      windows.append(rows.at(-1).all);
+    }
+    rows.forEach((nodes, row) => {
+      nodes.all.hidden = row >= frame.length;
+      if (row < frame.length) paintRow(nodes, frame[row]);
+    });
+  };
+
+  // ---- dragging: the edge changes the steps, the window travels through the epoch ----
+  let held = null;
+  dragOn(windows, {
+    axis: "both", signal,
+    start: ({ x, y, event }) => {
+      const piece = event.target.closest?.("[data-row]");
+      if (!piece || layout === null || model.epoch.length === 0) return false;
+      const row = Number(piece.dataset.row);
+      const { epoch, k, carries, num_steps } = model;
+      const isEdge = piece.dataset.edge !== undefined;
+      // In sequence a longer window also starts later: minibatch k ends at the stream's beginning + (k + 1) steps.
+      const [from, times] = carries ? [epoch[0][row], k + 1] : [epoch[k][row], 1];
+      held = { isEdge, row, from, times, shift: placeAt(x, y) - epoch[k][row] - (isEdge ? num_steps : 0) };
+      return true;
+    },
+    move: ({ x, y }) => {
+      const place = placeAt(x, y) - held.shift;
+      if (held.isEdge) onEdge(Math.round((place - held.from) / held.times));
+      else {
+        const { epoch } = model;
+        const far = (j) => Math.abs(epoch[j][held.row] - place);
+        onTravel(epoch.reduce((best, _, j) => (far(j) < far(best) ? j : best), 0) + 1);
+      }
+    },
+    end: () => {
+      held = null;
+      onDrop();
+    },
+  });
+
+  const observer = new ResizeObserver(() => {
+    if (node.clientWidth === width) return;
+    width = node.clientWidth;
+    if (!measure()) return;
+    drawTrails(...trailed);
+    if (frame) paint(frame);
+  });
+  observer.observe(node);
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+
+  const draw = (given) => {
+    model = given;
+    const { tokens, epoch, k, num_steps } = model;
+    const reads = (epoch[k] ?? []).map((start, row) => t("strip_window", { row, from: start, to: start + num_steps - 1 }));
+    lines.setAttribute("aria-label", t("strip", { count: tokens.length, windows: reads.join("; ") || t("strip_none") }));
+    node.classList.toggle("win-numbers", !model.isText);
+    measure();
+  };
+  /** The edge's own values, for those who do not see it. */
+  const tellEdge = (most) => {
+    const { edge } = rows[0] ?? {};
+    if (!edge) return;
+    edge.setAttribute("aria-valuemax", most);
+    edge.setAttribute("aria-valuenow", model.num_steps);
+    edge.setAttribute("aria-valuetext", t("edge_value", { steps: model.num_steps }));
+  };
+  return {
+    node, draw, paint, tellEdge,
+    trails: (k, isOver) => {
+      trailed = [k, isOver];
+      if (layout !== null) drawTrails(k, isOver);
+    },
+  };
+}
+
+/** Where the state of a row comes from, in words. */
+export function stateWords(t, { epoch, k, carries, num_steps }, row) {
+  if (carries) return k === 0 ? t("state_begin") : t("state_carried", { row, previous: k });
+  if (k === 0) return t("state_random");
+  return t("state_torn", { row, stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
+}
+
+/** The arrays X and Y, a target under its input, and the state that each row starts from. */
+export function arraysPanel({ t, signal }) {
+  const caption = element("p", { class: "win-title" });
+  const rows = element("div", { class: "win-arrays-rows" });
+  const node = element("div", { class: "win-arrays" }, caption, rows);
+  // A box that scrolls must be reachable by keyboard; one that does not should not be a stop on the way.
+  const observer = new ResizeObserver(() => {
+    if (rows.scrollWidth > rows.clientWidth + 1) {
+      rows.setAttribute("tabindex", "0");
+      rows.setAttribute("role", "region");
+      rows.setAttribute("aria-label", t("arrays"));
+    } else for (const name of ["tabindex", "role", "aria-label"]) rows.removeAttribute(name);
+  });
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+
+  const line = (name, texts, isTarget) =>
+    element("tr", { class: isTarget ? "win-y" : "win-x" }, element("th", { scope: "row" }, name),
+      ...texts.map((text, i) => element("td", { class: isTarget && i === texts.length - 1 ? "win-last" : null }, text)));
+
+  const draw = (model) => {
+    const { tokens, epoch, k, batch_size, num_steps, carries } = model;
+    node.hidden = epoch.length === 0;
+    if (node.hidden) return;
+    caption.textContent = t("caption", { batch_size, num_steps });
+    const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
+    observer.disconnect();
+    rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
+      element("p", { class: "win-row-head" },
+        element("span", { class: "win-name" }, t("row", { row })),
+        element("span", { class: carries && k > 0 ? "win-bag-small win-full" : "win-bag-small", "aria-hidden": "true" }, bagPicture()),
+        element("span", { class: "win-state" }, stateWords(t, model, row))),
+      element("table", { class: "win-table", "aria-label": t("row", { row }) }, element(
+        "tbody", {}, line("X", X[row].map(visibleToken), false), line("Y", Y[row].map(visibleToken), true),
+      )))));
+    observer.observe(rows);
+    observer.observe(rows.firstChild.lastChild);
+  };
+  return { node, draw };
+}
+
+/** What the looks on the text mean; only those that are there. */
+export function legendPanel({ t }) {
+  const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
+  const items = {
+    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), t("legend_bag")),
+    target: element("span", { class: "win-legend-item" }, sample("win-target"), t("legend_target")),
+    read: element("span", { class: "win-legend-item" }, sample("win-before"), t("legend_read")),
+    never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
+  };
+  const node = element("div", { class: "win-legend" }, element("span", {}, t("hint")), ...Object.values(items));
+  const draw = ({ epoch, k, carries, isLast }) => {
+    items.bag.hidden = items.target.hidden = epoch.length === 0;
+    items.read.hidden = carries || k <= 0;
+    items.never.hidden = !isLast || epoch.length === 0;
+  };
+  return { node, draw };
+}
