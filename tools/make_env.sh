@@ -84,11 +84,18 @@ else
 fi
 touch "$venv/.unfinished"
 rm -f "$venv/.complete"
-pip() { "$venv/bin/python" -m pip --disable-pip-version-check "$@"; }
-pip install -r requirements.txt \
+# uv is the quicker one where it is there; what it can't do (its settings are not pip's) pip may.
+install() {
+    if command -v uv >/dev/null; then
+        uv pip install --python "$venv/bin/python" "$@" && return
+        echo "uv could not install that; now with pip"
+    fi
+    "$venv/bin/python" -m pip --disable-pip-version-check install "$@"
+}
+install -r requirements.txt \
     || fail "the packages of requirements.txt could not be installed (see above);" \
             "where one has no release for this Python, name an older one: make PYTHON=python3.11 book"
-pip install --quiet --no-deps -e . || fail "the package d2lrnn could not be installed (see above)."
+install --quiet --no-deps -e . || fail "the package d2lrnn could not be installed (see above)."
 # Fonts are listed here, once: in a chapter's kernel the message about it would count as an error.
 "$venv/bin/python" -c 'import matplotlib.font_manager' || fail "matplotlib does not start in $venv (see above)."
 rm "$venv/.unfinished"
