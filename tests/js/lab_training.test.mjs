@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { createModel, initialise, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
+import { countNgrams, createModel, initialise, scoreNgram, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  countingLevels, createTrace, createTraining, lanes, prepareText, windowScorer,
+  countReal, createTrace, createTraining, lanes, prepareText, rivals, SENTENCE, sentenceIds, windowScorer,
 } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
+import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
 import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
 
@@ -23,38 +24,65 @@ function run(changes, steps, text = TEXT) {
   return training;
 }
 
-test("a text is split and numbered as in Python", () => {
+test("a text is numbered and split as in Python, where a half goes to the even neighbour", () => {
   const { vocab, trainIds, heldoutIds } = prepareText("abcab".repeat(5));
   assert.deepEqual(vocab, ["a", "b", "c"]);
-  assert.deepEqual([trainIds.length, heldoutIds.length], [23, 2]);
   assert.deepEqual([...trainIds.subarray(0, 5)], [0, 1, 2, 0, 1]);
+  assert.equal(heldoutIds.length, 2);
+  // round(0.1 n) of Python
+  for (const [letters, heldout] of [[14, 1], [15, 2], [16, 2], [25, 2], [35, 4], [45, 4], [105_554, 10_555]]) {
+    assert.equal(prepareText("ab".repeat(letters).slice(0, letters)).heldoutIds.length, heldout, `${letters}`);
+  }
+});
+
+test("any alphabet: a character is one token, however many code units it has", () => {
+  const { vocab, trainIds, heldoutIds } = prepareText("潮水😀ä".repeat(10));
+  assert.deepEqual(vocab.length, 4);
+  assert.equal(trainIds.length + heldoutIds.length, 40);
+});
+
+test("rivals are the n-grams of the engine, in one walk", () => {
+  const table = countNgrams(TEXT.trainIds, 5, TEXT.vocab.length);
+  const found = rivals(TEXT);
+  assert.deepEqual(found.map(({ order }) => order), [0, 1, 2, 3, 4, 5]);
+  assert.equal(found[0].perplexity, TEXT.vocab.length);
+  for (const { order, perplexity } of found.slice(1)) {
+    const { nats, numTokens } = scoreNgram(table, order, TEXT.heldoutIds);
+    assert.ok(Math.abs(perplexity / Math.exp(nats / numTokens) - 1) < 1e-9, `${order}`);
+  }
+});
+
+test("with a large alphabet the longest rivals are left out, and nothing breaks", () => {
+  const signs = Array.from({ length: 3000 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join("");
+  const found = rivals(prepareText(signs.repeat(2)));
+  assert.ok(found.length >= 4 && found.length < 6 && found.every(({ perplexity }) => perplexity > 1));
 });
 
 test("a network learns a text that repeats, with its state carried or not, with either optimiser", () => {
   for (const changes of [{}, { carry: false }, { optimizer: "sgd", learning_rate: 1 }]) {
     const training = run(changes, 400);
-    const perplexity = training.report.heldout.ys.at(-1);
+    const perplexity = training.report.heldout.last;
     assert.ok(perplexity < 2, `${JSON.stringify(changes)}: ${perplexity}`);
     assert.equal(training.report.steps, 400);
     assert.equal(training.report.tokens, 400 * 32);
-    assert.match(training.write(40, "the "), /tide|goes|comes/);
+    assert.match(training.write(40), /tide|goes|comes/);
   }
 });
 
 test("with one step and no state carried it knows one letter, and cannot beat the counts of pairs", () => {
-  const bigram = countingLevels(TEXT, [2])[1].perplexity;
-  const perplexity = run({ num_steps: 1, batch_size: 64, carry: false }, 1500).report.heldout.ys.at(-1);
+  const bigram = rivals(TEXT)[2].perplexity;
+  const perplexity = run({ num_steps: 1, batch_size: 64, carry: false }, 1500).report.heldout.last;
   assert.ok(perplexity > 0.97 * bigram && perplexity < 1.1 * bigram, `${perplexity}, counts ${bigram}`);
 });
 
 test("equal seeds give equal runs, another seed another one", () => {
-  const losses = (seed) => run({ seed }, 20).report.train.ys;
+  const losses = (seed) => run({ seed }, 20).report.train.points().ys;
   assert.deepEqual(losses(3), losses(3));
   assert.notDeepEqual(losses(3), losses(4));
 });
 
 test("without clipping and with a large step the loss leaps beyond guessing; clipped, it does not", () => {
-  const worst = (clip) => Math.max(...run({ optimizer: "sgd", learning_rate: 8, clip }, 200).report.train.ys);
+  const worst = (clip) => Math.max(...run({ optimizer: "sgd", learning_rate: 8, clip }, 200).report.train.points().ys);
   assert.ok(worst(0) > 10 * TEXT.vocab.length, `unclipped ${worst(0)}`);
   assert.ok(worst(0.1) < 2 * TEXT.vocab.length, `clipped ${worst(0.1)}`);
 });
@@ -80,23 +108,75 @@ test("learning rate, clipping and optimiser change on the way", () => {
   assert.ok(Math.abs(moved - 0.5e-3) < 1e-5, `one clipped step of SGD is learning rate times bound: ${moved}`);
 });
 
-test("lanes lie along the text and leave room for the last target", () => {
-  const { starts, windows } = lanes(101, 4, 8);
-  assert.deepEqual([...starts], [0, 25, 50, 75]);
-  assert.equal(windows, 3);
-  assert.ok(starts[3] + windows * 8 <= 100);
+test("lanes divide the text as d2lrnn.SequentialWindows does", () => {
+  assert.deepEqual([...lanes(101, 4, 8).starts], [0, 25, 50, 75]);
+  assert.deepEqual([...lanes(100, 4, 8).starts], [0, 25, 50, 75]); // all tokens are divided, not all but the last target
+  assert.equal(lanes(100, 4, 8).windows, 3);
+  assert.equal(lanes(96, 4, 8).windows, 2); // the last stream has 24 tokens, and its last target lies beyond
+  assert.equal(lanes(97, 4, 8).windows, 3);
 });
 
-test("a trace of any length stays within four hundred points, keeps their order, and ends with the newest", () => {
+test("a short text gets fewer sequences at once", () => {
+  const training = createTraining(prepareText("the tide goes out ".repeat(112)), { ...SETTINGS, num_steps: 64, batch_size: 64 });
+  assert.ok(training.report.batchSize < 64 && training.report.batchSize > 20);
+  assert.ok(training.step());
+  assert.equal(training.report.tokens, 64 * training.report.batchSize);
+});
+
+test("a curve of any length stays small, keeps its order and its newest value, and loses no spike", () => {
   const trace = createTrace();
-  for (let i = 1; i <= 10_000; i += 1) {
-    trace.add(i, -i);
-    assert.equal(trace.xs.at(-1), i);
-    assert.ok(trace.xs.length <= 400 && trace.xs.length >= Math.min(i, 200));
+  for (let i = 1; i <= 100_000; i += 1) {
+    const spike = i === 77_777 ? 1e6 : i === 88_888 ? 1e-6 : 1 + (i % 7);
+    trace.add(512 * i, spike);
+    if (i % 1000) continue;
+    const { xs, ys } = trace.points();
+    assert.ok(xs.length <= 3 * 50 * 8, `${xs.length}`);
+    assert.ok(xs.every((x, k) => k === 0 || x > xs[k - 1]));
+    assert.equal(xs.at(-1), 512 * i);
+    assert.equal(ys.at(-1), trace.last);
   }
-  assert.ok(trace.xs.every((x, i) => trace.ys[i] === -x && (i === 0 || x > trace.xs[i - 1])));
-  const gaps = new Set(trace.xs.slice(1, -1).map((x, i) => x - trace.xs[i]));
-  assert.deepEqual([...gaps], [32]);
+  const { xs, ys } = trace.points();
+  assert.equal(ys[xs.indexOf(512 * 77_777)], 1e6);
+  assert.equal(ys[xs.indexOf(512 * 88_888)], 1e-6);
+});
+
+test("the sentence begins with a word, and reading it gives a price, five guesses and a state for every letter", () => {
+  const training = run({}, 300);
+  assert.equal(training.sentence.length, SENTENCE);
+  const { nats, top, states } = training.read();
+  assert.deepEqual([nats.length, top.length, states.length], [SENTENCE - 1, SENTENCE - 1, 16 * SENTENCE]);
+  assert.ok(nats.every((price) => price >= 0 && price < 70) && states.some((value) => value < 0));
+  for (const [i, guesses] of top.entries()) {
+    assert.ok(guesses.length === 5 && guesses.every(([, p], k) => p <= (guesses[k - 1]?.[1] ?? 1)));
+    const given = guesses.find(([letter]) => letter === training.sentence[i + 1])?.[1];
+    if (given !== undefined) assert.ok(Math.abs(-Math.log(given) - nats[i]) < 1e-6);
+  }
+  assert.deepEqual(training.read(), training.read());
+  const spaced = prepareText("ab cd ".repeat(500));
+  assert.equal([...sentenceIds(spaced)].map((id) => spaced.vocab[id]).join("").trimStart().length, SENTENCE);
+});
+
+test("equal weights write the same, a diary keeps what was written, and lost numbers write nothing", () => {
+  const training = run({}, 100);
+  assert.equal(training.write(50), training.write(50));
+  training.note();
+  assert.deepEqual(training.report.diary.map(({ age, text }) => [age, text.length]), [[100, 60]]);
+  training.model.W_hq.fill(NaN);
+  assert.equal(training.write(50), "");
+  assert.ok(training.read().nats.every(Number.isFinite) && training.read().top.flat().every(([, p]) => p === 0));
+});
+
+test("a word counts as real if the text has it", () => {
+  const words = new Set(["tide", "clock"]);
+  assert.deepEqual(countReal("xx the tide clok clock is cl", words), { real: 2, words: 4 });
+});
+
+test("GRU and LSTM train in the lab as well", () => {
+  for (const cell of ["gru", "lstm"]) {
+    const training = run({ cell }, 300);
+    assert.ok(training.report.heldout.last < 3, cell);
+    assert.equal(training.read().states.length, 16 * SENTENCE);
+  }
 });
 
 test("what the lab starts with learns the story in seconds: better than counts of three letters, and in words", () => {
@@ -106,10 +186,10 @@ test("what the lab starts with learns the story in seconds: better than counts o
   const training = createTraining(text, defaults, createKernels());
   for (let i = 0; i < 700; i += 1) training.step(); // less than a second
   training.evaluate();
-  const [trigram] = countingLevels(text, [3]).slice(1);
-  assert.ok(training.report.heldout.ys.at(-1) < trigram.perplexity, `${training.report.heldout.ys.at(-1)}`);
+  const trigram = rivals(text)[3];
+  assert.ok(training.report.heldout.last < trigram.perplexity, `${training.report.heldout.last}`);
   const words = new Set(normalise(story).split(" "));
-  const written = training.write(400, "the ").split(" ").slice(1, -1);
+  const written = training.write(400).split(" ").slice(1, -1);
   const known = written.filter((word) => words.has(word)).length;
   assert.ok(known > 0.5 * written.length, `${known} of ${written.length} are words of the story: ${written.join(" ")}`);
 });
@@ -124,7 +204,7 @@ test("one set of kernels serves run after run, and holds the largest that the la
     training.set({ optimizer: "sgd" });
     training.set({ optimizer: "adam" });
     training.evaluate();
-    assert.ok(training.report.heldout.ys.at(-1) < 27);
+    assert.ok(training.report.heldout.last < 27);
   }
 });
 
@@ -138,4 +218,64 @@ test("scored in windows every whole window counts once", () => {
     sum += scoreText(model, ids.subarray(start, start + 8), { batchSize: 1, warmUp: 0 }).nats;
   }
   assert.ok(Math.abs(nats / sum - 1) < 1e-5);
+});
+
+// ---- the stories: what each claims is what happens, with SIMD and without, and not with one seed only ----
+
+const STORY = prepareText(normalise(readFileSync(new URL("../../src/d2lrnn/data/the-tide-clock.txt", import.meta.url), "utf8")));
+const SPEC = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/training_lab/spec.json", import.meta.url), "utf8"));
+
+/** A story's run: held-out perplexity before the cat, the worst in forty updates from it on, at the end; the longest gradient before and at it. */
+function tell({ state, cat = 0, until }, changes, kernels) {
+  const training = createTraining(STORY, { ...state, ...changes }, kernels);
+  const { report } = training;
+  const found = { before: NaN, worst: 0, usual: 0, long: 0, spelled: null };
+  for (let i = 1; i <= until; i += 1) {
+    if (i === cat) {
+      training.evaluate();
+      found.before = report.heldout.last;
+      found.usual = report.longest;
+      training.letCat();
+    }
+    if (!training.step()) break;
+    if (i === cat) found.long = report.longest;
+    if ((cat && i >= cat && i < cat + 40) || (!cat && i % 25 === 0)) training.evaluate();
+    if (cat && i >= cat) found.worst = Math.max(found.worst, report.heldout.last);
+  }
+  training.evaluate();
+  return { ...found, end: report.heldout.last, spelled: report.spelled };
+}
+
+test("story 1: half of its words are real after some hundred updates, and it ends below the 3-gram", () => {
+  const kernels = createKernels();
+  for (const seed of [0, 1, 2]) {
+    const { spelled, end } = tell(SPEC.steps[0], { seed }, kernels);
+    assert.ok(spelled.steps >= 75 && spelled.steps <= 900, `seed ${seed}: ${JSON.stringify(spelled)}`);
+    assert.ok(end < rivals(STORY)[3].perplexity, `seed ${seed}: ${end}`);
+  }
+  assert.equal(SPEC.steps[0].right, 1);
+});
+
+test("story 2: one long gradient ruins a healthy network, and clipping alone saves it", () => {
+  const alike = STORY.vocab.length;
+  for (const [kernels, seed] of [[createKernels(), 0], [createKernels(), 1], [createKernels(), 2], [PLAIN, 0]]) {
+    const story = SPEC.steps[1];
+    const free = tell(story, { seed }, kernels);
+    const clipped = tell(story, { ...story.then, seed }, kernels);
+    const told = `seed ${seed}, ${kernels.name}: ${JSON.stringify({ free, clipped })}`;
+    assert.ok(free.before < 8.85 && clipped.before < 8.85, `healthy before: ${told}`);
+    assert.ok(free.long > 2 * free.usual && free.usual < 3, `one long gradient: ${told}`);
+    assert.ok(free.worst > alike, `thrown off: ${told}`);
+    assert.ok(free.end > 1.5 * free.before, `not back at the end: ${told}`);
+    assert.ok(clipped.worst < 1.3 * clipped.before && clipped.end < clipped.before, `saved: ${told}`);
+  }
+  assert.deepEqual(SPEC.steps[1].then, { clip: 1 });
+  assert.equal(SPEC.steps[1].right, 0);
+});
+
+test("story 3: without memory it comes to rest at the 2-gram", () => {
+  const { end } = tell(SPEC.steps[2], {}, createKernels());
+  const [, one, two] = rivals(STORY).map(({ perplexity }) => perplexity);
+  assert.ok(end > 0.99 * two && end < 1.08 * two && end < one, `${end}, 2-gram ${two}`);
+  assert.equal(SPEC.steps[2].right, 1);
 });

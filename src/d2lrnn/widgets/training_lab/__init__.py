@@ -1,16 +1,19 @@
-"""The training lab of the chapter *A character language model*: watch a recurrent network learn, and interfere.
+"""The training lab of the chapter *A character language model*: watch a recurrent network learn to spell, and interfere.
 
-In a page without a kernel the network is trained by JavaScript in a worker of the page. With a kernel the same controls
-train the torch model on its device, in a thread, and the curve streams back.
+In a page without a kernel the network is trained by JavaScript in a worker of the page. With a kernel the same stage
+shows the torch model, which `fit` trains on its device, in a thread.
 """
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import math
 import os
+import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -18,38 +21,83 @@ import torch
 import traitlets as t
 
 from d2lrnn.decoding import generate
-from d2lrnn.layers import RNNScratch
+from d2lrnn.engines.closed_form import threads_for
+from d2lrnn.layers import GRU, LSTM, RNNScratch
 from d2lrnn.metrics import Score, score_logits
 from d2lrnn.model import RNNLM, evaluate
-from d2lrnn.ngram import NGramLM
 from d2lrnn.ops.device import describe_device, pick_device
 from d2lrnn.optim import SGD, AdamW, Optimizer
-from d2lrnn.text import EncodedText, load_text
+from d2lrnn.text import EncodedText, encode_text, load_text
 from d2lrnn.training import Callback, Run, TrainingDivergedError, fit
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number
-from d2lrnn.widgets.spec import Words
-from d2lrnn.windows import RandomWindows, SequentialWindows
+from d2lrnn.widgets.spec import Spec, Words
+from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
 
-__all__ = ["TrainingLab", "counting_levels", "score_windows"]
+__all__ = ["TrainingLab", "rivals", "score_windows"]
 
-_ORDERS = (0, 1, 2, 3, 5)
-_REPORT_SECONDS, _WRITE_SECONDS, _SAMPLE_LENGTH, _MOST_POINTS = 0.25, 1.0, 120, 400
+_SPEC = Spec("training_lab")
+#: updates after which the diary gets a line
+_AGES = (0, 10, 40, 100, 300, 1000, 3000, 10_000)
+_SENTENCE, _LINE, _SAMPLE, _WORD = 96, 60, 250, 3
+_REPORT_SECONDS, _MOST_UPDATES = 0.2, 50_000
+#: a free run ends when it has not improved by this share while its age doubled
+_GAIN, _YOUNG = 0.005, 3000
 # So long may a page that started the training leave its reports unanswered.
 _ALONE_SECONDS = 10.0
+#: updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly
+_PACES: dict[str, Callable[[int], float]] = {
+    "slow": lambda steps: min(120, max(3, 0.3 * steps)),
+    "normal": lambda steps: min(1200, max(20, 1.5 * steps)),
+    "flat": lambda steps: math.inf,
+}
 
 
-def counting_levels(text: EncodedText) -> list[dict[str, float]]:
-    """Held-out perplexity of models that count, by their order.
+def rivals(text: EncodedText, longest: int = 5) -> list[dict[str, float]]:
+    """Held-out perplexity of the n-grams of a text, n from 0 to `longest`, as `NGramLM` has it, by sorting.
+
+    With a large alphabet the longest are left out: their number of possible n-grams does not fit an integer.
 
     Examples
     --------
-    >>> [round(level["perplexity"], 2) for level in counting_levels(load_text())]
-    [27.0, 15.91, 8.85, 5.41, 3.63]
+    >>> [round(level["perplexity"], 2) for level in rivals(load_text())]
+    [27.0, 15.91, 8.85, 5.41, 3.98, 3.63]
     """
     size = len(text.vocab)
-    models = [NGramLM(text.train_ids, order, size) for order in _ORDERS]
-    return [{"order": m.order, "perplexity": m.evaluate(text.heldout_ids).perplexity} for m in models]
+    while size**longest >= 2**62:
+        longest -= 1
+    train, heldout = (ids.long().cpu() for ids in (text.train_ids, text.heldout_ids))
+    probs = torch.full((len(heldout) - 1,), 1 / size, dtype=torch.float64)  # of the token that came, by the last n-gram
+    seen = torch.ones(len(probs), dtype=torch.bool)
+    found = [float(size)]
+    before = torch.zeros(len(train), dtype=torch.long), torch.zeros(len(heldout), dtype=torch.long)  # codes of contexts
+    for length in range(longest):
+        # Whatever begins `length` tokens into the text has a context of that length.
+        train_context, heldout_context = before[0][length:], before[1][1:]
+        grams = (train_context * size + train[length:]).sort().values
+        asked = heldout_context * size + heldout[1:]
+        count, total = _counts(grams, asked, 1), _counts(grams, heldout_context * size, size)
+        types = _counts(grams.unique_consecutive(), heldout_context * size, size)
+        fits = torch.arange(1, len(heldout)) >= length
+        seen &= (total > 0) | ~fits  # where a context was never met, no longer one was
+        better = (count + types * probs) / (total + types).clamp(min=1)
+        probs = torch.where(seen & fits, better, probs)
+        found.append(math.exp(-float(probs.log().mean())))
+        # The code of one token more: the token at its place is the newest, the others move up.
+        before = tuple(_longer(codes, ids, length, size) for codes, ids in zip(before, (train, heldout)))
+    return [{"order": order, "perplexity": perplexity} for order, perplexity in enumerate(found)]
+
+
+def _counts(sorted_codes: torch.Tensor, first: torch.Tensor, width: int) -> torch.Tensor:
+    """How many of the sorted codes lie in [first, first + width), for each."""
+    return torch.searchsorted(sorted_codes, first + width) - torch.searchsorted(sorted_codes, first)
+
+
+def _longer(codes: torch.Tensor, ids: torch.Tensor, length: int, size: int) -> torch.Tensor:
+    """Codes of the contexts that are one token longer: of place p, tokens p - length - 1 to p - 1."""
+    longer = torch.zeros_like(codes)
+    longer[length + 1 :] = codes[length + 1 :] + ids[: len(ids) - length - 1] * size**length
+    return longer
 
 
 @torch.no_grad()
@@ -82,60 +130,113 @@ def _story() -> EncodedText:
 
 
 @cache
-def _story_levels() -> list[dict[str, float]]:
-    # counting takes seconds, and every lab on a page shows the same levels
-    return counting_levels(_story())
+def _story_rivals() -> list[dict[str, float]]:
+    return rivals(_story())
+
+
+def _words_of(text: str) -> list[str]:
+    return [word for word in re.split(r"[\W\d_]+", text.lower()) if len(word) >= _WORD]
 
 
 class _Trace:
-    """A list of points that halves its density whenever it is full, so that a run of any length fits."""
+    """A curve for a logarithmic axis: fifty bins a power of ten, of each the smallest, the largest and the newest value.
 
-    def __init__(self) -> None:
-        self.xs: list[int] = []
-        self.ys: list[float] = []
-        self._every, self._seen = 1, 0
+    So a run of any length fits, and no spike is lost.
+    """
+
+    def __init__(self, bins_per_decade: int = 50) -> None:
+        self._per_decade = bins_per_decade
+        self._bins: dict[int, list[tuple[int, float]]] = {}
 
     def add(self, x: int, y: float) -> None:
-        self._seen += 1
-        if self._seen % self._every:
-            return
-        self.xs.append(x)
-        self.ys.append(y)
-        if len(self.xs) == _MOST_POINTS:
-            self.xs, self.ys = self.xs[1::2], self.ys[1::2]
-            self._every *= 2
+        key = math.floor(self._per_decade * math.log10(x)) if x > 0 else -1
+        point = (x, y)
+        least, most, _ = self._bins.get(key, [point, point, point])
+        self._bins[key] = [point if y < least[1] else least, point if y > most[1] else most, point]
 
-    def points(self) -> dict[str, list[float]]:
-        # JSON knows no infinity; a gap is what the chart draws for it
-        return {"xs": list(self.xs), "ys": [y if math.isfinite(y) else None for y in self.ys]}
+    @property
+    def last(self) -> float | None:
+        return next(reversed(self._bins.values()))[2][1] if self._bins else None
+
+    def points(self) -> dict[str, list[float | None]]:
+        points = [point for three in self._bins.values() for point in sorted(set(three))]
+        return {"xs": [x for x, _ in points], "ys": [_finite(y) for _, y in points]}
+
+
+def _finite(value: float) -> float | None:
+    # JSON knows no infinity
+    return value if math.isfinite(value) else None
+
+
+class _WithCat:
+    """Windows that a cat can lie on: then one minibatch is the rarest token, over and over."""
+
+    run: _Run
+
+    def _from_position(self) -> Iterator[Batch]:
+        for X, Y in super()._from_position():  # type: ignore[misc]
+            if self.run.cat_comes():
+                X = Y = torch.full_like(X, len(self.run.text.vocab) - 1)
+            yield X, Y
+
+
+class _Sequential(_WithCat, SequentialWindows):
+    pass
+
+
+class _Random(_WithCat, RandomWindows):
+    pass
 
 
 class _Run(Callback):
     """One training with torch, by `fit`, that can pause after any update and go on; it listens to itself."""
 
-    def __init__(self, lab: TrainingLab) -> None:
-        self.lab, self.text = lab, lab.encoded
+    def __init__(self, lab: TrainingLab, cat: int = 0, until: int = 0) -> None:
+        self.lab, self.text, self.cat, self.until = lab, lab.encoded, cat, until
         size = len(self.text.vocab)
         torch.manual_seed(lab.seed)
-        scratch = RNNScratch(size, lab.num_hiddens)
-        torch.nn.init.orthogonal_(scratch.W_hh)
-        self.model = RNNLM(scratch, size).to(lab.device)
-        cut = self.text.train_ids, lab.batch_size, lab.num_steps
+        if lab.cell == "tanh":
+            layer: Any = RNNScratch(size, lab.num_hiddens)
+            torch.nn.init.orthogonal_(layer.W_hh)
+        else:
+            layer = (GRU if lab.cell == "gru" else LSTM)(size, lab.num_hiddens)
+        self.model = RNNLM(layer, size).to(lab.device)
+        self.carry, self.num_steps = lab.carry, lab.num_steps
+        # A short text gets fewer sequences at once: as many as it has room for.
+        self.batch_size = max(1, min(lab.batch_size, (len(self.text.train_ids) - 1) // self.num_steps))
+        cut = self.text.train_ids, self.batch_size, self.num_steps
         generator = torch.Generator().manual_seed(lab.seed)
-        self.windows = SequentialWindows(*cut) if lab.carry else RandomWindows(*cut, generator=generator)
+        self.windows = _Sequential(*cut) if self.carry else _Random(*cut, generator=generator)
+        self.windows.run = self
         self.progress: dict[str, Any] | None = None  # where the last `go` stopped
         self.steps = self.tokens = 0
         self.smooth = self.weight = 0.0
-        self.seconds = self.heldout_cost = self.last_heldout = 0.0
-        self.status, self.sample = "paused", ""
+        self.seconds = self.heldout_seconds = self.longest = 0.0
+        self.scored_tokens, self.best, self.best_steps = 0, math.inf, 0
+        self.cat_waits = False
+        self.status, self.ended = "paused", None
         self.train, self.norms, self.heldout = _Trace(), _Trace(), _Trace()
+        self.diary: list[dict[str, Any]] = []
+        self.spelled: dict[str, Any] | None = None
+        self.words = set(_words_of(lab.whole_text()))
+        space = self.text.vocab.index(" ") if " " in self.text.vocab else -1
+        first = next((i + 1 for i, token in enumerate(self.text.heldout_ids[:40].tolist()) if token == space), 0)
+        self.sentence = self.text.heldout_ids[first : first + _SENTENCE]
+        self.prefix = self.text.vocab.decode(self.text.train_ids[:4])
+
+    def cat_comes(self) -> bool:
+        """Whether the next minibatch is the cat's."""
+        comes, self.cat_waits = self.cat_waits or self.steps + 1 == self.cat, False
+        return comes
 
     def go(self, pause: Callable[[], bool]) -> bool:
         """Update until `pause`, asked after each update, is true; False once the numbers are lost."""
         self.pause = pause
         settings = {"lr": self.lab.learning_rate, "optimizer": self._optimizer, "clip": None, "device": self.lab.device}
+        small = threads_for(self.lab.num_hiddens, self.batch_size) if self.lab.device.type == "cpu" else None
         try:
-            fit(self.model, self.windows, updates=10**12, **settings, progress=False, callbacks=[self])
+            with small or contextlib.nullcontext():
+                fit(self.model, self.windows, updates=10**12, **settings, progress=False, callbacks=[self])
         except TrainingDivergedError:
             self.status = "diverged"
             return False
@@ -151,7 +252,6 @@ class _Run(Callback):
         if self.kind != self.lab.optimizer:
             run.stepper.optimizer = self._optimizer(run.stepper.flat.data)
         self.forward = run.stepper.forward
-        self._clock = time.perf_counter()
 
     def on_train_begin(self, run: Run) -> None:
         if self.progress is not None:
@@ -160,13 +260,14 @@ class _Run(Callback):
         self._obey(run)
 
     def on_step_end(self, run: Run) -> None:
-        self.seconds += time.perf_counter() - self._clock
         nats, norm = run.history.step_losses[-1], run.history.step_grad_norms[-1]
         self.steps += 1
-        self.tokens += self.windows.batch_size * self.windows.num_steps
+        self.tokens += self.batch_size * self.num_steps
         self.smooth, self.weight = 0.97 * self.smooth + 0.03 * nats, 0.97 * self.weight + 0.03
+        self.longest = max(self.longest, norm)
         self.train.add(self.tokens, _exp(self.smooth / self.weight))
         self.norms.add(self.tokens, norm)
+        self._look()
         if self.pause():
             self.progress, self.stored_kind = run.state_dict(), self.kind
             run.stop("paused")
@@ -175,31 +276,102 @@ class _Run(Callback):
     def on_train_end(self, run: Run) -> None:
         self.forward = None  # it reads memory that was the training's
 
+    def _look(self) -> None:
+        """Score and write at some ages, and see whether the run is over."""
+        is_age = self.steps in _AGES
+        is_near = self.cat and self.cat - 1 <= self.steps < self.cat + 40  # what the cat does, update by update
+        # Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
+        is_due = self.tokens >= 1.05 * self.scored_tokens and self.heldout_seconds <= 0.3 * (self.seconds + 0.3)
+        if is_age or is_near or self.steps == self.until or is_due:
+            self.evaluate()
+        if is_age:
+            self.note()
+        if self.until:
+            self.ended = "until" if self.steps >= self.until else None
+        elif self.steps >= _MOST_UPDATES:
+            self.ended = "most"
+        elif self.steps > _YOUNG and self.steps > 2 * self.best_steps:
+            self.ended = "plateau"
+
     def evaluate(self) -> None:
+        """Score the held-out text."""
         start = time.perf_counter()
         ids, forward = self.text.heldout_ids, getattr(self, "forward", None)
-        if self.lab.carry:
+        if self.carry:
             score = evaluate(self.model, ids, forward=forward)
         else:
-            score = score_windows(self.model, ids, self.lab.num_steps)
-        self.heldout.add(self.tokens, _exp(score.total_nats / score.num_tokens))
-        self.heldout_cost, self.last_heldout = time.perf_counter() - start, self.seconds
+            score = score_windows(self.model, ids, self.num_steps)
+        perplexity = _exp(score.total_nats / score.num_tokens)
+        self.heldout.add(self.tokens, perplexity)
+        if perplexity < self.best * (1 - _GAIN):
+            self.best, self.best_steps = perplexity, self.steps
+        if self.spelled is None and len(self.words) > 50 and self.steps >= 50:
+            self._spell()
+        self.scored_tokens = self.tokens
+        self.heldout_seconds += time.perf_counter() - start
 
-    def write(self) -> None:
-        self.sample = generate(self.model, self.text.vocab, self.lab.prefix, _SAMPLE_LENGTH, temperature=0.7)
+    def _spell(self) -> None:
+        """Note when half of the words that it writes are real."""
+        whole = _words_of(self.write(_SAMPLE).partition(" ")[2].rpartition(" ")[0])
+        real = sum(word in self.words for word in whole)
+        if len(whole) >= 20 and real >= len(whole) / 2:
+            self.spelled = {"steps": self.steps, "real": real, "words": len(whole), "seconds": self.seconds}
+
+    def write(self, length: int) -> str:
+        """So many characters, after the text's first four; nothing where its numbers are lost."""
+        if not math.isfinite(self.heldout.last or math.inf):
+            return ""
+        generator = torch.Generator(self.model.device).manual_seed(self.lab.seed + 2)
+        written = generate(
+            self.model, self.text.vocab, self.prefix, length, temperature=0.7, generator=generator
+        )
+        return written[len(self.prefix) :]
+
+    def note(self) -> None:
+        """A line of the diary."""
+        perplexity = _finite(self.heldout.last or math.inf)
+        self.diary.append({"age": self.steps, "perplexity": perplexity, "text": self.write(_LINE)})
+
+    @torch.no_grad()
+    def read(self) -> dict[str, Any]:
+        """The sentence: the price of each letter but the first, the five likeliest there, all states as bytes."""
+        ids = self.sentence.to(self.model.device)
+        windows = [ids] if self.carry else ids.split(self.num_steps)
+        H = torch.cat([self.model.rnn(self.model.encode_inputs(window[None]))[0] for window in windows])[:, 0]
+        probs = torch.softmax(H @ self.model.W_hq + self.model.b_q, dim=1)[:-1].nan_to_num(0.0).cpu()
+        nats = -probs.gather(1, self.sentence[1:, None].cpu())[:, 0].clamp(min=1e-30).log()
+        top = probs.topk(min(5, probs.shape[1]))
+        name = self.text.vocab.tokens
+        likeliest = [
+            [[name[i], p] for i, p in zip(*row)] for row in zip(top.indices.tolist(), top.values.tolist())
+        ]
+        states = (127 * H.nan_to_num(0.0)).round().to(torch.int8).cpu().contiguous()
+        return {
+            "nats": nats.tolist(),
+            "top": likeliest,
+            "states": base64.b64encode(states.numpy().tobytes()).decode("ascii"),
+        }
 
     def report(self) -> dict[str, Any]:
         return {
             "steps": self.steps,
             "tokens": self.tokens,
             "seconds": self.seconds,
-            "sample": self.sample,
+            "busy": self.seconds,
+            "batchSize": self.batch_size,
+            "longest": _finite(self.longest),
+            "spelled": self.spelled,
+            "levels": self.lab.known_levels,
+            "ended": self.ended,
+            "diary": list(self.diary),
             "status": self.status,
             "device": describe_device(self.model.device),
-            "levels": self.lab.levels,
             "train": self.train.points(),
             "norms": self.norms.points(),
             "heldout": self.heldout.points(),
+            "perplexity": _finite(self.heldout.last or math.inf),
+            "sentence": [self.text.vocab.tokens[i] for i in self.sentence.tolist()],
+            **self.read(),
         }
 
 
@@ -208,21 +380,24 @@ def _exp(nats: float) -> float:
 
 
 class TrainingLab(Explorable):
-    r"""Train a tanh recurrent network on a text and watch its perplexity fall, or explode.
+    r"""Train a recurrent network on a text and watch it learn to spell, or be thrown off.
 
     Parameters
     ----------
     corpus : str or path, optional
         What to learn with a kernel: a named corpus or a text file, as in :func:`d2lrnn.load_text`. The page without a
-        kernel always learns *The Tide Clock*.
+        kernel begins with *The Tide Clock*; a reader may paste a text of their own there.
+    cell : "tanh", "gru" or "lstm", optional
     num_hiddens, num_steps, batch_size : int, optional
         Units of the state (1 to 256), characters of a window (1 to 64), windows at once (1 to 64). A change starts the
-        training again, and so does one of `carry` or `seed`.
+        training again, and so does one of `cell`, `carry` or `seed`.
     learning_rate, clip : float, optional
         Step size; greatest length of the gradient, 0 for no clipping. A change acts at the next update.
     optimizer : "adam" or "sgd", optional
     carry : bool, optional
         Whether a sequence's state goes on into its next window.
+    speed : "slow", "normal" or "flat", optional
+        Slow begins with a few updates a second, so that a reader can follow; flat is as fast as it goes.
 
     Raises
     ------
@@ -241,21 +416,22 @@ class TrainingLab(Explorable):
     _css = stylesheet("training_lab")
     _words = "training_lab"
 
-    num_hiddens = t.Int(64, min=1, max=256).tag(sync=True, control=True)
-    num_steps = t.Int(32, min=1, max=64).tag(sync=True, control=True)
-    batch_size = t.Int(16, min=1, max=64).tag(sync=True, control=True)
-    learning_rate = t.Float(0.01, min=1e-5, max=10).tag(sync=True, control=True)
-    optimizer = t.Enum(["adam", "sgd"], "adam").tag(sync=True, control=True)
-    clip = t.Float(1.0, min=0, max=100).tag(sync=True, control=True)
-    carry = t.Bool(True).tag(sync=True, control=True)
-    seed = t.Int(0, min=0, max=9999).tag(sync=True, control=True)
+    cell = _SPEC.trait("cell")
+    num_hiddens = _SPEC.trait("num_hiddens")
+    num_steps = _SPEC.trait("num_steps")
+    batch_size = _SPEC.trait("batch_size")
+    learning_rate = _SPEC.trait("learning_rate")
+    optimizer = _SPEC.trait("optimizer")
+    clip = _SPEC.trait("clip")
+    carry = _SPEC.trait("carry")
+    seed = _SPEC.trait("seed")
+    speed = _SPEC.trait("speed")
     engine = t.Enum(["page", "torch"], "page").tag(sync=True)
     report = t.Dict().tag(sync=True)
     text = t.Unicode().tag(sync=True, shared=True)
 
     def __init__(self, corpus: str | os.PathLike[str] | None = None, **traits: Any) -> None:
-        self.encoded = _story() if corpus is None else load_text(corpus)
-        self.prefix = self.encoded.vocab.decode(self.encoded.train_ids[:4])
+        self._corpus = self.encoded = _story() if corpus is None else load_text(corpus)
         self._levels: list[dict[str, float]] | None = None
         self._device: torch.device | None = None
         self._run: _Run | None = None
@@ -275,10 +451,17 @@ class TrainingLab(Explorable):
 
     @property
     def levels(self) -> list[dict[str, float]]:
-        """Held-out perplexities of the models that count."""
+        """Held-out perplexities of the n-grams of the text at hand."""
+        if self.encoded is _story():
+            return _story_rivals()
         if self._levels is None:
-            self._levels = _story_levels() if self.encoded is _story() else counting_levels(self.encoded)
+            self._levels = rivals(self.encoded)
         return self._levels
+
+    @property
+    def known_levels(self) -> list[dict[str, float]]:
+        """The same, without waiting: empty as long as they are not counted."""
+        return _story_rivals() if self.encoded is _story() else (self._levels or [])
 
     @property
     def model(self) -> RNNLM | None:
@@ -288,7 +471,11 @@ class TrainingLab(Explorable):
     @property
     def heldout_perplexity(self) -> float | None:
         """The last one measured; None before."""
-        return None if self._run is None or not self._run.heldout.ys else self._run.heldout.ys[-1]
+        return None if self._run is None else self._run.heldout.last
+
+    def whole_text(self) -> str:
+        """The text at hand, as it is read."""
+        return self.encoded.vocab.decode(torch.cat([self.encoded.train_ids, self.encoded.heldout_ids]))
 
     def train(self, steps: int) -> None:
         """Make so many updates with torch, here and now, and score the held-out text after them.
@@ -303,10 +490,10 @@ class TrainingLab(Explorable):
         self.stop()
         with self._lock:
             run = self._run or self._begin()
-            last = run.steps + steps
+            start, last = time.perf_counter(), run.steps + steps
             run.go(pause=lambda: run.steps >= last)
+            run.seconds += time.perf_counter() - start
             run.evaluate()
-            run.write()
             self.report = run.report()
 
     def start(self) -> None:
@@ -337,41 +524,54 @@ class TrainingLab(Explorable):
         self.stop()
         super().close()
 
-    def _begin(self) -> _Run:
+    def _begin(self, **order: int) -> _Run:
         with self._lock:
-            self._run = _Run(self)
+            self._run = _Run(self, **order)
             self._run.evaluate()
-            self._run.write()
+            self._run.note()
             self.report = self._run.report()
         return self._run
 
     def _work(self) -> None:
         run = self._run or self._begin()
-        if run.status == "diverged":
+        if run.status == "diverged" or run.ended:
             run = self._begin()
         run.status = "running"
-        told = written = time.monotonic()
+        told = last = time.monotonic()
+        if not self.known_levels:
+            _ = self.levels
 
         def pause() -> bool:
-            nonlocal told, written
+            nonlocal told, last
             now = time.monotonic()
-            if run.seconds - run.last_heldout > max(0.5, 10 * run.heldout_cost):
-                run.evaluate()
-            if now - written > _WRITE_SECONDS:
-                run.write()
-                written = now
+            run.seconds += now - last
+            last = now
             if self._seen is not None and now - self._seen > _ALONE_SECONDS:
                 self._wanted.clear()
-            if now - told > _REPORT_SECONDS:
+            if now - told > _REPORT_SECONDS and not run.ended:
                 self.report, told = run.report(), now
             self._lock.release()  # others may look at the run between two updates
+            pace = _PACES[self.speed](run.steps)
+            if pace < math.inf and not run.ended:
+                # no longer than what is left of this update's share, and a pause is heard at once
+                rest = 1 / pace - (now - run.ticked)
+                end = time.monotonic() + rest
+                while rest > 0 and self._wanted.is_set():
+                    time.sleep(min(rest, 0.05))
+                    rest = end - time.monotonic()
+            run.ticked = time.monotonic()
             self._lock.acquire()
-            return not self._wanted.is_set()
+            return not self._wanted.is_set() or run.ended is not None
 
+        run.ticked = last
         with self._lock:
             run.go(pause)
-        if run.status == "running":
+        if run.ended:
+            run.status = "ended"
+            self._wanted.clear()
+        elif run.status == "running":
             run.status = "paused"
+        if run.status != "diverged":
             run.evaluate()
         self.report = run.report()
 
@@ -384,14 +584,23 @@ class TrainingLab(Explorable):
             self._seen = time.monotonic()
         elif kind == "pause":
             self.stop()
-        elif kind == "step":
-            self.train(1)
+        elif kind == "cat" and self._run is not None:
+            self._run.cat_waits = True
         elif kind == "begin":
             running = self._wanted.is_set()
             self.stop()
-            self._begin()
+            self._take(content.get("text"))
+            self._begin(cat=int(content.get("cat", 0)), until=int(content.get("until", 0)))
             if running:
                 self._start()
+
+    def _take(self, text: str | None) -> None:
+        """Learn this text from now on; None for the one that the lab was made with."""
+        if text is None:
+            if self.encoded is not self._corpus:
+                self.encoded, self._levels = self._corpus, None
+        elif self.encoded is self._corpus or text != self.whole_text():
+            self.encoded, self._levels = encode_text(text), None
 
     @t.default("text")
     def _default_text(self) -> str:
@@ -403,27 +612,25 @@ class TrainingLab(Explorable):
 
     def static_sentence(self) -> str:
         """What pressing start would do."""
-        return Words(self._words)("sentence", units=self.num_hiddens, steps=self.num_steps)
+        return Words(self._words)("sentence", units=self.num_hiddens)
 
     def static_picture(self) -> str:
-        """The levels that a network has to fall below."""
+        """The rivals that a network has to fall below; without those of a text that nobody has counted yet."""
         words = Words(self._words)
-        names = [self._level_name(int(level["order"]), words) for level in self.levels]
-        described = ", ".join(f"{name} {format_number(level['perplexity'])}" for name, level in zip(names, self.levels))
-        picture = Picture(
-            440, 230, words("title"), words("picture", levels=described, uniform=len(self.encoded.vocab))
-        )
-        picture.add("text", words("perplexity"), x=12, y=22)
-        for name, level in zip(names, self.levels):
-            y = 210 - 170 * math.log(level["perplexity"] / 2) / math.log(16)
+        levels = self.known_levels or [{"order": 0, "perplexity": len(self.encoded.vocab)}]
+        names = [words("level_n", order=level["order"]) if level["order"] else words("level_0") for level in levels]
+        described = ", ".join(f"{name} {format_number(level['perplexity'])}" for name, level in zip(names, levels))
+        size = len(self.encoded.vocab)
+        picture = Picture(440, 230, words("title"), words("picture", levels=described, uniform=size))
+        picture.add("text", words("curve"), x=12, y=22)
+
+        def height(perplexity: float) -> float:
+            return 210 - 165 * math.log(perplexity / 2) / math.log(size / 2)
+
+        for name, level in zip(names, levels):
+            y = height(level["perplexity"])
             picture.add("path", d=f"M52 {y:.1f}H428", stroke="currentColor", stroke_dasharray="2 4", fill="none")
             picture.add("text", format_number(level["perplexity"], 1), x=46, y=y + 4, font_size=12, text_anchor="end")
-            picture.add("text", name, x=428, y=y - 5, font_size=12, text_anchor="end")
-        picture.add("circle", cx=60, cy=210 - 170 * math.log(13.5) / math.log(16), r=5, fill=color("blue"))
+            picture.add("text", name, x=428, y=y - 4, font_size=12, text_anchor="end")
+        picture.add("circle", cx=60, cy=height(size), r=5, fill=color("blue"))
         return str(picture)
-
-    @staticmethod
-    def _level_name(order: int, words: Words) -> str:
-        if order == 0:
-            return words("uniform")
-        return words("unigram") if order == 1 else words("ngram", order=order)

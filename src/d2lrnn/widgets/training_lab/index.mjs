@@ -1,246 +1,89 @@
 // The training lab: a recurrent network that learns in the page, in a worker, or with torch where a kernel stands behind.
-import { legend, lineChart, powerTicks } from "../charts.mjs";
-import {
-  buttonControl, choiceRule, element, explorable, flagRule, footPanel, formatNumber, numberRule, rangeControl, selectControl,
-} from "../ui.mjs";
+import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
+import { buttonControl, element, explorable, formatNumber } from "../ui.mjs";
+import { createKernelEngine, createPageEngine } from "./engines.mjs";
+import { bestOf, isLost, OUTCOMES, standing } from "./maths.mjs";
+import { curvePanel, diaryPanel, networkPanel, normPanel, readingPanel } from "./panels.mjs";
+import { drawPicture, saveCanvas } from "./share.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import WORKER from "./lab_worker.mjs" with { type: "text" };
+import { storiesPanel } from "./stories.mjs";
+import { textPanel } from "./text.mjs";
 
-// ---- maths ------------------------------------------------------------------------------------------------------------
-
-/** Places of the sliders. */
-export const UNITS = [8, 16, 32, 48, 64, 96, 128, 192, 256];
-export const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
-export const BATCHES = [1, 2, 4, 8, 16, 32, 64];
-export const RATES = [0.0003, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5];
-export const CLIPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 0]; // 0: none
-
-export const PRESETS = {
-  story: {
-    num_hiddens: 64, num_steps: 32, batch_size: 16, learning_rate: 0.01, optimizer: "adam", clip: 1, carry: true, seed: 0,
-  },
-  explode: {
-    num_hiddens: 64, num_steps: 32, batch_size: 16, learning_rate: 2, optimizer: "sgd", clip: 0, carry: true, seed: 0,
-  },
-  bigram: {
-    num_hiddens: 64, num_steps: 1, batch_size: 64, learning_rate: 0.01, optimizer: "adam", clip: 1, carry: false, seed: 0,
-  },
-  too_big: {
-    num_hiddens: 64, num_steps: 32, batch_size: 16, learning_rate: 0.3, optimizer: "adam", clip: 1, carry: true, seed: 0,
-  },
-  small: {
-    num_hiddens: 8, num_steps: 32, batch_size: 16, learning_rate: 0.02, optimizer: "adam", clip: 1, carry: true, seed: 0,
-  },
-};
-
+const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed");
 /** Settings that a run can take over while it goes on; a change of any other starts it again. */
-export const LIGHT = ["learning_rate", "clip", "optimizer"];
+const LIGHT = ["learning_rate", "clip", "optimizer"];
+const AGES = [0, 10, 40, 100, 300, 1000, 3000, 10_000];
+const MOST_GHOSTS = 3;
+const WORTH_KEEPING = 20; // updates that make a run a ghost
+const FLASH_MS = 2000;
+const LONG = 4; // a gradient of such a length is worth a chart
 
-export const RULES = {
-  num_hiddens: choiceRule(UNITS),
-  num_steps: choiceRule(STEPS),
-  batch_size: choiceRule(BATCHES),
-  learning_rate: numberRule(1e-5, 10),
-  optimizer: choiceRule(["adam", "sgd"]),
-  clip: numberRule(0, 100),
-  carry: flagRule,
-  seed: numberRule(0, 9999, { whole: true }),
-};
+const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
-/** Index of the place next to a value. */
-export function nearest(places, value) {
-  let best = 0;
-  places.forEach((place, i) => {
-    if (Math.abs(place - value) < Math.abs(places[best] - value)) best = i;
-  });
-  return best;
-}
-
-/** The range of the perplexity axis: 2 to 40, and up to a million where it must be. */
-export function perplexityRange(values) {
-  const largest = values.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, value) : most), 0);
-  if (largest <= 40) return { from: 2, to: 40, log: true, ticks: [2, 4, 8, 16, 32] };
-  const to = Math.min(10 ** Math.ceil(Math.log10(largest)), 1e6);
-  return { from: 2, to, log: true, ticks: powerTicks(2, to) };
-}
-
-/** The range of the gradient's axis: whole powers of ten around the values. */
-export function normRange(values, clip) {
-  const good = [...values, clip].filter((value) => value > 0 && Number.isFinite(value));
-  const low = Math.floor(Math.log10(Math.min(0.1, ...good)));
-  const high = Math.ceil(Math.log10(Math.max(10, ...good)));
-  const [from, to] = [10 ** Math.max(low, -6), 10 ** Math.min(high, 9)];
-  return { from, to, log: true, ticks: powerTicks(from, to, { count: 4 }) };
-}
-
-// ---- engines ------------------------------------------------------------------------------------------------------------
-
-/** A worker of this page that trains; `onReport` gets its reports. */
-function createPageEngine(text, onReport, onError) {
-  const url = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
-  const worker = new Worker(url);
-  let sent = false;
-  // A beginning takes the worker a while. What is asked of it meanwhile waits here, and another beginning takes the place
-  // of all that waits, so that a slider which is drawn along its track leaves no queue of runs that nobody wants.
-  const waiting = [];
-  let beginning = false;
-  const flush = () => {
-    while (waiting.length && !beginning) {
-      const message = waiting.shift();
-      beginning = message.kind === "begin";
-      worker.postMessage(message);
-    }
-  };
-  const post = (message) => {
-    if (message.kind === "begin") waiting.length = 0;
-    waiting.push(message);
-    flush();
-  };
-  worker.onmessage = ({ data }) => {
-    if (data.steps === 0) beginning = false;
-    flush();
-    onReport(data);
-  };
-  worker.onerror = (event) => onError(new Error(event.message));
-  return {
-    begin(settings) {
-      post({ kind: "begin", settings, text: sent ? undefined : text });
-      sent = true;
-    },
-    go: () => post({ kind: "go" }),
-    pause: () => post({ kind: "pause" }),
-    step: () => post({ kind: "step" }),
-    set: (changes) => post({ kind: "set", changes }),
-    end() {
-      worker.terminate();
-      URL.revokeObjectURL(url);
-    },
-  };
-}
-
-/**
- * The torch model behind the kernel: it hears commands, and its reports are a trait. Settings reach it as traits.
- * A closed notebook says no goodbye; so each report is answered, and where no answer comes the training pauses.
- */
-function createKernelEngine(model, onReport) {
-  const listen = () => {
-    const report = model.get("report");
-    if (report.status === "running") command("seen");
-    onReport(report);
-  };
-  const command = (kind) => model.send({ kind });
-  model.on("change:report", listen);
-  if (model.get("report").steps !== undefined) listen();
-  return {
-    begin: () => command("begin"),
-    go: () => command("go"),
-    pause: () => command("pause"),
-    step: () => command("step"),
-    set() {},
-    end: () => model.off("change:report", listen),
-  };
-}
-
-// ---- view ---------------------------------------------------------------------------------------------------------------
-
-const SETTINGS = ["num_hiddens", "num_steps", "batch_size", "learning_rate", "optimizer", "clip", "carry", "seed"];
-
-/** A slider over a list of places, with its value beside its name. */
-function placesControl({ label, places, format, onPlace, signal }) {
-  const shown = element("span", { class: "lab-value" });
-  const caption = element("span", { class: "lab-caption" }, element("span", {}, label), " ", shown);
-  const range = rangeControl({
-    label: caption, min: 0, max: places.length - 1, signal, onInput: (i) => onPlace(places[i]),
-  });
-  const set = (value) => {
-    shown.textContent = format(value);
-    range.set(nearest(places, value), format(value));
-  };
-  return { node: range.node, set };
-}
-
-function controlPanel({ t, signal, onChange }) {
-  const slider = (name, places, format = String) =>
-    placesControl({ label: t(name), places, format, signal, onPlace: (value) => onChange({ [name]: value }) });
-  const choice = (name, options, read) =>
-    selectControl({ label: t(name), options, signal, onChange: (value) => onChange({ [name]: read(value) }) });
-  const controls = {
-    learning_rate: slider("learning_rate", RATES),
-    // "none" stands at the right end, after the largest bound
-    clip: placesControl({
-      label: t("clip"), places: CLIPS.map((clip) => clip || 20), signal,
-      format: (clip) => (clip === 20 ? t("clip_none") : String(clip)),
-      onPlace: (clip) => onChange({ clip: clip === 20 ? 0 : clip }),
-    }),
-    optimizer: choice("optimizer", [["adam", t("adam")], ["sgd", t("sgd")]], (value) => value),
-    num_hiddens: slider("num_hiddens", UNITS),
-    num_steps: slider("num_steps", STEPS),
-    batch_size: slider("batch_size", BATCHES),
-    carry: choice("carry", [["yes", t("carry_on")], ["no", t("carry_off")]], (value) => value === "yes"),
-  };
-  const group = (title, names) =>
-    element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...names.map((name) => controls[name].node));
-  const node = element(
-    "div", { class: "lab-controls" },
-    group(t("acts_now"), ["learning_rate", "clip", "optimizer"]),
-    group(t("acts_anew"), ["num_hiddens", "num_steps", "batch_size", "carry"]),
-  );
-  const draw = (state) => {
-    for (const [name, control] of Object.entries(controls)) control.set(state[name]);
-    controls.clip.set(state.clip || 20);
-    controls.carry.set(state.carry ? "yes" : "no");
-  };
-  return { node, draw };
-}
-
-function numberTile(label) {
-  const value = element("b", {}, "–");
-  return { node: element("div", { class: "lab-tile" }, value, element("span", {}, label)), set: (text) => (value.textContent = text) };
-}
-
-function buildView({ el, t, model, signal, commit, reset, say, link }) {
-  const body = element("div", { class: "lab" });
+function buildView({ el, t, model, signal, commit, reset, onReset, say, link, state }) {
   const isTorch = model.get("engine") === "torch" && !model.isStatic;
   let settings = null; // those that the run at hand has
   let report = null;
   let wish = false; // whether it should be training
+  let own = null; // the reader's own text
+  let ghosts = [];
+  let flash = null;
+  let beatenOrder = -1;
+  let isSeen = true; // whether any of the figure is on the screen
+  let order = { cat: 0, until: 0 }; // what the run at hand was begun with
+  let orderedSettings = null;
 
+  // ---- words ----
+  const levelName = (level) => (level.order > 0 ? t("level_n", { order: level.order }) : t("level_0"));
+  const rivalName = (level) => (level.order > 0 ? t("beaten_n", { name: levelName(level) }) : t("beaten_0"));
+  const beatenName = (level) => (level === null ? "–" : rivalName(level));
+  const value = (number) => formatNumber(number);
+  const nextName = (level) =>
+    (level.order > 0 ? t("rival", { name: levelName(level), value: value(level.perplexity) }) : t("rival_0", { value: value(level.perplexity) }));
+
+  // ---- panels ----
+  const now = nowLine();
+  now.set(t("now_waiting"));
   const main = buttonControl({ label: t("start"), class: "d2lrnn-button lab-main", signal, onPress: () => (wish ? pause() : go()) });
-  const one = buttonControl({ label: t("step"), signal, onPress: () => { wish = false; engine.step(); showButtons(); } });
-  const again = buttonControl({ label: t("restart"), signal, onPress: () => restart() });
-  const resetButton = buttonControl({ label: t("reset"), signal, onPress: () => { wish = false; reset(); restart(); } });
-  const presets = Object.keys(PRESETS).map((name) =>
-    buttonControl({ label: t(`preset_${name}`), "data-preset": name, signal, onPress: () => choose(PRESETS[name]) }));
-
-  const perplexity = numberTile(t("now_perplexity"));
-  const updates = numberTile(t("now_steps"));
-  const speed = numberTile(t("now_speed"));
-  const status = element("span", { class: "lab-status" });
-  const chart = lineChart({ height: 250, signal });
-  const norms = lineChart({ height: 110, signal });
-  const sample = element("p", { class: "lab-sample" });
+  const speeds = SPEC.controls.speed.choices.map((name) =>
+    buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => commit({ speed: name }) }));
+  const ownButton = buttonControl({
+    label: t("own_text"), "aria-expanded": "false", signal,
+    onPress: () => {
+      text.node.hidden = !text.node.hidden;
+      ownButton.setAttribute("aria-expanded", String(!text.node.hidden));
+    },
+  });
+  const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
-  const controls = controlPanel({ t, signal, onChange: (values) => commit(values) });
-  const foot = footPanel({ t, how: t("how"), experiment: t("try"), link, say, signal });
-  foot.expect(t("expect"));
-  body.append(
-    element("div", { class: "lab-bar" }, main, one, again, resetButton, status),
-    element("div", { class: "lab-tiles" }, perplexity.node, updates.node, speed.node),
-    trouble,
-    element("div", { class: "lab-head" }, t("perplexity")),
-    chart.node,
-    legend([{ kind: 1, text: t("training") }, { kind: 2, text: t("heldout") }]),
-    element("div", { class: "lab-head" }, t("norm")),
-    norms.node,
-    element("div", { class: "lab-writes" }, element("b", {}, t("writes")), sample),
-    element("div", { class: "lab-presets", role: "group", "aria-label": t("presets") }, element("span", {}, t("presets")), ...presets),
-    controls.node,
-    foot.node,
+  const text = textPanel({ t, signal, onReset, say, onText: learn });
+  const reading = readingPanel({ t, signal, onReset });
+  const curve = curvePanel({ t, signal });
+  const norms = normPanel({ t, signal });
+  const diary = diaryPanel({ t, ages: AGES });
+  const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
+  const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
+  const more = fold(t("change"), network.node);
+  more.addEventListener("toggle", () => report && show(), { signal });
+  const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome });
+  const foot = footRow({ t, reset: () => { pause(); reset(); }, link, say, signal });
+  foot.append(buttonControl({ label: t("share"), signal, onPress: share }));
+  const body = element(
+    "div", { class: "d2lrnn-shape lab" },
+    now.node,
+    element("div", { class: "lab-bar" }, main,
+      element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), ownButton, counter),
+    text.node, trouble, reading.node,
+    element("div", { class: "lab-stage" },
+      element("div", { class: "lab-curves" },
+        element("p", { class: "lab-head" }, t("curve")), curve.node, ghostList, norms.node),
+      diary.node),
+    stories.node, more, foot,
   );
   el.append(body);
 
+  // ---- orders ----
   let pending = 0;
-  let spoken = "";
   const onReport = (fresh) => {
     if (signal.aborted) return;
     report = fresh;
@@ -250,93 +93,206 @@ function buildView({ el, t, model, signal, commit, reset, say, link }) {
     });
   };
   const onError = (error) => {
+    wish = false;
     trouble.textContent = t("failed", { message: error.message });
     trouble.hidden = false;
+    showBar();
   };
   const engine = isTorch ? createKernelEngine(model, onReport) : createPageEngine(model.get("text"), onReport, onError);
 
+  const isFree = () => isTorch || (!document.hidden && isSeen);
   function go() {
+    if (report?.status === "diverged" || report?.status === "ended") restart();
     wish = true;
-    if (report?.status === "diverged") engine.begin(settings);
-    if (!document.hidden) engine.go();
-    showButtons();
+    if (isFree()) engine.go();
+    showBar();
   }
   function pause() {
     wish = false;
     engine.pause();
-    showButtons();
+    showBar();
   }
-  function restart() {
-    engine.begin(settings);
-    if (wish && !document.hidden) engine.go();
-    showButtons();
+  /** Start afresh with these settings; what was becomes a ghost. */
+  function begin(fresh, { cat = 0, until = 0, speed = state().speed } = {}) {
+    if (report && report.steps >= WORTH_KEEPING) {
+      const known = { settings: orderedSettings, heldout: report.heldout, perplexity: report.perplexity };
+      ghosts = [...ghosts, known].slice(-MOST_GHOSTS);
+    }
+    settings = fresh;
+    orderedSettings = fresh;
+    order = { cat, until };
+    report = null;
+    flash = null;
+    beatenOrder = -1;
+    trouble.hidden = true;
+    engine.begin({ settings: fresh, text: own, cat, until, speed });
+    showGhosts();
   }
-  function choose(preset) {
-    commit(preset);
+  function restart(fresh = settings) {
+    stories.leave();
+    begin(fresh);
   }
-  const onVisibility = () => {
-    if (!wish || isTorch) return; // a kernel's training is not the page's to stop
-    if (document.hidden) engine.pause();
-    else engine.go();
-  };
-  document.addEventListener("visibilitychange", onVisibility, { signal });
+  function change(values) {
+    commit(values);
+  }
+  function learn(chosen) {
+    ghosts = [];
+    if (report) report.steps = 0; // a run on another text is no rival of this one
+    own = chosen;
+    restart();
+    go();
+  }
+  function runStory(step, phase) {
+    const values = { ...step.state, ...(phase > 0 ? step.then : {}) };
+    if (own !== null && report) report.steps = 0;
+    if (own !== null) ghosts = [];
+    own = null; // a story is told with the book's own text
+    settings = pick(values, SETTINGS); // so that the traits' change does not start yet another run
+    commit(values);
+    begin(settings, { cat: step.cat, until: step.until, speed: values.speed });
+    wish = true;
+    if (isFree()) engine.go();
+    showBar();
+  }
+  function outcome(i, reports) {
+    return OUTCOMES[i](reports, reports.at(-1).levels, beatenName, SPEC.steps[i].cat);
+  }
+  async function share() {
+    if (report === null) return;
+    const { spelled, perplexity, tokens, seconds, levels } = report;
+    const { beaten } = standing(perplexity, levels);
+    const in_ = (time) => formatNumber(Math.max(1, time), 0);
+    const headline = spelled?.seconds !== undefined
+      ? t("share_spelled", { seconds: in_(spelled.seconds) })
+      : beaten && report.steps > 0 ? t("share_beat", { beaten: rivalName(beaten), seconds: in_(seconds) }) : t("share_fresh");
+    const canvas = document.createElement("canvas");
+    drawPicture(canvas, {
+      report, headline,
+      foot: t("share_foot", { units: settings.num_hiddens, perplexity: value(perplexity), characters: formatNumber(tokens, 0) }),
+      levelName: (level) => `${levelName(level)} ${value(level.perplexity)}`,
+      ageName: (age) => t("diary_age", { age: formatNumber(age, 0) }),
+    });
+    await saveCanvas(canvas, "my-network.png");
+    say(t("shared"));
+  }
 
-  function showButtons() {
-    if (report?.status === "diverged") wish = false;
-    main.textContent = wish ? t("pause") : t("start");
+  const follow = () => {
+    if (!wish || isTorch) return; // a kernel's training is not the page's to stop
+    if (isFree()) engine.go();
+    else engine.pause();
+  };
+  document.addEventListener("visibilitychange", follow, { signal });
+  const watcher = new IntersectionObserver((entries) => {
+    isSeen = entries.at(-1).isIntersecting;
+    follow();
+  });
+  watcher.observe(body);
+
+  // ---- what is shown ----
+  function showBar() {
+    main.textContent = t(wish ? "pause" : report?.status === "ended" || report?.status === "diverged" ? "again" : "start");
     main.setAttribute("aria-pressed", String(wish));
-    const kind = report === null || report.steps === 0 ? "idle" : report.status === "running" ? "running" : "paused";
-    const place = isTorch ? t("on_device", { device: report?.device ?? "torch" }) : t("on_page");
-    status.textContent = `${t(wish && kind === "idle" ? "running" : kind)} ${place}`;
-    const exactly = (name) => settings && SETTINGS.every((key) => PRESETS[name][key] === settings[key]);
-    for (const button of presets) button.setAttribute("aria-pressed", String(exactly(button.dataset.preset)));
+    if (report === null) return;
+    const { steps, seconds, busy, tokens } = report;
+    const counts = { steps: formatNumber(steps, 0), seconds: formatNumber(seconds, 0) };
+    if (isTorch) counter.textContent = t("count_device", { ...counts, device: report.device });
+    else if (state().speed === "flat" && busy > 0.5) counter.textContent = t("count_fast", { ...counts, speed: formatNumber(tokens / busy, 0) });
+    else counter.textContent = t("count", counts);
+  }
+
+  function sentence() {
+    const { steps, perplexity, levels, status, ended } = report;
+    const values = { steps: formatNumber(steps, 0), perplexity: value(perplexity) };
+    if (status === "diverged") return emphasised(t.raw("now_diverged"), values);
+    if (steps === 0) return emphasised(t.raw("now_fresh"), values);
+    if (isLost(report)) return emphasised(t.raw("now_lost"), { ...values, best: value(bestOf(report.heldout)) });
+    const { beaten, next } = standing(perplexity, levels);
+    const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
+    const key = beaten === null ? "now_none" : next === null ? "now_all" : "now_better";
+    const end = ended === "plateau" || ended === "most" ? [` ${t(`ended_${ended}`)}`] : [];
+    return [...emphasised(t.raw(key), { ...values, ...names }), ...end];
+  }
+
+  function showGhosts() {
+    ghosts = ghosts.map((ghost, i) => ({ ...ghost, place: i + 1, letter: "ABC"[i] }));
+    const described = ({ settings: s }) => [
+      t(`cell_${s.cell}`), `${s.num_hiddens} × ${s.num_steps} × ${s.batch_size}`, `${t(`optimizer_${s.optimizer}`)} ${s.learning_rate}`,
+      s.clip ? t("clip_level", { clip: s.clip }) : t("clip_none"),
+    ].join(", ");
+    ghostList.hidden = ghosts.length === 0;
+    ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
+      label: t("ghost_label", { letter: ghost.letter, settings: described(ghost), perplexity: value(ghost.perplexity) }), signal,
+      class: "d2lrnn-button lab-ghost-button", onPress: () => { commit(ghost.settings); },
+    })));
   }
 
   function show() {
-    const { steps, tokens, seconds, train, heldout, norms: gradient, levels } = report;
+    const { levels, perplexity } = report;
     if (isTorch) wish = report.status === "running";
+    if (report.status === "diverged" || report.status === "ended") wish = false;
+    report.perUpdate = report.batchSize * settings.num_steps;
+    const { beaten, next } = standing(perplexity, levels);
+    const order_ = beaten?.order ?? -1;
+    if (report.steps > 0 && order_ > beatenOrder) {
+      flash = { order: order_, since: performance.now() };
+      say(t("bell", { beaten: rivalName(beaten) }));
+    }
+    beatenOrder = Math.max(beatenOrder, order_);
+    if (flash && performance.now() - flash.since > FLASH_MS) flash = null;
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
-    const last = heldout.ys.at(-1);
-    perplexity.set(last === undefined ? "–" : formatNumber(last));
-    updates.set(formatNumber(steps, 0));
-    speed.set(seconds > 0.05 ? formatNumber(tokens / seconds, 0) : "–");
-    const names = levels.map(({ order, perplexity: value }) => ({
-      value, text: order === 0 ? t("uniform") : order === 1 ? t("unigram") : t("ngram", { order }),
-    }));
-    const x = { to: Math.max(tokens, 1000), label: t("characters") };
-    const shown = (value) => (Number.isFinite(value) ? formatNumber(value) : "–");
-    chart.draw({
-      x, y: perplexityRange([...train.ys, ...heldout.ys]), levels: names,
-      lines: [{ ...train, kind: 1 }, { ...heldout, kind: 2 }],
-      description: t("chart", { training: shown(train.ys.at(-1)), heldout: shown(last), characters: formatNumber(tokens, 0) }),
-    });
-    const bound = settings.clip > 0 ? [{ value: settings.clip, text: t("clip_level", { clip: settings.clip }) }] : [];
-    norms.draw({
-      x: { to: x.to }, y: normRange(gradient.ys, settings.clip), levels: bound, lines: [{ ...gradient, kind: 3 }],
-      description: t("norm_chart", { norm: shown(gradient.ys.at(-1)) }),
-    });
-    sample.textContent = report.sample;
-    const lost = report.status === "diverged";
-    trouble.textContent = lost ? t("diverged") : "";
-    trouble.hidden = !lost;
-    showButtons();
-    const words = lost ? t("diverged_spoken", { steps }) : t("spoken", { steps, heldout: shown(last) });
-    const stopped = report.status !== "running";
-    if (steps > 0 && stopped && words !== spoken) say(words);
-    if (stopped) spoken = words;
+    body.dataset.status = report.status;
+    now.set(...sentence());
+    reading.draw(report);
+    const shown = { ...report, beatenOrder: order_, nextOrder: next?.order ?? -1 };
+    curve.draw({ report: shown, ghosts, flash, now: performance.now() });
+    norms.draw({ report, clip: settings.clip }, order.cat > 0 || report.longest > LONG || more.open);
+    diary.draw(report);
+    showBar();
+    if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
+    stories.hear(report); // it may begin another run
   }
 
-  const draw = (state) => {
-    const fresh = Object.fromEntries(SETTINGS.map((name) => [name, state[name]]));
-    const changed = settings === null ? SETTINGS : SETTINGS.filter((name) => fresh[name] !== settings[name]);
-    settings = fresh;
-    controls.draw(fresh);
-    if (changed.some((name) => !LIGHT.includes(name))) restart();
-    else if (changed.length) engine.set(Object.fromEntries(changed.map((name) => [name, fresh[name]])));
+  onReset(() => {
+    wish = false;
+    own = null;
+    ghosts = [];
+    if (report) report.steps = 0;
+    ownButton.setAttribute("aria-expanded", "false");
+    stories.leave();
+    begin(pick(model.get("author_state"), SETTINGS), { speed: model.get("author_state").speed });
+    showBar();
+  });
+
+  const draw = (values) => {
+    const fresh = pick(values, SETTINGS);
+    network.draw(values);
+    for (const button of speeds) button.setAttribute("aria-pressed", String(button.dataset.speed === values.speed));
+    engine.pace(values.speed);
+    if (settings === null) {
+      settings = orderedSettings = fresh;
+      if (!isTorch || model.get("report").steps === undefined) begin(fresh);
+    } else {
+      const changed = SETTINGS.filter((name) => fresh[name] !== settings[name]);
+      if (changed.some((name) => !LIGHT.includes(name))) {
+        const wasRunning = wish;
+        restart(fresh);
+        if (wasRunning) go();
+      } else if (changed.length) {
+        settings = fresh;
+        engine.set(pick(fresh, changed));
+      }
+    }
     if (report) show();
-    else showButtons();
+    else showBar();
   };
-  return { draw, destroy: () => { cancelAnimationFrame(pending); engine.end(); } };
+  return {
+    draw,
+    destroy() {
+      cancelAnimationFrame(pending);
+      watcher.disconnect();
+      engine.end();
+    },
+  };
 }
 
-export default explorable({ words: SPEC.words, traits: SETTINGS, build: buildView, rules: RULES });
+export default explorable({ spec: SPEC, build: buildView });

@@ -1,70 +1,151 @@
-// One run of training, as the lab's worker drives it: settings and a text in, a report of numbers and letters out.
+// One run of training, as the lab's worker drives it: settings and a text in; numbers, letters and a reading out.
 import {
   applyUpdate, carryState, clipGradients, countNgrams, createModel, createOptimiser, createReader, createWorkspace,
   fillWindows, forward, initialise, lossAndGradients, randomSource, randomStarts, reshapeProbs, resetState,
-  restartOptimiser, sampleIndex, scoreNgram, scoreText, surpriseNats,
+  restartOptimiser, sampleIndex, scoreText, surpriseNats,
 } from "../core.mjs";
+import { cellOf } from "../gated.mjs";
 import { PLAIN } from "../kernels.mjs";
 
 /** Share of the text, at its end, that training never sees. */
 export const HELDOUT_SHARE = 0.1;
-const MOST_POINTS = 400;
+/** Letters of the held-out sentence that the page shows. */
+export const SENTENCE = 96;
+/** Updates after which the diary gets a line. */
+export const AGES = [0, 10, 40, 100, 300, 1000, 3000, 10_000];
+/** A word of at least so many letters counts when the lab asks whether words are real. */
+const WORD = 3;
 
-/** A text as indices: { vocab, trainIds, heldoutIds }, the vocabulary by falling frequency as d2lrnn.Vocab. */
+/** Python's round: a half goes to the even neighbour. */
+function roundHalfEven(value) {
+  const whole = Math.floor(value);
+  const rest = value - whole;
+  return rest > 0.5 || (rest === 0.5 && whole % 2 === 1) ? whole + 1 : whole;
+}
+
+/** A text as indices, numbered and split as d2lrnn.encode_text does: { vocab, trainIds, heldoutIds, words }. */
 export function prepareText(text) {
   const counts = new Map();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
   const vocab = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || (a < b ? -1 : 1));
   const index = new Map(vocab.map((character, i) => [character, i]));
   const ids = Int32Array.from(text, (character) => index.get(character));
-  // Rounded down to what is kept, as in d2lrnn.load_text.
-  const numTrain = ids.length - Math.floor(ids.length * HELDOUT_SHARE);
-  return { vocab, trainIds: ids.subarray(0, numTrain), heldoutIds: ids.subarray(numTrain) };
+  const numTrain = ids.length - roundHalfEven(ids.length * HELDOUT_SHARE);
+  return { vocab, trainIds: ids.subarray(0, numTrain), heldoutIds: ids.subarray(numTrain), words: new Set(wordsOf(text)) };
 }
 
-/** Held-out perplexities of models that only count, the lines to fall below. */
-export function countingLevels({ vocab, trainIds, heldoutIds }, orders = [1, 2, 3, 5]) {
-  const table = countNgrams(trainIds, Math.max(...orders), vocab.length);
-  const perplexityOf = ({ nats, numTokens }) => Math.exp(nats / numTokens);
-  return [
-    { order: 0, perplexity: vocab.length },
-    ...orders.map((order) => ({ order, perplexity: perplexityOf(scoreNgram(table, order, heldoutIds)) })),
-  ];
+/** The words of a text that are long enough to tell something. */
+function wordsOf(text) {
+  return text.toLowerCase().split(/[^\p{L}\p{M}]+/u).filter((word) => word.length >= WORD);
 }
 
-/** Where the sequences of a batch begin when each carries its state on: evenly along the text. */
+/** Of the words that a text holds, but for the first and the last: how many there are, and how many are real. */
+export function countReal(text, words) {
+  const whole = wordsOf(text.slice(text.indexOf(" "), text.lastIndexOf(" ")));
+  return { real: whole.filter((word) => words.has(word)).length, words: whole.length };
+}
+
+/** The held-out letters that the page shows: from the beginning of a word on, if there are words. */
+export function sentenceIds({ vocab, heldoutIds }, length = SENTENCE) {
+  const space = heldoutIds.subarray(0, 40).indexOf(vocab.indexOf(" "));
+  return heldoutIds.subarray(space + 1, space + 1 + length);
+}
+
+/** The first place in a sorted array, from `low` on, whose number is at least `code`. */
+function bisect(codes, code, low = 0) {
+  let high = codes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (codes[middle] < code) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * Held-out perplexities of n-grams, n from 0 to `most`: the rivals. As d2lrnn.NGramLM's, in one walk along the text.
+ *
+ * With a large alphabet the longest ones are left out: their number of possible n-grams does not fit a number.
+ */
+export function rivals({ vocab, trainIds, heldoutIds }, most = 5) {
+  const base = vocab.length + 1;
+  let longest = most;
+  while (base ** longest > Number.MAX_SAFE_INTEGER) longest -= 1;
+  const { codes } = countNgrams(trainIds, longest, vocab.length);
+  const ranges = Array.from({ length: longest }, () => new Map()); // of contexts met before, by their length
+  const range = (length, code) => {
+    const known = ranges[length].get(code);
+    if (known) return known;
+    const width = base ** (longest - length);
+    const step = width / base;
+    const from = bisect(codes, code * width + step); // a context at the very end of the text has no follower
+    const to = bisect(codes, (code + 1) * width, from);
+    let types = 0;
+    for (let i = from; i < to; i = bisect(codes, (Math.floor(codes[i] / step) + 1) * step, i)) types += 1;
+    const found = { from, total: to - from, types, step, start: code * width };
+    ranges[length].set(code, found);
+    return found;
+  };
+  const nats = new Float64Array(longest + 1);
+  for (let place = 1; place < heldoutIds.length; place += 1) {
+    const id = heldoutIds[place];
+    let p = 1 / vocab.length;
+    let code = 0;
+    let seen = true;
+    for (let length = 0; length < longest; length += 1) {
+      if (length > 0 && length <= place) code += (heldoutIds[place - length] + 1) * base ** (length - 1);
+      if (seen && length <= place) {
+        const { from, total, types, step, start } = range(length, code);
+        seen = total > 0; // otherwise no longer context was seen either
+        if (seen) {
+          const first = bisect(codes, start + (id + 1) * step, from);
+          const count = bisect(codes, start + (id + 2) * step, first) - first;
+          p = (count + types * p) / (total + types);
+        }
+      }
+      nats[length + 1] -= Math.log(p);
+    }
+  }
+  const perplexity = (order) => (order === 0 ? vocab.length : Math.exp(nats[order] / (heldoutIds.length - 1)));
+  return Array.from(nats, (_, order) => ({ order, perplexity: perplexity(order) }));
+}
+
+/** Where the sequences of a batch begin when each carries its state on, as d2lrnn.SequentialWindows: { starts, windows }. */
 export function lanes(numTokens, batchSize, numSteps) {
-  const length = Math.floor((numTokens - 1) / batchSize);
-  const windows = Math.max(1, Math.floor(length / numSteps));
-  return { starts: Int32Array.from({ length: batchSize }, (_, i) => i * length), windows };
+  const length = Math.floor(numTokens / batchSize);
+  // The last stream has no neighbour to borrow its last target from.
+  const inputs = Math.min(length, numTokens - 1 - (batchSize - 1) * length);
+  return { starts: Int32Array.from({ length: batchSize }, (_, i) => i * length), windows: Math.floor(inputs / numSteps) };
 }
 
-/** A list of points that halves its density whenever it is full, so that a run of any length fits; the newest is its last. */
-export function createTrace() {
-  const xs = [];
-  const ys = [];
-  let every = 1;
-  let seen = 0;
-  let passing = false; // whether the last point stands there only until the next
+/**
+ * A curve for a logarithmic axis: fifty bins a power of ten, of each the smallest, the largest and the newest value.
+ *
+ * So a run of any length fits, and no spike is lost.
+ */
+export function createTrace(binsPerDecade = 50) {
+  const bins = [];
   return {
-    xs,
-    ys,
     add(x, y) {
-      seen += 1;
-      if (passing) {
-        xs.pop();
-        ys.pop();
+      const point = [x, y];
+      const key = x > 0 ? Math.floor(binsPerDecade * Math.log10(x)) : -1;
+      const bin = bins.at(-1);
+      if (bin?.key !== key) {
+        bins.push({ key, least: point, most: point, last: point });
+        return;
       }
-      xs.push(x);
-      ys.push(y);
-      passing = seen % every !== 0;
-      if (passing || xs.length < MOST_POINTS) return;
-      for (let i = 0; i < xs.length / 2; i += 1) {
-        xs[i] = xs[2 * i + 1];
-        ys[i] = ys[2 * i + 1];
-      }
-      xs.length = ys.length = MOST_POINTS / 2;
-      every *= 2;
+      if (y < bin.least[1]) bin.least = point;
+      if (y > bin.most[1]) bin.most = point;
+      bin.last = point;
+    },
+    /** { xs, ys }, from left to right. */
+    points() {
+      const all = bins.flatMap(({ least, most, last }) => [...new Set([least, most, last])].sort((a, b) => a[0] - b[0]));
+      return { xs: all.map(([x]) => x), ys: all.map(([, y]) => y) };
+    },
+    /** The newest value. */
+    get last() {
+      return bins.at(-1)?.last[1];
     },
   };
 }
@@ -72,17 +153,21 @@ export function createTrace() {
 /**
  * A run of training.
  *
- * `settings`: num_hiddens, num_steps, batch_size, carry, seed fix its shape; learning_rate, optimizer, clip (0: none) may be
- * set anew while it runs, with `set`. With `carry` each sequence goes on where its last window ended and keeps its
+ * `settings`: cell, num_hiddens, num_steps, batch_size, carry, seed fix its shape; learning_rate, optimizer, clip (0: none)
+ * may be set anew while it runs, with `set`. With `carry` each sequence goes on where its last window ended and keeps its
  * state; without, every window starts anywhere, from zero, and the held-out text is read in windows from zero too.
+ * A short text gets fewer sequences at once: as many as it has room for.
  *
  * The run takes over the kernels' memory: one set serves one run at a time.
  */
-export function createTraining({ vocab, trainIds, heldoutIds }, settings, kernels = PLAIN) {
-  const { num_hiddens: numHiddens, num_steps: numSteps, batch_size: batchSize, carry, seed } = settings;
+export function createTraining(text, settings, kernels = PLAIN) {
+  const { vocab, trainIds, heldoutIds, words } = text;
+  const { num_hiddens: numHiddens, num_steps: numSteps, carry, seed, cell = "tanh" } = settings;
   const vocabSize = vocab.length;
+  let batchSize = settings.batch_size;
+  while (batchSize > 1 && lanes(trainIds.length, batchSize, numSteps).windows < 1) batchSize -= 1;
   kernels.clear();
-  const model = initialise(createModel(vocabSize, numHiddens, null, kernels), seed);
+  const model = initialise(createModel(vocabSize, numHiddens, null, kernels, cellOf(cell)), seed);
   const workspace = createWorkspace(model, batchSize, numSteps);
   const random = randomSource(seed + 1);
   const X = new Int32Array(batchSize * numSteps);
@@ -92,11 +177,17 @@ export function createTraining({ vocab, trainIds, heldoutIds }, settings, kernel
   let { learning_rate: learningRate, clip } = settings;
   const optimiser = createOptimiser(settings.optimizer, model.flat.length, kernels);
   const score = carry ? textScorer(model, heldoutIds) : windowScorer(model, heldoutIds, numSteps);
+  const reader = createReader(model);
+  const sentence = sentenceIds(text);
+  const prefix = trainIds.subarray(0, 4);
   let window = 0;
+  let cat = false; // whether it is on the keyboard
   let smooth = 0; // mean nats of late steps, each counting 3% less than the one after it
   let weight = 0;
   const report = {
-    steps: 0, tokens: 0, status: "running", train: createTrace(), norms: createTrace(), heldout: createTrace(),
+    steps: 0, tokens: 0, status: "running", batchSize, train: createTrace(), norms: createTrace(), heldout: createTrace(),
+    longest: 0, // length of the longest gradient
+    diary: [], spelled: null,
   };
 
   /** One update; false once the numbers are lost. */
@@ -111,6 +202,11 @@ export function createTraining({ vocab, trainIds, heldoutIds }, settings, kernel
       resetState(workspace, numHiddens);
       fillWindows(X, Y, trainIds, randomStarts(starts, trainIds.length, numSteps, random), numSteps);
     }
+    if (cat) {
+      X.fill(vocabSize - 1); // the rarest letter, over and over
+      Y.fill(vocabSize - 1);
+      cat = false;
+    }
     const loss = lossAndGradients(model, workspace, X, Y);
     const norm = clipGradients(workspace.grads, clip > 0 ? clip : Infinity, kernels);
     if (!Number.isFinite(loss) || !Number.isFinite(norm)) {
@@ -121,6 +217,7 @@ export function createTraining({ vocab, trainIds, heldoutIds }, settings, kernel
     if (carry) carryState(workspace, numHiddens);
     report.steps += 1;
     report.tokens += batchSize * numSteps;
+    report.longest = Math.max(report.longest, norm);
     smooth = 0.97 * smooth + 0.03 * loss;
     weight = 0.97 * weight + 0.03;
     report.train.add(report.tokens, Math.exp(smooth / weight));
@@ -132,35 +229,84 @@ export function createTraining({ vocab, trainIds, heldoutIds }, settings, kernel
   function evaluate() {
     const { nats, numTokens } = score();
     report.heldout.add(report.tokens, Math.exp(nats / numTokens));
+    if (report.spelled === null && words.size > 50) {
+      const { real, words: all } = countReal(write(400), words);
+      if (all >= 20 && real >= all / 2) report.spelled = { steps: report.steps, real, words: all };
+    }
   }
 
-  /** `length` characters written by the model as it is now, from `seedText` on. */
-  function write(length, seedText, temperature = 0.7) {
-    const reader = createReader(model);
+  /** `length` characters written by the model as it is now, after the text's first four; equal weights, equal text. */
+  function write(length, temperature = 0.7) {
+    const dice = randomSource(seed + 2);
+    reader.reset();
     let probs;
-    for (const character of seedText) probs = reader.read(Math.max(0, vocab.indexOf(character)));
+    for (const id of prefix) probs = reader.read(id);
     let text = "";
     for (let i = 0; i < length; i += 1) {
-      if (!carry && i % numSteps === 0) reader.state = new Float32Array(numHiddens); // it never learned to go on
-      const index = sampleIndex(reshapeProbs(probs, { temperature }), random());
+      const index = sampleIndex(reshapeProbs(probs, { temperature }), dice());
+      if (index < 0) break; // its numbers are lost
       text += vocab[index];
+      if (!carry && i % numSteps === 0) reader.reset(); // it never learned to go on
       probs = reader.read(index);
     }
     return text;
   }
 
+  /** A line of the diary: what it writes at its age, and how well it predicts. */
+  function note(length = 60) {
+    report.diary.push({ age: report.steps, perplexity: report.heldout.last, text: write(length) });
+  }
+
+  /** Read the sentence: { nats, top, states }, the price of each letter but the first, the five likeliest there, all states. */
+  function read() {
+    const nats = [];
+    const top = [];
+    const states = new Int8Array(sentence.length * numHiddens);
+    reader.reset();
+    sentence.forEach((id, i) => {
+      if (!carry && i % numSteps === 0) reader.reset();
+      const probs = reader.read(id);
+      const state = reader.state;
+      for (let j = 0; j < numHiddens; j += 1) states[i * numHiddens + j] = Math.round(127 * state[j]);
+      if (i === sentence.length - 1) return;
+      const p = probs[sentence[i + 1]];
+      nats.push(p > 1e-30 ? -Math.log(p) : -Math.log(1e-30)); // weights that overflowed give no number
+      top.push(likeliest(probs, 5).map((k) => [vocab[k], probs[k] || 0]));
+    });
+    return { nats, top, states };
+  }
+
   return {
     report,
     model,
+    sentence: Array.from(sentence, (id) => vocab[id]),
     step,
     evaluate,
     write,
+    note,
+    read,
+    /** Let the cat lie on the keyboard: the next minibatch is the rarest letter, over and over. */
+    letCat() {
+      cat = true;
+    },
     set(changes) {
       if (changes.learning_rate !== undefined) learningRate = changes.learning_rate;
       if (changes.clip !== undefined) clip = changes.clip;
       if (changes.optimizer !== undefined && changes.optimizer !== optimiser.kind) restartOptimiser(optimiser, changes.optimizer);
     },
   };
+}
+
+/** Indices of the `count` largest probabilities, largest first. */
+function likeliest(probs, count) {
+  const found = [];
+  probs.forEach((p, i) => {
+    let at = found.length;
+    while (at > 0 && p > probs[found[at - 1]]) at -= 1;
+    if (at < count) found.splice(at, 0, i);
+    if (found.length > count) found.pop();
+  });
+  return found;
 }
 
 /** A function that scores a text as one reading, with buffers made once. */

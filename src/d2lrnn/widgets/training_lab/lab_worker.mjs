@@ -1,40 +1,56 @@
-// Runs as a classic script in the lab's worker. Messages in: { kind: "begin", text, settings }, "go", "step", "pause",
-// { kind: "set", changes }. Message out: the report, whenever there is something new to show.
-import { countingLevels, createTraining, prepareText } from "./lab_training.mjs";
+// Runs as a classic script in the lab's worker. Messages in: { kind: "begin", run, text, settings, cat, until }, "go",
+// "pause", { kind: "pace", speed }, { kind: "set", changes }, "cat". Message out: the report, whenever there is something new.
+import { AGES, createTraining, prepareText, rivals } from "./lab_training.mjs";
 import { createKernels } from "../simd.mjs";
 
 const SLICE_MS = 30; // then the queue of messages is looked at
-const REPORT_MS = 120;
-const WRITE_MS = 900;
-const SAMPLE_LENGTH = 120;
+const REPORT_MS = 90;
+const REST_MS = 15; // where the pace leaves nothing to do
+const MOST_UPDATES = 50_000;
+/** A free run ends when it has not improved by this share while its age doubled. */
+const GAIN = 0.005;
+const YOUNG = 3000;
+
+/** Updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly. */
+const PACES = {
+  slow: (steps) => Math.min(120, Math.max(3, 0.3 * steps)),
+  normal: (steps) => Math.min(1200, Math.max(20, 1.5 * steps)),
+  flat: () => Infinity,
+};
 
 const kernels = createKernels();
 let text = null;
-let levels = null;
+let levels = [];
 let training = null;
+let run = 0;
+let cat = 0; // the update at which the cat comes, 0 for never
+let until = 0; // the update at which the run ends, 0 for a free run
+let speed = "slow";
 let running = false;
-let seconds = 0; // of training, without pauses
+let ended = null; // why a run is over: "until", "plateau" or "most"
+let due = 0; // updates that the pace allows
+let lastWork = 0;
+let seconds = 0; // of running, without pauses
+let busy = 0; // of computing updates
 let lastReport = 0;
-let lastWriting = 0;
 let heldoutCost = 0; // seconds that scoring the held-out text takes
-let lastHeldout = 0; // seconds of training at the last one
-let sample = "";
+let heldoutSeconds = 0; // in all
+let scoredTokens = 0; // when it was scored last
+let best = { perplexity: Infinity, steps: 0 };
 
 /** Send what there is to show. */
 function tell() {
-  const { steps, tokens, status, train, norms, heldout } = training.report;
+  const { steps, tokens, status, batchSize, train, norms, heldout, longest, diary, spelled } = training.report;
   lastReport = performance.now();
   self.postMessage({
-    steps,
-    tokens,
-    seconds,
-    sample,
-    levels,
+    run, steps, tokens, seconds, busy, batchSize, longest, spelled, levels, ended,
+    diary: [...diary],
     kernels: kernels.name,
-    status: status === "diverged" ? status : running ? "running" : "paused",
-    train: { xs: train.xs, ys: train.ys },
-    norms: { xs: norms.xs, ys: norms.ys },
-    heldout: { xs: heldout.xs, ys: heldout.ys },
+    status: status === "diverged" ? status : ended ? "ended" : running ? "running" : "paused",
+    train: train.points(), norms: norms.points(), heldout: heldout.points(),
+    perplexity: heldout.last,
+    sentence: training.sentence,
+    ...training.read(),
   });
 }
 
@@ -42,7 +58,11 @@ function evaluate() {
   const start = performance.now();
   training.evaluate();
   heldoutCost = (performance.now() - start) / 1000;
-  lastHeldout = seconds;
+  heldoutSeconds += heldoutCost;
+  const { tokens, steps, heldout, spelled } = training.report;
+  scoredTokens = tokens;
+  if (heldout.last < best.perplexity * (1 - GAIN)) best = { perplexity: heldout.last, steps };
+  if (spelled && spelled.seconds === undefined) spelled.seconds = seconds;
 }
 
 // The next slice comes by message: a timer that sets itself anew waits four milliseconds each time.
@@ -57,64 +77,103 @@ turns.port1.onmessage = () => {
 function takeTurn() {
   if (turnIsDue) return;
   turnIsDue = true;
-  turns.port2.postMessage(null);
+  if (due >= 1) turns.port2.postMessage(null);
+  else setTimeout(() => turns.port1.onmessage(), REST_MS);
 }
 
-/** Train for a slice of time. */
+/** Why the run is over, or null. */
+function end() {
+  const { steps } = training.report;
+  if (until) return steps >= until ? "until" : null;
+  if (steps >= MOST_UPDATES) return "most";
+  return steps > YOUNG && steps > 2 * best.steps ? "plateau" : null;
+}
+
+/** One update with all that belongs to its age; false once the numbers are lost. */
+function update() {
+  const { report } = training;
+  if (report.steps + 1 === cat) {
+    evaluate(); // what it was before
+    training.letCat();
+  }
+  if (!training.step()) return false;
+  const { steps, tokens } = report;
+  const isAge = AGES.includes(steps);
+  const isNear = cat && steps >= cat && steps < cat + 40; // what the cat did is seen update by update
+  // Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
+  if (isAge || isNear || steps === until || (tokens >= 1.05 * scoredTokens && heldoutSeconds <= 0.25 * (seconds + 0.4))) evaluate();
+  if (isAge) training.note();
+  return true;
+}
+
+/** Train for a slice of time, as much as the pace allows. */
 function work() {
   const start = performance.now();
+  const passed = Math.min(start - lastWork, 100) / 1000;
+  lastWork = start;
+  seconds += passed;
+  const pace = PACES[speed](training.report.steps);
+  due = pace === Infinity ? Infinity : Math.min(due + pace * passed, 0.25 * pace + 1);
+  const before = heldoutSeconds;
   let good = true;
-  while (good && performance.now() - start < SLICE_MS) good = training.step();
-  seconds += (performance.now() - start) / 1000;
-  if (!good) {
+  let worked = false;
+  while (good && due >= 1 && ended === null && performance.now() - start < SLICE_MS) {
+    good = update();
+    due -= 1;
+    worked = true;
+    ended = end();
+  }
+  busy += (performance.now() - start) / 1000 - (heldoutSeconds - before);
+  if (!good || ended) {
     running = false;
+    if (ended) evaluate();
     tell();
     return;
   }
-  // Scoring the held-out text costs a quarter of the time while the curve is steep, later a tenth.
-  if (seconds - lastHeldout > Math.max(0.12, (seconds < 8 ? 3 : 9) * heldoutCost)) evaluate();
-  if (performance.now() - lastWriting > WRITE_MS) {
-    sample = training.write(SAMPLE_LENGTH, "the ");
-    lastWriting = performance.now();
-  }
-  if (performance.now() - lastReport > REPORT_MS) tell();
+  if (worked && performance.now() - lastReport > REPORT_MS) tell();
   takeTurn();
 }
 
 const actions = {
-  begin({ text: source, settings }) {
-    if (source !== undefined) {
+  begin({ text: source, settings, run: id = 0, cat: comes = 0, until: last = 0, speed: pace = speed }) {
+    const isNew = source !== undefined;
+    if (isNew) {
       text = prepareText(source);
-      levels = countingLevels(text);
+      levels = [];
     }
-    training = createTraining(text, settings, kernels);
+    [run, cat, until, speed] = [id, comes, last, pace];
     running = false;
-    seconds = lastHeldout = 0;
-    sample = training.write(SAMPLE_LENGTH, "the ");
+    ended = null;
+    due = seconds = busy = heldoutSeconds = scoredTokens = 0;
+    best = { perplexity: Infinity, steps: 0 };
+    training = createTraining(text, settings, kernels);
     evaluate();
+    training.note();
+    if (isNew) levels = rivals(text);
     tell();
   },
   go() {
-    if (running || training.report.status === "diverged") return;
+    if (running || ended || training.report.status === "diverged") return;
     running = true;
+    lastWork = performance.now();
+    due = Math.max(due, 1);
     takeTurn();
   },
-  step() {
+  pause() {
+    if (!running) return;
     running = false;
-    if (training.report.status === "diverged") return;
-    const start = performance.now();
-    training.step();
-    seconds += (performance.now() - start) / 1000;
     evaluate();
-    sample = training.write(SAMPLE_LENGTH, "the ");
     tell();
   },
-  pause() {
-    running = false;
-    tell();
+  pace({ speed: pace }) {
+    speed = pace;
+    due = Math.min(due, 1);
   },
   set({ changes }) {
     training.set(changes);
+  },
+  cat() {
+    training.letCat();
   },
 };
 

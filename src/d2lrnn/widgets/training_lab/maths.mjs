@@ -1,0 +1,142 @@
+// What the lab's page computes: standings, axes, labels, colours, a reader's own text, what a story came to. No page here.
+import { formatNumber } from "../ui.mjs";
+import { powerTicks, scale, spreadLabels } from "../charts.mjs";
+
+// ---- the network's standing among its rivals ------------------------------------------------------------------------
+
+/** { beaten, next }: the best n-gram below which a perplexity lies, and the worst that it has still to beat; or null. */
+export function standing(perplexity, levels) {
+  const sorted = [...levels].sort((a, b) => b.perplexity - a.perplexity);
+  const ahead = sorted.filter((level) => !(perplexity < level.perplexity));
+  const behind = sorted.filter((level) => perplexity < level.perplexity);
+  return { beaten: behind.at(-1) ?? null, next: ahead[0] ?? null };
+}
+
+/** The smallest finite value of a curve, or Infinity. */
+export const bestOf = ({ ys }) => ys.reduce((least, y) => (Number.isFinite(y) && y < least ? y : least), Infinity);
+
+/** Whether a run has been thrown off: far worse than it was. */
+export function isLost({ heldout, perplexity, steps }) {
+  return steps > 0 && !(perplexity <= 2 * bestOf(heldout));
+}
+
+// ---- the chart ------------------------------------------------------------------------------------------------------
+
+/** Both axes of the chart, logarithmic: { x: { from, to, ticks }, y }, for curves and levels. */
+export function axes({ tokens, perUpdate, curves, levels }) {
+  const from = Math.max(1, perUpdate / 2); // the age 0 stands at the edge
+  const to = 10 ** Math.max(6, Math.ceil(Math.log10(Math.max(tokens, 1)) - 1e-9));
+  const values = [...curves.flatMap(({ ys }) => ys), ...levels.map((level) => level.perplexity)].filter(Number.isFinite);
+  const most = values.reduce((a, b) => Math.max(a, b), 10);
+  const least = values.reduce((a, b) => Math.min(a, b), 4);
+  const bottom = Math.max(1, 0.9 * least);
+  const top = Math.min(1.15 * most, 1e6);
+  const plain = [1, 1.5, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000].filter((tick) => tick >= bottom && tick <= top);
+  return {
+    x: { from, to, ticks: powerTicks(from, to) },
+    y: { from: bottom, to: top, ticks: top > 1000 ? powerTicks(bottom, top, { count: 5 }) : plain },
+  };
+}
+
+/** The axis of the gradient's length: whole powers of ten around the values. */
+export function normAxis(values, clip) {
+  const good = [...values, clip].filter((value) => value > 0 && Number.isFinite(value));
+  const low = Math.floor(Math.log10(good.reduce((a, b) => Math.min(a, b), 0.1)));
+  const high = Math.ceil(Math.log10(good.reduce((a, b) => Math.max(a, b), 10)));
+  const [from, to] = [10 ** Math.max(low, -6), 10 ** Math.min(Math.max(high, low + 1), 9)];
+  return { from, to, ticks: powerTicks(from, to, { count: 4 }) };
+}
+
+/** Where the levels lie and where their names stand, one below the other: [{ order, y, label }]. */
+export function levelPlaces(levels, y, { top, bottom, gap = 15 }) {
+  const places = spreadLabels(levels.map(({ perplexity }) => y(perplexity)), gap, [top, bottom]);
+  return levels.map((level, i) => ({ ...level, y: y(level.perplexity), label: places[i] }));
+}
+
+/** Maps of both axes onto a picture. */
+export function scales({ x, y }, { left, right, top, bottom }) {
+  return {
+    x: scale([x.from, x.to], [left, right], { log: true }),
+    y: scale([y.from, y.to], [bottom, top], { log: true }),
+  };
+}
+
+// ---- the sentence ---------------------------------------------------------------------------------------------------
+
+const MOST_BITS = 8;
+
+/** How strongly a letter is coloured, 0 to 1, by its price in nats. */
+export const heat = (nats) => Math.min(1, nats / Math.LN2 / MOST_BITS);
+
+/** How a sentence is broken into lines of at most `columns` letters, as even as may be: [from, to] of each. */
+export function lines(length, columns) {
+  const count = Math.max(1, Math.ceil(length / Math.max(1, columns)));
+  const each = Math.ceil(length / count);
+  return Array.from({ length: count }, (_, i) => [i * each, Math.min(length, (i + 1) * each)]).filter(([a, b]) => b > a);
+}
+
+// ---- the reader's own text ------------------------------------------------------------------------------------------
+
+export const LEAST_LETTERS = 2000;
+export const MOST_LETTERS = 300_000;
+export const MOST_SIGNS = 1000;
+const RARE = 3; // a sign that stands in the text fewer times is read as OTHER
+export const OTHER = "□";
+
+/**
+ * A text that a reader brings, made ready: { text, letters, given, signs, rare, problem }.
+ *
+ * Every run of white space becomes one space; the text is cut at MOST_LETTERS; rare signs become one, `rare` has them.
+ * `problem` is null, or "short" or "alike": then there is nothing to train on.
+ */
+export function inspectText(given) {
+  const isCut = given.length > 2 * MOST_LETTERS;
+  const all = Array.from((isCut ? given.slice(0, 2 * MOST_LETTERS) : given).replace(/[\s\u0000-\u001f\u007f-\u009f]+/gu, " "));
+  const kept = all.slice(0, MOST_LETTERS);
+  const counts = new Map();
+  for (const sign of kept) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+  const order = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || (a < b ? -1 : 1));
+  const rare = order.filter((sign, i) => counts.get(sign) < RARE || i >= MOST_SIGNS);
+  const out = new Set(rare);
+  const text = rare.length > 1 ? kept.map((sign) => (out.has(sign) ? OTHER : sign)).join("") : kept.join("");
+  const signs = counts.size - (rare.length > 1 ? rare.length - 1 : 0);
+  const problem = kept.length < LEAST_LETTERS ? "short" : signs < 5 ? "alike" : null;
+  return { text, letters: kept.length, isCut: all.length > kept.length || isCut, signs, rare: rare.length > 1 ? rare : [], problem };
+}
+
+// ---- stories --------------------------------------------------------------------------------------------------------
+
+/** The last score of a curve before a place, and the largest from there on. */
+function around({ xs, ys }, place) {
+  let before = NaN;
+  let worst = 0;
+  xs.forEach((x, i) => {
+    if (x < place) before = ys[i];
+    else worst = Math.max(worst, ys[i] ?? Infinity);
+  });
+  return { before, worst };
+}
+
+const show = (value) => formatNumber(value);
+
+/** What each story came to, as the values of its words; `reports` are the last ones of its runs. */
+export const OUTCOMES = [
+  ([report], levels, name) => ({
+    steps: report.spelled ? formatNumber(report.spelled.steps, 0) : "–",
+    real: report.spelled?.real ?? 0,
+    words: report.spelled?.words ?? 0,
+    perplexity: show(report.perplexity),
+    beaten: name(standing(report.perplexity, levels).beaten),
+  }),
+  ([free, clipped], levels, name, cat) => {
+    const [a, b] = [free, clipped].map((report) => around(report.heldout, cat * report.tokens / report.steps));
+    return {
+      norm: show(free.longest), before: show(a.before), worst: show(a.worst), end: show(free.perplexity),
+      clipped: show(b.worst), clipped_end: show(clipped.perplexity),
+    };
+  },
+  ([report], levels) => ({
+    perplexity: show(report.perplexity),
+    bigram: show(levels.find(({ order }) => order === 2)?.perplexity ?? NaN),
+  }),
+];

@@ -1,0 +1,359 @@
+// The panels of the lab's stage: each makes its elements once and draws a report.
+import { linePath } from "../charts.mjs";
+import { buttonControl, element, formatNumber, formatProbability, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
+import { emphasised } from "../shape.mjs";
+import { axes, heat, levelPlaces, lines, normAxis, scales } from "./maths.mjs";
+
+/** Redraw when the width of a node changes; `draw(width)`. */
+function onWidth(node, draw, signal) {
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    const now = Math.round(node.clientWidth);
+    if (now === width || now === 0) return;
+    width = now;
+    draw(width);
+  });
+  observer.observe(node);
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+}
+
+const bits = (nats) => formatNumber(nats / Math.LN2, 1);
+
+// ---- the sentence and the state -------------------------------------------------------------------------------------
+
+const FIRST_CHOICE = 20;
+const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
+
+/** Letter by letter: coloured and underlined by surprisal, the state of all units below; tap one for its prediction. */
+export function readingPanel({ t, signal, onReset }) {
+  const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
+  const detail = element("div", { class: "lab-detail" });
+  const strip = element("span", { class: "lab-note" });
+  const node = element(
+    "div", { class: "lab-reading" },
+    element("p", { class: "lab-note" }, t("reading")), page, strip, detail,
+  );
+  let width = 0;
+  let latest = null;
+  let shape = ""; // what the lines were built for
+  let letters = [];
+  let strips = [];
+  let chosen = FIRST_CHOICE;
+
+  const build = ({ sentence }, cell) => {
+    letters = [];
+    strips = lines(sentence.length, Math.floor(width / cell)).map(([from, to], _, all) => {
+      const canvas = element("canvas", { class: "lab-strip", "aria-hidden": "true" });
+      return { from, to, canvas, share: (to - from) / (all[0][1] - all[0][0]) };
+    });
+    const rows = strips.map(({ from, to, canvas, share }) => {
+      const row = sentence.slice(from, to).map((letter, i) => {
+        const span = element("span", { class: "lab-letter", "data-place": from + i }, letter === " " ? "\u00a0" : letter);
+        letters.push(span);
+        return span;
+      });
+      return element(
+        "div", { class: "lab-line", style: `width: ${(100 * share).toFixed(3)}%; --lab-letters: ${to - from}`, "aria-hidden": "true" },
+        element("div", { class: "lab-letters" }, ...row), canvas,
+      );
+    });
+    page.replaceChildren(...rows);
+  };
+
+  const paintStrips = ({ states, sentence }) => {
+    const units = states.length / sentence.length;
+    const style = getComputedStyle(page);
+    const colour = (name) => {
+      const hex = style.getPropertyValue(name).trim();
+      return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+    };
+    const [none, more, less] = ["--d2lrnn-surface", "--d2lrnn-blue", "--d2lrnn-vermillion"].map(colour);
+    for (const { from, to, canvas } of strips) {
+      const columns = to - from;
+      if (canvas.width !== columns || canvas.height !== units) Object.assign(canvas, { width: columns, height: units });
+      const context = canvas.getContext("2d");
+      const image = context.createImageData(columns, units);
+      for (let i = 0; i < columns; i += 1) {
+        for (let j = 0; j < units; j += 1) {
+          const value = states[(from + i) * units + j] / 127;
+          const end = value > 0 ? more : less;
+          const at = 4 * (j * columns + i);
+          for (let k = 0; k < 3; k += 1) image.data[at + k] = none[k] + Math.abs(value) * (end[k] - none[k]);
+          image.data[at + 3] = 255;
+        }
+      }
+      context.putImageData(image, 0, 0);
+    }
+    strip.textContent = t("strip", { units });
+  };
+
+  const explain = ({ sentence, nats, top }) => {
+    const letter = visibleCharacter(sentence[chosen]);
+    page.setAttribute("aria-valuemax", sentence.length);
+    page.setAttribute("aria-valuenow", chosen + 1);
+    letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
+    if (chosen === 0) {
+      detail.replaceChildren(element("p", {}, t("first", { letter })));
+      page.setAttribute("aria-valuetext", t("first", { letter }));
+      return;
+    }
+    const price = bits(nats[chosen - 1]);
+    const expected = top[chosen - 1];
+    const before = sentence.slice(Math.max(0, chosen - 8), chosen).join("");
+    const guesses = expected.map(([guess, p]) => element(
+      "span", { class: `lab-guess${guess === sentence[chosen] ? " lab-right" : ""}` },
+      element("b", {}, visibleCharacter(guess)), ` ${formatProbability(p)}`,
+      element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
+    ));
+    const about = emphasised(t.raw("after"), { before: `${chosen > 8 ? "…" : ""}${before}`, letter, bits: price });
+    detail.replaceChildren(element("p", {}, ...about), element("div", { class: "lab-guesses" }, ...guesses));
+    const spoken = expected.map(([guess, p]) => `${visibleCharacter(guess)} ${formatProbability(p)}`).join(", ");
+    page.setAttribute("aria-valuetext", t("letter_spoken", { letter, bits: price, expected: spoken }));
+  };
+
+  const show = () => {
+    if (latest === null || width === 0) return;
+    const { sentence, nats } = latest;
+    const isWide = sentence.some((letter) => letter.codePointAt(0) >= HAN_AND_WIDER);
+    const now = `${width} ${sentence.join("")}`;
+    if (now !== shape) build(latest, isWide ? 21 : width < 500 ? 12 : 12.6);
+    shape = now;
+    chosen = Math.min(chosen, sentence.length - 1);
+    letters.forEach((span, i) => span.style.setProperty("--lab-heat", i === 0 ? 0 : heat(nats[i - 1]).toFixed(3)));
+    paintStrips(latest);
+    explain(latest);
+  };
+  onWidth(page, (now) => {
+    width = now;
+    show();
+  }, signal);
+  // Another theme has other colours, and a canvas does not know.
+  const themes = new MutationObserver(() => latest && width && paintStrips(latest));
+  themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  signal.addEventListener("abort", () => themes.disconnect(), { once: true });
+
+  const choose = (place) => {
+    if (latest === null || !(place >= 0)) return;
+    chosen = Math.min(Math.max(place, 0), latest.sentence.length - 1);
+    explain(latest);
+  };
+  const point = (event) => choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
+  page.addEventListener("click", point, { signal });
+  page.addEventListener("pointermove", (event) => event.pointerType === "mouse" && point(event), { signal });
+  const line = () => (strips[0] ? strips[0].to : 1);
+  const moves = {
+    ArrowLeft: () => chosen - 1, ArrowRight: () => chosen + 1, ArrowUp: () => chosen - line(), ArrowDown: () => chosen + line(),
+    Home: () => 0, End: () => Infinity,
+  };
+  page.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(moves, event.key)) return;
+    event.preventDefault();
+    choose(Math.max(0, moves[event.key]()));
+  }, { signal });
+  onReset(() => choose(FIRST_CHOICE));
+  return { node, draw: (report) => { latest = report; show(); } };
+}
+
+// ---- the curve --------------------------------------------------------------------------------------------------------
+
+const FLASH_S = 2;
+
+/** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it. */
+export function curvePanel({ t, signal }) {
+  const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
+  const node = element("div", { class: "d2lrnn-chart-box" }, picture);
+  let latest = null;
+  let width = 0;
+  onWidth(node, (now) => {
+    width = now;
+    if (latest) paint(latest);
+  }, signal);
+
+  const tick = (value) => (value >= 1e6 ? t("million", { count: value / 1e6 }) : formatNumber(value, 0));
+  const paint = ({ report, ghosts, flash, now }) => {
+    const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
+    const isNarrow = width < 520;
+    const height = isNarrow ? 220 : 250;
+    const box = { left: 38, right: width - (isNarrow ? 100 : 146), top: 12, bottom: height - 38 };
+    const range = axes({ tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels });
+    const { x, y } = scales(range, box);
+    const parts = [];
+    const add = (tag, attributes, ...text) => parts.push(svg(tag, attributes, ...text));
+    for (const value of range.y.ticks) {
+      add("path", { class: "d2lrnn-grid", d: `M${box.left} ${y(value)}H${box.right}` });
+      add("text", { class: "d2lrnn-tick", x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, formatNumber(value, 0));
+    }
+    for (const value of range.x.ticks) {
+      add("path", { class: "d2lrnn-grid", d: `M${x(value)} ${box.top}V${box.bottom + 4}` });
+      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 17, "text-anchor": "middle" }, tick(value));
+    }
+    add("text", { class: "d2lrnn-axis", x: box.right, y: height - 4, "text-anchor": "end" }, t("characters"));
+    for (const level of levelPlaces(levels, y, { top: box.top + 4, bottom: box.bottom })) {
+      const state = level.order === flash?.order ? " lab-flash" : "";
+      const isBeaten = level.order <= report.beatenOrder;
+      const since = state ? `animation-delay: ${(flash.since - now) / 1000}s` : null;
+      add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`, style: since });
+      const name = level.order > 0 ? t("level_n", { order: level.order }) : t(isNarrow ? "level_0_short" : "level_0");
+      const value = formatNumber(level.perplexity, level.perplexity < 10 ? 2 : 1);
+      const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
+      add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4, style: since }, `${isBeaten ? "✓ " : ""}${name} ${value}`);
+    }
+    for (const ghost of ghosts) {
+      const xs = ghost.heldout.xs.map((value) => Math.max(value, range.x.from));
+      add("path", { class: `lab-ghost lab-ghost-${ghost.place}`, d: linePath(xs, ghost.heldout.ys, x, y) });
+      const end = ghost.heldout.ys.findLastIndex(Number.isFinite);
+      if (end >= 0) add("text", { class: "d2lrnn-level-text", x: x(xs[end]) + 4, y: y(ghost.heldout.ys[end]) - 4 }, ghost.letter);
+    }
+    add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
+    const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
+    add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys, x, y) });
+    const [cx, cy] = [x(Math.max(tokens, range.x.from)), y(Math.min(perplexity, 1e9))];
+    add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
+    const atEnd = cx > box.right - 46;
+    add("text", {
+      class: "lab-now-value", x: atEnd ? cx - 8 : cx + 9, y: atEnd ? cy - 12 : cy + 5, "text-anchor": atEnd ? "end" : "start",
+    }, formatNumber(perplexity));
+    picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    picture.setAttribute("height", height);
+    picture.setAttribute("aria-label", t("chart", {
+      perplexity: formatNumber(perplexity), characters: formatNumber(tokens, 0),
+      levels: levels.map((level) => `${level.order ? t("level_n", { order: level.order }) : t("level_0")} ${formatNumber(level.perplexity)}`).join(", "),
+    }));
+    picture.replaceChildren(...parts);
+  };
+  return {
+    node,
+    draw(data) {
+      latest = data;
+      if (width > 0) paint(data);
+    },
+  };
+}
+
+/** The length of each gradient, and the bound at which it is clipped. */
+export function normPanel({ t, signal }) {
+  const picture = svg("svg", { class: "d2lrnn-chart", role: "img", height: 104 });
+  const box = element("div", { class: "d2lrnn-chart-box" }, picture);
+  const node = element("div", { class: "lab-norms", hidden: true }, element("p", { class: "lab-head" }, t("norm")), box);
+  let latest = null;
+  let width = 0;
+  onWidth(box, (now) => {
+    width = now;
+    if (latest) paint(latest);
+  }, signal);
+  const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip }) => {
+    const place = { left: 38, right: width - (width < 520 ? 100 : 146), top: 8, bottom: 92 };
+    const { x: along } = axes({ tokens, perUpdate, curves: [], levels });
+    const up = normAxis(norms.ys, clip);
+    const { x, y } = scales({ x: along, y: up }, place);
+    const parts = up.ticks.flatMap((value) => [
+      svg("path", { class: "d2lrnn-grid", d: `M${place.left} ${y(value)}H${place.right}` }),
+      svg("text", { class: "d2lrnn-tick", x: place.left - 6, y: y(value) + 4, "text-anchor": "end" }, value < 1 ? String(value) : formatNumber(value, 0)),
+    ]);
+    if (clip > 0) {
+      parts.push(
+        svg("path", { class: "d2lrnn-level", d: `M${place.left} ${y(clip)}H${place.right + 8}` }),
+        svg("text", { class: "d2lrnn-level-text lab-next", x: place.right + 11, y: y(clip) + 4 }, t("clip_level", { clip })),
+      );
+    }
+    parts.push(svg("path", { class: "lab-norm", d: linePath(norms.xs, norms.ys, x, y) }));
+    picture.setAttribute("viewBox", `0 0 ${width} 104`);
+    picture.setAttribute("aria-label", t("norm_chart", { longest: formatNumber(longest) }));
+    picture.replaceChildren(...parts);
+  };
+  return {
+    node,
+    draw(data, isShown) {
+      node.hidden = !isShown;
+      latest = data;
+      if (isShown && width > 0) paint(data);
+    },
+  };
+}
+
+// ---- the diary --------------------------------------------------------------------------------------------------------
+
+/** One line an age, kept; ages to come stand there empty. */
+export function diaryPanel({ t, ages }) {
+  const rows = ages.map((age) => {
+    const perplexity = element("span", { class: "lab-diary-value" });
+    const text = element("span", { class: "lab-diary-text" });
+    const node = element(
+      "li", { class: "lab-diary-row" },
+      element("span", { class: "lab-diary-age" }, formatNumber(age, 0)), perplexity, text,
+    );
+    return { age, node, perplexity, text };
+  });
+  const node = element(
+    "div", { class: "lab-diary" },
+    element("p", { class: "lab-head" }, t("diary")),
+    element("p", { class: "lab-diary-row lab-diary-top" },
+      element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity"))),
+    element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
+    element("p", { class: "lab-note" }, t("diary_kappa")),
+  );
+  const draw = ({ diary }) => {
+    for (const row of rows) {
+      const line = diary.find(({ age }) => age === row.age);
+      row.node.classList.toggle("lab-to-come", !line);
+      row.perplexity.textContent = line ? formatNumber(line.perplexity ?? Infinity, 1) : "";
+      row.text.textContent = line ? line.text : "";
+    }
+  };
+  return { node, draw };
+}
+
+// ---- what changes the network -------------------------------------------------------------------------------------------
+
+/** Index of the place next to a value. */
+function nearest(places, value) {
+  return places.reduce((best, place, i) => (Math.abs(place - value) < Math.abs(places[best] - value) ? i : best), 0);
+}
+
+/** A slider over a list of places, with its value beside its name. */
+function placesControl({ label, places, format, onPlace, signal }) {
+  const shown = element("span", { class: "lab-value" });
+  const caption = element("span", { class: "lab-caption" }, element("span", {}, label), " ", shown);
+  const range = rangeControl({ label: caption, min: 0, max: places.length - 1, signal, onInput: (i) => onPlace(places[i]) });
+  const set = (value) => {
+    shown.textContent = format(value);
+    range.set(nearest(places, value), format(value));
+  };
+  return { node: range.node, set };
+}
+
+/** The controls of the network: some act at once, others start it again. */
+export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
+  const slider = (name) =>
+    placesControl({ label: t(name), places: spec[name].places, format: String, signal, onPlace: (value) => onChange({ [name]: value }) });
+  const choice = (name) => selectControl({
+    label: t(name), options: spec[name].choices.map((value) => [value, t(`${name}_${value}`)]), signal,
+    onChange: (value) => onChange({ [name]: value }),
+  });
+  const none = 20; // "none" stands at the right end of the clip's slider, after the largest bound
+  const clip = placesControl({
+    label: t("clip"), places: spec.clip.places.map((place) => place || none), signal,
+    format: (value) => (value === none ? t("clip_none") : String(value)),
+    onPlace: (value) => onChange({ clip: value === none ? 0 : value }),
+  });
+  const carry = selectControl({
+    label: t("carry"), options: [["yes", t("carry_yes")], ["no", t("carry_no")]], signal,
+    onChange: (value) => onChange({ carry: value === "yes" }),
+  });
+  const sliders = Object.fromEntries(["learning_rate", "num_hiddens", "num_steps", "batch_size", "seed"].map((name) => [name, slider(name)]));
+  const choices = Object.fromEntries(["optimizer", "cell"].map((name) => [name, choice(name)]));
+  const group = (title, ...controls) =>
+    element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...controls.map((control) => control.node));
+  const node = element(
+    "div", { class: "lab-controls" },
+    group(t("acts_now"), sliders.learning_rate, clip, choices.optimizer, { node: buttonControl({ label: t("cat"), signal, onPress: onCat }) }),
+    group(t("acts_anew"), choices.cell, sliders.num_hiddens, sliders.num_steps, sliders.batch_size, carry, sliders.seed),
+    element("p", { class: "lab-note" }, t("ends")),
+  );
+  const draw = (state) => {
+    for (const [name, control] of Object.entries({ ...sliders, ...choices })) control.set(state[name]);
+    clip.set(state.clip || none);
+    carry.set(state.carry ? "yes" : "no");
+  };
+  return { node, draw };
+}

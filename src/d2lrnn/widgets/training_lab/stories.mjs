@@ -1,0 +1,86 @@
+// Stories: a question to guess at, a run (or two) that ends by itself, and what it came to, measured.
+import { buttonControl, element } from "../ui.mjs";
+
+/**
+ * `run(step, phase)` starts a story's run afresh; `hear(report)` is told every report, and knows when it has ended;
+ * `outcome(i, reports)` gives the values of the words that tell it. `leave` ends a story, because something else begins.
+ */
+export function storiesPanel({ t, steps, signal, onReset, say, run, outcome }) {
+  const question = element("p", { class: "d2lrnn-question" });
+  const answers = element("div", { class: "d2lrnn-answers", role: "group" });
+  const told = element("p", { class: "d2lrnn-outcome", hidden: true });
+  const panel = element("div", { class: "d2lrnn-step", hidden: true }, question, answers, told);
+  let open = -1;
+  let story = null; // { i, guess, reports } while one is told
+  let isOwn = false; // whether the beginning of a run is the story's own
+
+  const titles = steps.map((_, i) => buttonControl({
+    label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ", t(`step_${i + 1}`)],
+    class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => choose(open === i ? -1 : i),
+  }));
+
+  const tell = (words) => {
+    told.textContent = words;
+    told.hidden = false;
+    say(words);
+  };
+  const start = (i, guess, buttons) => {
+    buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === guess)));
+    story = { i, guess, reports: [], begun: false };
+    begin();
+  };
+  const begin = () => {
+    const { i, reports } = story;
+    const kept = story;
+    isOwn = true;
+    run(steps[i], reports.length);
+    isOwn = false;
+    story = kept;
+    story.begun = false;
+    tell(t(reports.length === 0 ? `step_${i + 1}_running` : `step_${i + 1}_running_${reports.length + 1}`));
+  };
+  const choose = (i) => {
+    open = i;
+    story = null;
+    titles.forEach((title, k) => title.setAttribute("aria-expanded", String(k === i)));
+    panel.hidden = i < 0;
+    told.hidden = true;
+    if (i < 0) return;
+    question.textContent = t(`step_${i + 1}_question`);
+    answers.setAttribute("aria-label", question.textContent);
+    const buttons = Array.from({ length: steps[i].answers }, (_, j) => buttonControl({
+      label: t(`step_${i + 1}_answer_${j + 1}`), "aria-pressed": "false", signal, onPress: () => start(i, j, buttons),
+    }));
+    answers.replaceChildren(...buttons);
+  };
+  const hear = (report) => {
+    if (story === null) return;
+    if (report.steps < 5) story.begun = true; // reports of the run before are not the story's
+    if (!story.begun || (report.status !== "ended" && report.status !== "diverged")) return;
+    const { i, guess, reports } = story;
+    reports.push(report);
+    if (reports.length <= (steps[i].then ? 1 : 0)) {
+      begin();
+      return;
+    }
+    story = null;
+    tell(`${t(guess === steps[i].right ? "step_right" : "step_wrong")} ${t(`step_${i + 1}_outcome`, outcome(i, reports))}`);
+  };
+  onReset(() => choose(-1));
+  const node = element(
+    "div", { class: "d2lrnn-steps" },
+    element("div", { class: "d2lrnn-step-titles", role: "group", "aria-label": t("steps_label") },
+      element("span", { class: "d2lrnn-steps-label", "aria-hidden": "true" }, t("steps_label")), ...titles),
+    panel,
+  );
+  return {
+    node,
+    hear,
+    /** Something else begins: the story is over. */
+    leave() {
+      if (story === null || isOwn) return;
+      story = null;
+      tell(t("step_lost"));
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// The reader's own text: pasted, dropped or chosen; it stays in the page.
+import { buttonControl, element, formatNumber, visibleCharacter } from "../ui.mjs";
+import { inspectText, LEAST_LETTERS, MOST_LETTERS, OTHER } from "./maths.mjs";
+
+const SHOWN = 8;
+
+/** `onText(text)` gets a text that can be learned, or null for the story. */
+export function textPanel({ t, signal, onText, onReset, say }) {
+  const field = element("textarea", { class: "d2lrnn-text lab-paste", rows: 4, "aria-label": t("paste"), placeholder: t("paste"), spellcheck: "false" });
+  const message = element("p", { class: "lab-message" }, t("stays"));
+  const file = element("input", { type: "file", accept: ".txt,text/*", hidden: true });
+  const count = (value) => formatNumber(value, 0);
+  let found = null;
+
+  const tell = () => {
+    const { letters, signs, rare, isCut, problem } = found;
+    const parts = [];
+    if (problem === "short") parts.push(t("text_short", { least: count(LEAST_LETTERS), letters: count(letters) }));
+    else if (problem === "alike") parts.push(t("text_alike", { signs }));
+    else {
+      parts.push(t("text_good", { letters: count(letters), signs: count(signs) }));
+      if (isCut) parts.push(t("text_cut", { letters: count(MOST_LETTERS) }));
+      if (rare.length) {
+        const some = rare.slice(0, SHOWN).map(visibleCharacter).join(" ");
+        parts.push(t("text_rare", { count: count(rare.length), some: rare.length > SHOWN ? t("text_more", { some }) : some, other: OTHER }));
+      }
+    }
+    message.textContent = [...parts, t("stays")].join(" ");
+    learn.disabled = problem !== null;
+  };
+  const look = () => {
+    if (field.value === "") {
+      found = null;
+      learn.disabled = true;
+      message.textContent = t("stays");
+      return;
+    }
+    found = inspectText(field.value);
+    tell();
+  };
+  const take = async (chosen) => {
+    if (!chosen) return;
+    const text = await chosen.slice(0, 4 * MOST_LETTERS).text(); // four bytes a character at most
+    if (signal.aborted) return;
+    field.value = text.slice(0, 2 * MOST_LETTERS);
+    look();
+  };
+  const learn = buttonControl({
+    label: t("learn"), disabled: true, signal,
+    onPress: () => {
+      if (!found || found.problem) return;
+      onText(found.text);
+      say(t("text_learned"));
+    },
+  });
+  const story = buttonControl({ label: t("learn_story"), signal, onPress: () => onText(null) });
+  const choose = buttonControl({ label: t("file"), signal, onPress: () => file.click() });
+  const node = element(
+    "div", { class: "lab-text", hidden: true },
+    field, message, element("div", { class: "d2lrnn-row" }, learn, choose, story, file),
+  );
+  let soon = 0;
+  field.addEventListener("input", () => {
+    clearTimeout(soon);
+    soon = setTimeout(() => !signal.aborted && look(), 150);
+  }, { signal });
+  file.addEventListener("change", () => take(file.files[0]), { signal });
+  node.addEventListener("dragover", (event) => event.preventDefault(), { signal });
+  node.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const dropped = event.dataTransfer;
+    if (dropped.files.length) take(dropped.files[0]);
+    else {
+      field.value = dropped.getData("text").slice(0, 2 * MOST_LETTERS);
+      look();
+    }
+  }, { signal });
+  onReset(() => {
+    clearTimeout(soon);
+    field.value = "";
+    look();
+    node.hidden = true;
+  });
+  return { node };
+}
