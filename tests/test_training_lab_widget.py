@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import time
@@ -14,14 +15,14 @@ import traitlets as t
 
 import d2lrnn as d
 from d2lrnn.widgets import TrainingLab
-from d2lrnn.widgets.training_lab import counting_levels, score_windows
+from d2lrnn.widgets.training_lab import _Trace, rivals, score_windows
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[TrainingLab]:
     path = tmp_path / "tide.txt"
     path.write_text("the tide goes out and the tide comes in " * 60, encoding="utf-8")
-    found = TrainingLab(path, num_hiddens=16, num_steps=8, batch_size=4, learning_rate=0.02)
+    found = TrainingLab(path, num_hiddens=16, num_steps=8, batch_size=4, learning_rate=0.02, speed="flat")
     yield found
     found.close()
 
@@ -33,8 +34,8 @@ def wait(condition, seconds: float = 20) -> None:
         time.sleep(0.02)
 
 
-def command(lab: TrainingLab, kind: str) -> None:
-    lab._on_command(lab, {"kind": kind}, [])
+def command(lab: TrainingLab, kind: str, **rest: object) -> None:
+    lab._on_command(lab, {"kind": kind, **rest}, [])
 
 
 def test_it_learns_a_text_of_the_readers_own(lab: TrainingLab) -> None:
@@ -43,7 +44,9 @@ def test_it_learns_a_text_of_the_readers_own(lab: TrainingLab) -> None:
     assert lab.heldout_perplexity < 2 < len(lab.encoded.vocab)
     score = d.evaluate(lab.model, lab.encoded.heldout_ids)
     assert score.perplexity == pytest.approx(lab.heldout_perplexity)
-    assert len(lab.report["sample"]) == 124 and "e" in lab.report["sample"]
+    diary = lab.report["diary"]
+    assert [line["age"] for line in diary] == [0, 10, 40, 100, 300]
+    assert all(len(line["text"]) == 60 for line in diary) and "tide" in diary[-1]["text"]
 
 
 def test_the_first_update_is_the_textbooks(lab: TrainingLab) -> None:
@@ -57,7 +60,7 @@ def test_the_first_update_is_the_textbooks(lab: TrainingLab) -> None:
     assert moved == pytest.approx(0.5 * 0.1, rel=1e-4)
 
 
-def test_buttons_start_pause_and_step(lab: TrainingLab) -> None:
+def test_the_page_starts_and_pauses_it(lab: TrainingLab) -> None:
     command(lab, "begin")
     assert lab.report["steps"] == 0 and lab.report["status"] == "paused"
     assert lab.heldout_perplexity == pytest.approx(len(lab.encoded.vocab), rel=0.4)
@@ -67,10 +70,82 @@ def test_buttons_start_pause_and_step(lab: TrainingLab) -> None:
     command(lab, "pause")
     steps = lab.report["steps"]
     assert lab.report["status"] == "paused"
-    command(lab, "step")
-    assert lab.report["steps"] == steps + 1
     command(lab, "nonsense")
-    assert lab.report["steps"] == steps + 1
+    assert lab.report["steps"] == steps
+    assert lab.report["seconds"] > 0
+
+
+def test_a_report_has_what_the_stage_shows(lab: TrainingLab) -> None:
+    lab.train(steps=20)
+    report = lab.report
+    sentence = report["sentence"]
+    assert len(sentence) == 96 and "".join(sentence).startswith(("the", "tide", "goes", "out", "and", "comes", "in"))
+    assert len(report["nats"]) == len(report["top"]) == 95
+    ids = lab.encoded.vocab.encode(sentence)
+    with torch.no_grad():
+        logits, _ = lab.model(torch.tensor([ids]))
+        losses = torch.nn.functional.cross_entropy(logits[0, :-1], torch.tensor(ids[1:]), reduction="none")
+    assert report["nats"] == pytest.approx(losses.tolist(), abs=1e-4)
+    assert all(len(guesses) == 5 and guesses[0][1] >= guesses[4][1] for guesses in report["top"])
+    states = torch.frombuffer(bytearray(base64.b64decode(report["states"])), dtype=torch.int8).view(96, 16)
+    H, _ = lab.model.rnn(lab.model.encode_inputs(torch.tensor([ids])))
+    torch.testing.assert_close(states.float() / 127, H[:, 0].detach(), atol=0.01, rtol=0)
+    assert report["norms"]["xs"][-1] == report["tokens"] and report["longest"] == max(report["norms"]["ys"])
+
+
+def test_slow_is_slow_at_first_and_a_pause_is_heard_at_once(lab: TrainingLab) -> None:
+    lab.speed = "slow"
+    command(lab, "begin")
+    start = time.monotonic()
+    command(lab, "go")
+    time.sleep(1.2)
+    asked = time.monotonic()
+    command(lab, "pause")
+    assert time.monotonic() - asked < 1
+    assert 1 <= lab.report["steps"] <= 3 * (time.monotonic() - start) + 2
+
+
+def test_a_storys_run_ends_by_itself_and_its_cat_is_seen(lab: TrainingLab) -> None:
+    lab.optimizer, lab.learning_rate, lab.clip = "sgd", 0.5, 0.0
+    command(lab, "begin", cat=40, until=60)
+    command(lab, "go")
+    wait(lambda: lab.report["status"] == "ended")
+    assert (lab.report["steps"], lab.report["ended"]) == (60, "until")
+    norms = dict(zip(lab.report["norms"]["xs"], lab.report["norms"]["ys"]))
+    assert lab.report["catNorm"] == norms[40 * 32] > 2 * norms[39 * 32]
+    command(lab, "begin", cat=0, until=0)
+    assert lab.report["steps"] == 0 and lab.report["ended"] is None
+
+
+def test_a_text_that_the_page_sends_is_learned_and_given_back(lab: TrainingLab) -> None:
+    made_with = lab.encoded
+    own = "潮水会回来的。潮水会走。" * 250
+    lab.update(batch_size=64, num_steps=64)
+    command(lab, "begin", text=own)
+    assert lab.whole_text() == own and lab.report["batchSize"] < 64
+    command(lab, "go")
+    wait(lambda: lab.report["steps"] > 2 and len(lab.report["levels"]) == 6)
+    command(lab, "begin", text=None)
+    assert lab.encoded is made_with
+    command(lab, "pause")
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_gated_layers_are_the_packages(lab: TrainingLab, cell: str) -> None:
+    lab.cell = cell
+    lab.train(steps=60)
+    assert type(lab.model.rnn).__name__ == cell.upper()
+    assert lab.heldout_perplexity < 10
+
+
+def test_a_curve_stays_small_and_loses_no_spike() -> None:
+    trace = _Trace()
+    for i in range(1, 20_001):
+        trace.add(512 * i, 1e6 if i == 7_777 else 1.0 + i % 7)
+    points = trace.points()
+    assert len(points["xs"]) < 1000 and points["xs"] == sorted(points["xs"])
+    assert points["ys"][points["xs"].index(512 * 7_777)] == 1e6
+    assert points["xs"][-1] == 512 * 20_000
 
 
 def test_what_a_page_started_pauses_when_no_page_looks_on(lab: TrainingLab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,11 +208,21 @@ def test_a_run_whose_numbers_are_lost_says_so_and_starts_afresh(lab: TrainingLab
     assert lab.report["status"] == "running"
 
 
-def test_levels_are_those_of_the_counting_models() -> None:
-    text = d.load_text()
-    for level in counting_levels(text):
-        model = d.NGramLM(text.train_ids, level["order"], len(text.vocab))
-        assert level["perplexity"] == model.evaluate(text.heldout_ids).perplexity
+@pytest.mark.parametrize("own", [None, "潮水会回来的。潮水会走。" * 100, "ab" * 60 + "cd" * 5])
+def test_rivals_are_the_n_grams_of_the_package(own: str | None) -> None:
+    text = d.load_text() if own is None else d.text.encode_text(own)
+    for rival in rivals(text):
+        model = d.NGramLM(text.train_ids, rival["order"], len(text.vocab))
+        assert rival["perplexity"] == pytest.approx(model.evaluate(text.heldout_ids).perplexity, rel=1e-9)
+
+
+def test_a_corpus_of_the_readers_own_is_not_counted_before_anything_appears(
+    lab: TrainingLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("d2lrnn.widgets.training_lab.rivals", lambda text: pytest.fail("it counts"))
+    assert "any letter alike" in lab.static_html()
+    command(lab, "begin")
+    assert lab.report["levels"] == []
 
 
 @pytest.mark.parametrize("wrong", [{"num_hiddens": 0}, {"num_steps": 65}, {"learning_rate": 0.0}, {"clip": -1.0}])

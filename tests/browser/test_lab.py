@@ -343,8 +343,7 @@ def test_every_explorable_of_the_chapters_is_alive_and_moves_both_ways(chapters:
 
 
 TRAINS = "[thread.name for thread in __import__('threading').enumerate() if 'training lab' in thread.name]"
-UNKNOWN = "\N{EN DASH}"
-PERPLEXITY, UPDATES = ".lab-tile:nth-child(1) b", ".lab-tile:nth-child(2) b"
+PERPLEXITY = ".lab-now-value"
 
 
 def number(widget: Locator, tile: str) -> float:

@@ -87,6 +87,7 @@ def test_training_leaves_the_page_free(browser: Browser, opened: tuple[Page, Rec
     show(page, tmp_path, "TrainingLab")
     page.wait_for_function("() => lab.reports > 0")
     with traced(browser, page) as trace:
+        page.get_by_role("button", name="flat out").click()
         page.get_by_role("button", name="Start", exact=True).click()
         page.wait_for_function("() => lab.reports > 15 && lab.last.steps > 50")
         wall_ms = page.evaluate("() => performance.now() - performance.getEntriesByName('trace: begin')[0].startTime")
@@ -106,6 +107,24 @@ def test_training_stops_while_the_tab_is_hidden_and_goes_on_after(opened: tuple[
     page.wait_for_timeout(600)
     assert page.evaluate("() => [lab.last.steps, lab.reports]") == [steps, reports], "it went on in a hidden tab"
     page.evaluate(SET_HIDDEN, False)
+    page.wait_for_function("(steps) => lab.last.status === 'running' && lab.last.steps > steps", arg=steps)
+
+
+def test_training_stops_while_the_figure_is_out_of_sight_and_goes_on_after(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    page.add_init_script(WATCH_WORKERS)
+    show(page, tmp_path, "TrainingLab")
+    page.evaluate("() => { document.querySelector('main').style.paddingBottom = '300vh'; }")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.wait_for_function("() => lab.last?.status === 'running' && lab.last.steps > 0")
+    page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight)")
+    page.wait_for_function("() => lab.last.status === 'paused'")
+    steps = page.evaluate("() => lab.last.steps")
+    page.wait_for_timeout(600)
+    assert page.evaluate("() => lab.last.steps") == steps
+    page.evaluate("() => scrollTo(0, 0)")
     page.wait_for_function("(steps) => lab.last.status === 'running' && lab.last.steps > steps", arg=steps)
 
 

@@ -38,29 +38,33 @@ function takeTurnsUntil(wanted) {
 }
 
 beforeEach(() => {
-  send("begin", { text: TEXT, settings: SETTINGS });
+  send("begin", { text: TEXT, settings: SETTINGS, speed: "flat" });
   takeTurns(9);
   assert.equal(turns, 0);
   reports.length = 0;
 });
 
 test("a fresh run is reported at once: nothing read, the levels to beat, a first text", () => {
-  send("begin", { settings: SETTINGS });
+  send("begin", { settings: SETTINGS, run: 7 });
   assert.equal(reports.length, 1);
-  const { steps, tokens, status, levels, heldout, sample, kernels } = last();
-  assert.deepEqual([steps, tokens, status, kernels, sample.length], [0, 0, "paused", "simd", 120]);
-  assert.deepEqual(levels.map(({ order }) => order), [0, 1, 2, 3, 5]);
+  const { run, steps, tokens, status, levels, heldout, perplexity, diary, sentence, nats, top, states, kernels } = last();
+  assert.deepEqual([run, steps, tokens, status, kernels], [7, 0, 0, "paused", "simd"]);
+  assert.deepEqual(levels.map(({ order }) => order), [0, 1, 2, 3, 4, 5]);
   assert.ok(Math.abs(heldout.ys[0] / new Set(TEXT).size - 1) < 0.5, `${heldout.ys[0]} before it has learned anything`);
+  assert.deepEqual([perplexity, diary.length, diary[0].age, diary[0].text.length], [heldout.ys[0], 1, 0, 60]);
+  assert.deepEqual([nats.length, top.length, states.length], [sentence.length - 1, sentence.length - 1, 16 * sentence.length]);
   assert.equal(turns, 0, "it waits for the reader");
 });
 
 test("it trains turn by turn, reports on its way, and stops at a pause", () => {
+  send("begin", { settings: { ...SETTINGS, num_hiddens: 128, num_steps: 64 } });
+  reports.length = 0;
   send("go");
   assert.equal(turns, 1);
   takeTurnsUntil(() => reports.length === 2);
   assert.equal(last().status, "running");
   assert.ok(last().steps > reports[0].steps && last().seconds > 0);
-  assert.equal(last().tokens, 32 * last().steps);
+  assert.equal(last().tokens, 256 * last().steps);
   send("pause");
   const { steps, status } = last();
   assert.equal(status, "paused");
@@ -83,25 +87,18 @@ test("however often it is started, stopped and begun anew, one turn is due", () 
   send("pause");
 });
 
-test("one step is one update, and ends a run that goes on", () => {
-  send("go");
-  send("step");
-  assert.deepEqual([last().steps, last().status], [1, "paused"]);
-  takeTurns(3);
-  send("step");
-  assert.equal(last().steps, 2);
-  assert.equal(last().heldout.ys.length, 3);
-});
-
 test("a change of the learning rate acts at the next update", () => {
   send("set", { changes: { learning_rate: 0 } });
-  send("step");
-  send("step");
-  const [first, second] = last().heldout.ys.slice(-2);
-  assert.equal(first, second);
+  send("go");
+  takeTurns(3);
+  send("pause");
+  const before = last().perplexity;
+  assert.equal(before, last().heldout.ys[0], "nothing was learned");
   send("set", { changes: { learning_rate: 0.05 } });
-  send("step");
-  assert.notEqual(last().heldout.ys.at(-1), second);
+  send("go");
+  takeTurns(2);
+  send("pause");
+  assert.notEqual(last().perplexity, before);
 });
 
 test("a run whose numbers are lost says so, and does not start again until it is begun anew", () => {
@@ -110,7 +107,6 @@ test("a run whose numbers are lost says so, and does not start again until it is
   takeTurnsUntil(() => last().status === "diverged");
   assert.equal(turns, 0);
   send("go");
-  send("step");
   assert.equal(turns, 0);
   assert.equal(last().status, "diverged");
   send("begin", { settings: SETTINGS });
@@ -118,4 +114,62 @@ test("a run whose numbers are lost says so, and does not start again until it is
   send("go");
   assert.equal(turns, 1);
   send("pause");
+});
+
+test("a story's run ends by itself at its update, and not one later", () => {
+  send("begin", { settings: SETTINGS, until: 120 });
+  send("go");
+  takeTurnsUntil(() => last().status === "ended");
+  assert.deepEqual([last().steps, last().ended], [120, "until"]);
+  assert.deepEqual(last().diary.map(({ age }) => age), [0, 10, 40, 100]);
+  assert.equal(turns, 0);
+  send("go");
+  assert.equal(turns, 0, "it is over");
+});
+
+test("a free run ends when it has stopped improving", () => {
+  send("begin", { settings: { ...SETTINGS, learning_rate: 1e-9 } });
+  send("go");
+  takeTurnsUntil(() => last().status === "ended");
+  assert.equal(last().ended, "plateau");
+  assert.ok(last().steps > 3000 && last().steps < 3100, `${last().steps}`);
+});
+
+test("the cat comes at its update: scored before and after it, its gradient is kept, and the run goes on", () => {
+  const settings = { ...SETTINGS, optimizer: "sgd", learning_rate: 0.5, clip: 0 };
+  send("begin", { settings, until: 200, cat: 150 });
+  send("go");
+  takeTurnsUntil(() => last().status === "ended");
+  const { heldout, norms, catNorm } = last();
+  assert.ok(heldout.xs.filter((x) => x >= 32 * 149 && x < 32 * 160).length >= 3);
+  assert.ok(norms.ys.includes(catNorm) && catNorm > 1);
+});
+
+test("slow is slow at first and quicker with age; flat out is as fast as it goes", async () => {
+  send("pace", { speed: "slow" });
+  const begin = performance.now();
+  send("go");
+  while (performance.now() - begin < 1500) {
+    takeTurns(1);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  send("pause");
+  const seconds = (performance.now() - begin) / 1000;
+  assert.ok(last().steps >= 2 && last().steps <= 3 * seconds + 2, `${last().steps} updates in ${seconds} s`);
+  assert.ok(last().seconds > 1 && last().seconds <= seconds + 0.1);
+  await new Promise((done) => setTimeout(done, 50)); // a turn that the slow pace has put off
+  send("pace", { speed: "flat" });
+  send("go");
+  takeTurns(5);
+  send("pause");
+  assert.ok(last().steps > 50, `${last().steps}`);
+});
+
+test("a text of the reader's own is split, counted and learned, in any alphabet", () => {
+  const own = "潮水会回来的。潮水会走。".repeat(250);
+  send("begin", { text: own, settings: { ...SETTINGS, batch_size: 64, num_steps: 64 }, until: 30 });
+  assert.ok(last().batchSize < 64 && last().levels.length === 6 && last().sentence.includes("潮"));
+  send("go");
+  takeTurnsUntil(() => last().status === "ended");
+  assert.ok(last().perplexity < 8);
 });

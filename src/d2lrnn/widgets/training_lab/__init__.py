@@ -213,7 +213,8 @@ class _Run(Callback):
         self.smooth = self.weight = 0.0
         self.seconds = self.heldout_seconds = self.longest = 0.0
         self.scored_tokens, self.best, self.best_steps = 0, math.inf, 0
-        self.cat_waits = False
+        self.cat_waits = self.is_cats = False
+        self.cat_norm = 0.0
         self.status, self.ended = "paused", None
         self.train, self.norms, self.heldout = _Trace(), _Trace(), _Trace()
         self.diary: list[dict[str, Any]] = []
@@ -226,8 +227,8 @@ class _Run(Callback):
 
     def cat_comes(self) -> bool:
         """Whether the next minibatch is the cat's."""
-        comes, self.cat_waits = self.cat_waits or self.steps + 1 == self.cat, False
-        return comes
+        self.is_cats, self.cat_waits = self.cat_waits or self.steps + 1 == self.cat, False
+        return self.is_cats
 
     def go(self, pause: Callable[[], bool]) -> bool:
         """Update until `pause`, asked after each update, is true; False once the numbers are lost."""
@@ -265,6 +266,7 @@ class _Run(Callback):
         self.tokens += self.batch_size * self.num_steps
         self.smooth, self.weight = 0.97 * self.smooth + 0.03 * nats, 0.97 * self.weight + 0.03
         self.longest = max(self.longest, norm)
+        self.cat_norm = norm if self.is_cats else self.cat_norm
         self.train.add(self.tokens, _exp(self.smooth / self.weight))
         self.norms.add(self.tokens, norm)
         self._look()
@@ -360,6 +362,7 @@ class _Run(Callback):
             "busy": self.seconds,
             "batchSize": self.batch_size,
             "longest": _finite(self.longest),
+            "catNorm": _finite(self.cat_norm),
             "spelled": self.spelled,
             "levels": self.lab.known_levels,
             "ended": self.ended,

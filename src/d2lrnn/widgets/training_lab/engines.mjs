@@ -73,10 +73,11 @@ export function createKernelEngine(model, onReport) {
     if (report.status === "running") command("seen");
     // JSON knows no infinity: null is what stands for it.
     const finite = ({ xs, ys }) => ({ xs, ys: ys.map((y) => y ?? Infinity) });
-    const { train, norms, heldout, states, perplexity, longest } = report;
+    const { train, norms, heldout, states, perplexity, longest, catNorm } = report;
     onReport({
       ...report, train: finite(train), norms: finite(norms), heldout: finite(heldout), states: bytes(states),
       perplexity: perplexity ?? Infinity, longest: longest ?? Infinity,
+      catNorm: catNorm ?? Infinity,
     });
   };
   model.on("change:report", listen);

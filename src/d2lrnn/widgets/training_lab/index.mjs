@@ -73,12 +73,12 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     now.node,
     element("div", { class: "lab-bar" }, main,
       element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), ownButton, counter),
-    text.node, trouble, reading.node,
+    text.node, trouble, stories.node, reading.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" },
         element("p", { class: "lab-head" }, t("curve")), curve.node, ghostList, norms.node),
       diary.node),
-    stories.node, more, foot,
+    more, foot,
   );
   el.append(body);
 

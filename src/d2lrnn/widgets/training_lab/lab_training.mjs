@@ -187,6 +187,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
   const report = {
     steps: 0, tokens: 0, status: "running", batchSize, train: createTrace(), norms: createTrace(), heldout: createTrace(),
     longest: 0, // length of the longest gradient
+    catNorm: 0, // and of the cat's
     diary: [], spelled: null,
   };
 
@@ -202,7 +203,8 @@ export function createTraining(text, settings, kernels = PLAIN) {
       resetState(workspace, numHiddens);
       fillWindows(X, Y, trainIds, randomStarts(starts, trainIds.length, numSteps, random), numSteps);
     }
-    if (cat) {
+    const isCats = cat;
+    if (isCats) {
       X.fill(vocabSize - 1); // the rarest letter, over and over
       Y.fill(vocabSize - 1);
       cat = false;
@@ -218,6 +220,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
     report.steps += 1;
     report.tokens += batchSize * numSteps;
     report.longest = Math.max(report.longest, norm);
+    if (isCats) report.catNorm = norm;
     smooth = 0.97 * smooth + 0.03 * loss;
     weight = 0.97 * weight + 0.03;
     report.train.add(report.tokens, Math.exp(smooth / weight));

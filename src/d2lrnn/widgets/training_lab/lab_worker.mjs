@@ -40,10 +40,10 @@ let best = { perplexity: Infinity, steps: 0 };
 
 /** Send what there is to show. */
 function tell() {
-  const { steps, tokens, status, batchSize, train, norms, heldout, longest, diary, spelled } = training.report;
+  const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, diary, spelled } = training.report;
   lastReport = performance.now();
   self.postMessage({
-    run, steps, tokens, seconds, busy, batchSize, longest, spelled, levels, ended,
+    run, steps, tokens, seconds, busy, batchSize, longest, catNorm, spelled, levels, ended,
     diary: [...diary],
     kernels: kernels.name,
     status: status === "diverged" ? status : ended ? "ended" : running ? "running" : "paused",

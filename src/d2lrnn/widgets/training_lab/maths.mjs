@@ -22,6 +22,8 @@ export function isLost({ heldout, perplexity, steps }) {
 
 // ---- the chart ------------------------------------------------------------------------------------------------------
 
+const MOST_SHOWN = 400;
+
 /** Both axes of the chart, logarithmic: { x: { from, to, ticks }, y }, for curves and levels. */
 export function axes({ tokens, perUpdate, curves, levels }) {
   const from = Math.max(1, perUpdate / 2); // the age 0 stands at the edge
@@ -30,7 +32,7 @@ export function axes({ tokens, perUpdate, curves, levels }) {
   const most = values.reduce((a, b) => Math.max(a, b), 10);
   const least = values.reduce((a, b) => Math.min(a, b), 4);
   const bottom = Math.max(1, 0.9 * least);
-  const top = Math.min(1.15 * most, 1e6);
+  const top = Math.min(1.15 * most, Math.max(MOST_SHOWN, 1.15 * (levels[0]?.perplexity ?? 0))); // beyond, a curve runs along the edge
   const plain = [1, 1.5, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000].filter((tick) => tick >= bottom && tick <= top);
   return {
     x: { from, to, ticks: powerTicks(from, to) },
@@ -131,7 +133,7 @@ export const OUTCOMES = [
   ([free, clipped], levels, name, cat) => {
     const [a, b] = [free, clipped].map((report) => around(report.heldout, cat * report.tokens / report.steps));
     return {
-      norm: show(free.longest), before: show(a.before), worst: show(a.worst), end: show(free.perplexity),
+      norm: show(free.catNorm), before: show(a.before), worst: show(a.worst), end: show(free.perplexity),
       clipped: show(b.worst), clipped_end: show(clipped.perplexity),
     };
   },

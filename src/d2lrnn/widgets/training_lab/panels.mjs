@@ -1,6 +1,6 @@
 // The panels of the lab's stage: each makes its elements once and draws a report.
 import { linePath } from "../charts.mjs";
-import { buttonControl, element, formatNumber, formatProbability, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { axes, heat, levelPlaces, lines, normAxis, scales } from "./maths.mjs";
 
@@ -156,7 +156,7 @@ export function readingPanel({ t, signal, onReset }) {
 
 // ---- the curve --------------------------------------------------------------------------------------------------------
 
-const FLASH_S = 2;
+const FLASH_MS = 2000;
 
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it. */
 export function curvePanel({ t, signal }) {
@@ -191,12 +191,11 @@ export function curvePanel({ t, signal }) {
     for (const level of levelPlaces(levels, y, { top: box.top + 4, bottom: box.bottom })) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
-      const since = state ? `animation-delay: ${(flash.since - now) / 1000}s` : null;
-      add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`, style: since });
+      add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
       const name = level.order > 0 ? t("level_n", { order: level.order }) : t(isNarrow ? "level_0_short" : "level_0");
       const value = formatNumber(level.perplexity, level.perplexity < 10 ? 2 : 1);
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
-      add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4, style: since }, `${isBeaten ? "✓ " : ""}${name} ${value}`);
+      add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
     }
     for (const ghost of ghosts) {
       const xs = ghost.heldout.xs.map((value) => Math.max(value, range.x.from));
@@ -220,6 +219,14 @@ export function curvePanel({ t, signal }) {
       levels: levels.map((level) => `${level.order ? t("level_n", { order: level.order }) : t("level_0")} ${formatNumber(level.perplexity)}`).join(", "),
     }));
     picture.replaceChildren(...parts);
+    if (flash && !prefersReducedMotion()) ring(flash.since - now);
+  };
+  /** The bell: the level that was beaten flares up. Elements are new at every report, the flare goes on. */
+  const ring = (delay) => {
+    for (const part of picture.querySelectorAll(".lab-flash")) {
+      const from = part.localName === "path" ? { stroke: "var(--d2lrnn-green)", strokeWidth: "9px" } : { fontSize: "17px" };
+      part.animate([from, {}], { duration: FLASH_MS, delay, easing: "ease-out" });
+    }
   };
   return {
     node,

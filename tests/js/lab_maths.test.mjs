@@ -1,0 +1,99 @@
+// What the lab's page computes of a report: standings, axes, labels, a reader's own text, what a story came to.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import {
+  axes, bestOf, heat, inspectText, isLost, LEAST_LETTERS, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES, scales,
+  standing,
+} from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
+
+const LEVELS = [27, 15.91, 8.85, 5.41, 3.98, 3.63].map((perplexity, order) => ({ order, perplexity }));
+
+test("a network stands between the rivals that it has beaten and the next one", () => {
+  const orders = (perplexity) => Object.values(standing(perplexity, LEVELS)).map((level) => level?.order ?? null);
+  assert.deepEqual(orders(30), [null, 0]);
+  assert.deepEqual(orders(27), [null, 0]);
+  assert.deepEqual(orders(20), [0, 1]);
+  assert.deepEqual(orders(5), [3, 4]);
+  assert.deepEqual(orders(3), [5, null]);
+  assert.deepEqual(orders(Infinity), [null, 0]);
+  assert.deepEqual(standing(5, []), { beaten: null, next: null });
+  // On a small text a longer n-gram may be worse than a shorter one.
+  assert.deepEqual(standing(5, [{ order: 3, perplexity: 4 }, { order: 4, perplexity: 6 }]).next.order, 3);
+});
+
+test("a run is lost when it is far worse than it was", () => {
+  const report = (ys, perplexity = ys.at(-1)) => ({ heldout: { xs: ys, ys }, perplexity, steps: 9 });
+  assert.equal(isLost(report([27, 8, 9])), false);
+  assert.equal(isLost(report([27, 8, 30])), true);
+  assert.equal(isLost(report([27, 8, Infinity])), true);
+  assert.equal(bestOf({ ys: [27, Infinity, 8] }), 8);
+});
+
+test("both axes are logarithmic, hold what is drawn, and stay put while a run goes on", () => {
+  const curve = { xs: [0, 512, 4000], ys: [27, 20, 9] };
+  const early = axes({ tokens: 512, perUpdate: 512, curves: [curve], levels: LEVELS });
+  const later = axes({ tokens: 900_000, perUpdate: 512, curves: [curve], levels: LEVELS });
+  assert.deepEqual(early, later);
+  assert.deepEqual([early.x.from, early.x.to], [256, 1e6]);
+  assert.equal(axes({ tokens: 1_000_001, perUpdate: 512, curves: [curve], levels: LEVELS }).x.to, 1e7);
+  assert.ok(early.y.from < 3.63 && early.y.to > 27);
+  const { x, y } = scales(early, { left: 0, right: 100, top: 0, bottom: 50 });
+  assert.ok(Math.abs(x(1000) - x(100) - (x(100_000) - x(10_000))) < 100 && x(1e6) === 100);
+  assert.ok(Math.abs(y(4) - y(8) - (y(8) - y(16))) < 1e-9, "equal factors, equal distances");
+  const lost = axes({ tokens: 512, perUpdate: 512, curves: [{ xs: [1], ys: [1e9] }, { xs: [1], ys: [Infinity] }], levels: LEVELS });
+  assert.ok(lost.y.to <= 400, "a curve that is thrown off runs along the edge");
+  assert.ok(axes({ tokens: 1, perUpdate: 1, curves: [{ xs: [0], ys: [3000] }], levels: [{ order: 0, perplexity: 2900 }] }).y.to > 2900);
+  for (const { from, to, ticks } of [early.x, early.y, lost.y]) assert.ok(ticks.length > 2 && ticks.every((tick) => tick >= from && tick <= to));
+});
+
+test("the longest gradient is on its axis, and so is the bound", () => {
+  const { from, to } = normAxis([0.2, 7, 1.6e6], 1);
+  assert.ok(from <= 0.1 && to >= 1.6e6);
+  assert.ok(normAxis([], 0).to > normAxis([], 0).from);
+});
+
+test("names of rivals keep their distance", () => {
+  const { y } = scales(axes({ tokens: 1, perUpdate: 1, curves: [], levels: LEVELS }), { left: 0, right: 1, top: 10, bottom: 150 });
+  const places = levelPlaces(LEVELS, y, { top: 10, bottom: 150 }).map(({ label }) => label);
+  assert.ok(places.every((place, i) => place >= 10 && place <= 150 && (i === 0 || place - places[i - 1] > 14.99)));
+});
+
+test("a sentence is broken into even lines, and a letter's colour grows with its price", () => {
+  assert.deepEqual(lines(96, 48), [[0, 48], [48, 96]]);
+  assert.deepEqual(lines(96, 50).map(([a, b]) => b - a), [48, 48]);
+  assert.deepEqual(lines(96, 28).map(([a, b]) => b - a), [24, 24, 24, 24]);
+  assert.deepEqual(lines(10, 100), [[0, 10]]);
+  assert.ok(lines(96, 0).length <= 96);
+  assert.deepEqual([heat(0), heat(4 * Math.LN2), heat(1e9)], [0, 0.5, 1]);
+});
+
+test("a text of the reader's own: too short, all alike, cut, rare signs, any alphabet", () => {
+  assert.equal(inspectText("the tide").problem, "short");
+  assert.equal(inspectText("z".repeat(5000)).problem, "alike");
+  assert.equal(inspectText("").problem, "short");
+  const good = inspectText(`The  tide\r\n\tgoes out. ${"it comes in again, ".repeat(LEAST_LETTERS / 15)}é%`);
+  assert.equal(good.problem, null);
+  assert.ok(good.text.startsWith(`${OTHER}${"he tide goes out".slice(0, 0)}`) && !/[\r\n\t]|  /.test(good.text));
+  assert.ok(good.rare.includes("é") && good.rare.includes("%") && good.text.endsWith(OTHER.repeat(2)));
+  assert.equal(new Set(good.text).size, good.signs);
+  const one = inspectText(`${"it comes in again, ".repeat(200)}é`);
+  assert.deepEqual(one.rare, [], "one rare sign alone is not worth a sign of its own");
+  assert.ok(one.text.endsWith("é"));
+  const long = inspectText("ab cd ".repeat(MOST_LETTERS));
+  assert.deepEqual([long.isCut, long.letters, long.problem], [true, MOST_LETTERS, null]);
+  const chinese = inspectText("潮水会回来的。潮水会走。".repeat(250));
+  assert.deepEqual([chinese.problem, chinese.signs, chinese.isCut], [null, 8, false]);
+  assert.equal(inspectText("👩‍💻🙂 ab".repeat(500)).problem, null);
+});
+
+test("what a story came to is read off its runs", () => {
+  const name = (level) => (level ? `${level.order}-gram` : "–");
+  const report = (ys, rest) => ({ heldout: { xs: ys.map((_, i) => 512 * (298 + i)), ys }, tokens: 512 * 600, steps: 600, perplexity: ys.at(-1), catNorm: 7.5, ...rest });
+  const told = OUTCOMES[1]([report([8, 7.7, 60, 2e6]), report([8, 7.6, 8.7, 6.6])], LEVELS, name, 300);
+  assert.deepEqual(told, { norm: "7.50", before: "7.70", worst: "2.0×10⁶", end: "2.0×10⁶", clipped: "8.70", clipped_end: "6.60" });
+  const spelled = { steps: 251, real: 37, words: 73 };
+  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })], LEVELS, name), { steps: "251", real: 37, words: 73, perplexity: "4.80", beaten: "3-gram" });
+  assert.equal(OUTCOMES[0]([report([4.8], { spelled: null })], LEVELS, name).steps, "–");
+  assert.deepEqual(OUTCOMES[2]([report([9.01])], LEVELS), { perplexity: "9.01", bigram: "8.85" });
+});
