@@ -319,6 +319,7 @@ def test_every_explorable_of_the_chapters_is_alive_and_moves_both_ways(chapters:
     assert CHAPTER_CELLS.keys() == MOVES.keys()
     for index, name in enumerate(CHAPTER_CELLS):
         widget, move = show(page, kernel, index), MOVES[name]
+        widget.locator("details").evaluate_all("(folds) => folds.forEach((fold) => { fold.open = true; })")
         assert kernel.value("type(w).__name__") == name
         assert len(widget.inner_text()) > 100
         controls = widget.locator("input, select, textarea")
@@ -343,11 +344,15 @@ def test_every_explorable_of_the_chapters_is_alive_and_moves_both_ways(chapters:
 
 
 TRAINS = "[thread.name for thread in __import__('threading').enumerate() if 'training lab' in thread.name]"
-PERPLEXITY = ".lab-now-value"
 
 
-def number(widget: Locator, tile: str) -> float:
-    return float(widget.locator(tile).inner_text().replace("\u202f", ""))
+def perplexity(lab: Locator) -> float:
+    """What stands at the end of the curve."""
+    return float((lab.locator(".lab-now-value").text_content() or "").replace("\u202f", ""))
+
+
+def updates(lab: Locator) -> int:
+    return int(lab.locator(".lab-count").inner_text().partition(" updates")[0].replace("\u202f", ""))
 
 
 def waited_for(page: Page, condition: Callable[[], bool]) -> None:
@@ -361,33 +366,36 @@ def test_the_training_lab_trains_with_torch(chapters: tuple[Page, Kernel]) -> No
     page, kernel = chapters
     lab = show(page, kernel, list(CHAPTER_CELLS).index("TrainingLab"))
     assert kernel.value("w.engine") == "torch"
-    waited_for(page, lambda: lab.locator(PERPLEXITY).inner_text() != UNKNOWN)
-    start = number(lab, PERPLEXITY)
-    assert 20 < start < 40 and number(lab, UPDATES) == 0
+    lab.locator(".lab-now-value").wait_for(state="attached", timeout=KERNEL_MS)
+    start = perplexity(lab)
+    assert 20 < start < 40 and updates(lab) == 0
     assert kernel.value(TRAINS) == []
 
+    lab.get_by_role("button", name="flat out").click()
     lab.get_by_role("button", name="Start", exact=True).click()
     device = kernel.value("str(__import__('d2lrnn').describe_device(w.model.device))")
-    expect(lab.locator(".lab-status")).to_contain_text(device)
     drawn = set()
-    waited_for(page, lambda: drawn.add(number(lab, UPDATES)) or len(drawn) > 3)  # the curve comes bit by bit
-    waited_for(page, lambda: number(lab, PERPLEXITY) < 0.7 * start)
+    waited_for(page, lambda: drawn.add(updates(lab)) or len(drawn) > 3)  # the curve comes bit by bit
+    expect(lab.locator(".lab-count")).to_contain_text(device)
+    waited_for(page, lambda: perplexity(lab) < 0.7 * start)
     assert kernel.value("(w.report['status'], type(w.model).__name__)") == ("running", "RNNLM")
     assert kernel.value(TRAINS) == ["d2lrnn training lab"]
     assert kernel.value("w.heldout_perplexity") < 0.8 * start
+    assert lab.locator(".lab-letter").count() == 96
 
     lab.get_by_role("button", name="Pause", exact=True).click()
     kernel.wait_for(f"w.report['status'] == 'paused' and {TRAINS} == []")
     steps = kernel.value("w.report['steps']")
-    waited_for(page, lambda: number(lab, UPDATES) == steps)
-    lab.get_by_role("button", name="One step", exact=True).click()
-    kernel.wait_for(f"w.report['steps'] == {steps + 1}")
+    waited_for(page, lambda: updates(lab) == steps)
 
+    lab.locator("summary").click()
     lab.get_by_label("hidden units").press("Home")  # a change of size begins anew
-    kernel.wait_for("w.report['steps'] == 0 and w.model.rnn.num_hiddens == 8")
+    kernel.wait_for("w.report['steps'] == 0 and w.model.rnn.num_hiddens == 2")
+    lab.get_by_label("layer").select_option("gru")
+    kernel.wait_for("w.report['steps'] == 0 and type(w.model.rnn).__name__ == 'GRU'")
     lab.get_by_role("button", name="Reset", exact=True).click()
     kernel.wait_for("w.num_hiddens == 64 and w.report['steps'] == 0 and w.model.rnn.num_hiddens == 64")
-    waited_for(page, lambda: number(lab, UPDATES) == 0)
+    waited_for(page, lambda: updates(lab) == 0)
 
 
 def test_it_learns_a_text_that_the_reader_names_and_stops_when_the_notebook_is_closed(
@@ -397,9 +405,12 @@ def test_it_learns_a_text_that_the_reader_names_and_stops_when_the_notebook_is_c
     kernel.run("from d2lrnn.widgets import TrainingLab")
     lab = show(page, kernel, len(CHAPTER_CELLS))
     kernel.run("own = w")
+    lab.get_by_role("button", name="flat out").click()
     lab.get_by_role("button", name="Start", exact=True).click()
-    waited_for(page, lambda: lab.locator(PERPLEXITY).inner_text() != UNKNOWN and number(lab, PERPLEXITY) < 2)
-    waited_for(page, lambda: "tide at" in lab.locator(".lab-sample").inner_text())
+    lab.locator(".lab-now-value").wait_for(state="attached", timeout=KERNEL_MS)
+    waited_for(page, lambda: perplexity(lab) < 2 and "tide at" in lab.locator(".lab-diary").inner_text())
+    lab.get_by_role("button", name="slow").click()  # flat out it would soon be at its end
+    kernel.wait_for("w.speed == 'slow'")
     assert kernel.value(TRAINS) == ["d2lrnn training lab"]
 
     page.locator(".lm-TabBar-tab.jp-mod-current .lm-TabBar-tabCloseIcon").click()

@@ -156,5 +156,3 @@ def test_training_ends_with_its_widget(opened: tuple[Page, Record], tmp_path: Pa
     reports = page.evaluate("() => lab.reports")
     page.wait_for_timeout(600)
     assert page.evaluate("() => lab.reports") == reports
-
-

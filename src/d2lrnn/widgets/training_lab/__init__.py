@@ -1,4 +1,4 @@
-"""The training lab of the chapter *A character language model*: watch a recurrent network learn to spell, and interfere.
+"""The training lab of the chapter *A character language model*: watch a recurrent network learn to spell.
 
 In a page without a kernel the network is trained by JavaScript in a worker of the page. With a kernel the same stage
 shows the torch model, which `fit` trains on its device, in a thread.
@@ -139,7 +139,7 @@ def _words_of(text: str) -> list[str]:
 
 
 class _Trace:
-    """A curve for a logarithmic axis: fifty bins a power of ten, of each the smallest, the largest and the newest value.
+    """A curve for a logarithmic axis: fifty bins a power of ten, of each the least, the largest and the newest value.
 
     So a run of any length fits, and no spike is lost.
     """
@@ -324,9 +324,7 @@ class _Run(Callback):
         if not math.isfinite(self.heldout.last or math.inf):
             return ""
         generator = torch.Generator(self.model.device).manual_seed(self.lab.seed + 2)
-        written = generate(
-            self.model, self.text.vocab, self.prefix, length, temperature=0.7, generator=generator
-        )
+        written = generate(self.model, self.text.vocab, self.prefix, length, temperature=0.7, generator=generator)
         return written[len(self.prefix) :]
 
     def note(self) -> None:
@@ -344,9 +342,7 @@ class _Run(Callback):
         nats = -probs.gather(1, self.sentence[1:, None].cpu())[:, 0].clamp(min=1e-30).log()
         top = probs.topk(min(5, probs.shape[1]))
         name = self.text.vocab.tokens
-        likeliest = [
-            [[name[i], p] for i, p in zip(*row)] for row in zip(top.indices.tolist(), top.values.tolist())
-        ]
+        likeliest = [[[name[i], p] for i, p in zip(*row)] for row in zip(top.indices.tolist(), top.values.tolist())]
         states = (127 * H.nan_to_num(0.0)).round().to(torch.int8).cpu().contiguous()
         return {
             "nats": nats.tolist(),

@@ -259,7 +259,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (report) report.steps = 0;
     ownButton.setAttribute("aria-expanded", "false");
     stories.leave();
-    begin(pick(model.get("author_state"), SETTINGS), { speed: model.get("author_state").speed });
+    const first = model.get("author_state");
+    settings = pick(first, SETTINGS);
+    // A kernel has to hear of the settings first, and they are set after this.
+    queueMicrotask(() => !signal.aborted && begin(settings, { speed: first.speed }));
     showBar();
   });
 

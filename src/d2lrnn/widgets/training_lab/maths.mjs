@@ -93,7 +93,7 @@ export const OTHER = "□";
  */
 export function inspectText(given) {
   const isCut = given.length > 2 * MOST_LETTERS;
-  const all = Array.from((isCut ? given.slice(0, 2 * MOST_LETTERS) : given).replace(/[\s\u0000-\u001f\u007f-\u009f]+/gu, " "));
+  const all = Array.from((isCut ? given.slice(0, 2 * MOST_LETTERS) : given).replace(/[\s\p{Cc}]+/gu, " "));
   const kept = all.slice(0, MOST_LETTERS);
   const counts = new Map();
   for (const sign of kept) counts.set(sign, (counts.get(sign) ?? 0) + 1);
