@@ -41,8 +41,9 @@ export function createPicture(t) {
   const streams = svg("g");
   const axis = svg("path", { class: "gates-axis" });
   const line = svg("path", { class: "gates-line" });
+  const level = svg("path", { class: "gates-level" });
   const water = svg("g", { class: "gates-water" }, streams, axis, line);
-  const river = picture({ class: "gates-river", viewBox: `0 0 1 ${RIVER_HEIGHT}` }, water);
+  const river = picture({ class: "gates-river", viewBox: `0 0 1 ${RIVER_HEIGHT}` }, level, water);
   const scale = element("span", { class: "gates-scale", "aria-hidden": "true" });
   const band = element("div", { class: "gates-band" });
   const half = element("div", { class: "gates-half", "aria-hidden": "true" }, element("span", {}, t("half")));
@@ -84,6 +85,7 @@ export function createPicture(t) {
     }));
     if (streams.children[at]) streams.append(streams.children[at]); // on top, with its whole edge
     axis.setAttribute("d", `M0 ${place(height(0))}H${length}`);
+    level.setAttribute("d", `M0 ${top >= -bottom ? 6 : RIVER_HEIGHT - 6}H${length}`);
     const points = cell.map((value, i) => [i + 0.5, height(value)]);
     line.setAttribute("d", length > 0 ? curve([[0, height(0)], ...points, [length, points.at(-1)[1]]], "M") : "");
     river.setAttribute("viewBox", `0 0 ${Math.max(1, length)} ${RIVER_HEIGHT}`);
