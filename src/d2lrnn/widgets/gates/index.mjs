@@ -8,7 +8,7 @@ import SPEC from "./spec.json" with { type: "json" };
 const { text: TEXT, unit: UNIT, bias: BIAS } = SPEC.controls;
 
 /** One network for each file: several figures of a page share it. */
-const networks = new Map();
+const networks = new WeakMap();
 function networkOf(view) {
   if (!networks.has(view)) networks.set(view, createNetwork(view));
   return networks.get(view);
