@@ -183,6 +183,15 @@ def test_generate(folder: Path, shell: Shell) -> None:
     assert again[0] == text
 
 
+def test_show(folder: Path, shell: Shell) -> None:
+    document = json.loads(shell.run("show", "tide.safetensors")[0])
+    loaded = d.load_checkpoint(folder / "tide.safetensors")
+    assert document["settings"] == loaded.settings
+    shapes = {name: f"float32{tuple(weight.shape)}" for name, weight in loaded.model.state_dict().items()}
+    assert document["weights"] == shapes
+    assert "absent.safetensors" in shell.fails("show", "absent.safetensors")
+
+
 def test_score(folder: Path, shell: Shell) -> None:
     story = "The tide went out and came in again.\nXyzzy qwrtp zxcvb jkqz!\n"
     (folder / "other.txt").write_text(story, encoding="utf-8")

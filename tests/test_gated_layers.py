@@ -108,7 +108,7 @@ def test_bad_sizes_and_shapes_are_refused(layer: type) -> None:
 
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("windows", [d.RandomWindows, d.SequentialWindows])
-def test_a_language_model_trains_generates_and_packs_with_them(layer: type, windows: type) -> None:
+def test_a_language_model_trains_scores_and_generates_with_them(layer: type, windows: type) -> None:
     d.seed_everything(0)
     vocab = d.Vocab("abcd" * 10)
     ids = torch.tensor(vocab.encode("abcd" * 60))

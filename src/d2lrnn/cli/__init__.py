@@ -1,4 +1,4 @@
-"""The command line: train a model on a text, continue a text with it, score a text with it; embed an explorable.
+"""The command line: train a model on a text, continue a text with it, score one, show its file; embed an explorable.
 
 Exit codes: 0 all went well; 1 it did not, and one line on stderr says why; 2 the command was not understood; 130 Ctrl-C
 (143 SIGTERM), with a checkpoint from which ``--resume`` goes on. Progress and messages go to stderr, results to stdout.
@@ -19,6 +19,7 @@ _COMMANDS = {
     "train": "Train a model on a text.",
     "generate": "Let a model continue a text.",
     "score": "How well a model knows a text: perplexity, and the lines that surprise it most.",
+    "show": "What a model's file says of itself: layer, weights, vocabulary, settings.",
     "embed": "Write one of the book's explorables as a page of its own, with your text and settings.",
 }
 _HELP = """\

@@ -13,7 +13,9 @@ from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-__all__ = ["EmbedOptions", "GenerateOptions", "RunOptions", "ScoreOptions", "TrainSettings", "make_parser"]
+__all__ = [
+    "EmbedOptions", "GenerateOptions", "RunOptions", "ScoreOptions", "ShowOptions", "TrainSettings", "make_parser",
+]  # fmt: skip
 
 CORPORA = "the-tide-clock, time-machine, ptb"
 T = TypeVar("T")
@@ -166,6 +168,13 @@ class ScoreOptions:
     device: str = option("cpu", "cpu, cuda or mps.")
     json: bool = option(False, "Print the result as one JSON document.")
     quiet: bool = option(False, "No progress.", names=("--quiet", "-q"))
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """Options of ``d2lrnn show``."""
+
+    checkpoint: str = argument("A model that d2lrnn train wrote.")
 
 
 @dataclass(frozen=True)
