@@ -18,7 +18,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf bench lab outputs strip student pretrained kernels lock lowest carried clean
+.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf bench lab outputs strip repository student pretrained kernels lock lowest carried clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -89,6 +89,9 @@ outputs: env ## execute the chapters anew and keep the outputs of the checked ce
 
 strip: env ## take out of the notebooks what a run in an editor has stored
 	@$(PY) tools/store_outputs.py --strip $(CHAPTERS:%=chapters/%.ipynb)
+
+repository: env ## bring the notebooks into line with the repository that pyproject.toml names
+	@$(PY) tools/repository.py
 
 student: env ## write every chapter without its solutions, with the checks, into _build/student
 	@$(PY) tools/student.py
