@@ -88,7 +88,7 @@ test("the figure opens on the two guesses of the chapter", () => {
   assert.deepEqual(guesses.map((guess) => Object.values(wordOf(guess)).join("")), ["another␣", "there␣"]);
   const [key, values] = sentence(at({}));
   assert.equal(key, "now_differ");
-  assert.match(fill(WORDS[key], values), /only ther in memory, and expects there␣ instead of another␣/);
+  assert.match(fill(WORDS[key], values), /only ther: it expects there␣, not another␣/);
 });
 
 test("the right answers of the steps are right", () => {

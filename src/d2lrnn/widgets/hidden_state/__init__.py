@@ -160,8 +160,9 @@ class HiddenState(Explorable):
         distances = [format_number(distance, 1) for distance in self.distances] or ["0"]
         words, cut = Words(self._words), min(self.cut, len(self.text))
         description = words("picture", text=self.text, peak=distances[cut - 1], distance=distances[-1])
-        column, row, top = min(24, 420 // max(len(self.text), 1)), 4, 30
-        differences = (self.states - self.cut_states)[:, ::4]
+        column, row, top = min(24, 420 // (len(self.text) + 1)), 4, 30
+        # Under a letter stands the state that the letter finds; the last column is the state that guesses.
+        differences = torch.cat([torch.zeros(1, _NUM_HIDDENS), self.states - self.cut_states])[:, ::4]
         height = row * differences.shape[1]
         picture = Picture(440, top + height + 8, words("title"), description)
         style = {
@@ -169,7 +170,7 @@ class HiddenState(Explorable):
             "font_size": min(20.0, 1.5 * column),
             "text_anchor": "middle",
         }
-        for j, character in enumerate(self.text):
+        for j, character in enumerate(f"{self.text}?"):
             opacity = 0.5 if j < cut else 1
             picture.add("text", character, x=10 + column * (j + 0.5), y=20, opacity=opacity, **style)
         self._add_map(picture, differences, 10, top, column, row)

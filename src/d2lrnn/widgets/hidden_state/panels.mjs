@@ -39,7 +39,7 @@ export function cutAt(share, width, count) {
 // ---- words ----------------------------------------------------------------------------------------------------------
 
 /** The last characters of a text as one word to the line breaker, a space at either end made visible. */
-export function tail(text, most = 12) {
+export function tail(text, most = 11) {
   const long = text.length > most;
   const part = long ? text.slice(-most).trimStart() : text;
   return (long ? "…\u2060" : "") + part.replace(/^ | $/g, "␣").replaceAll(" ", "\u00a0");
@@ -65,7 +65,7 @@ export function sentence({ text, forgotten, kept, guesses }) {
   const values = { forgotten: tail(forgotten), kept: tail(kept), other: inOne(other), whole: inOne(whole) };
   if (kept === "") return ["now_nothing", values];
   if (whole.written !== other.written) return ["now_differ", values];
-  return ["now_same", { ...values, other: wordOf(other).written, p: formatProbability(other.p), q: formatProbability(whole.p) }];
+  return [other.written === " " ? "now_space" : "now_same", { ...values, other: wordOf(other).written }];
 }
 
 // ---- the sentence, the scissors, the map, the distance ---------------------------------------------------------------
@@ -145,7 +145,13 @@ export function stage({ t, onCut, signal }) {
     const cut = cutAt(x, width, latest.text.length);
     if (cut !== latest.cut) onCut(cut);
   };
-  dragOn(node, { axis: "x", move, signal });
+  // A finger that only scrolls past leaves the cut alone: it drags the scissors and the letters, and taps elsewhere.
+  const start = ({ event }) => event.pointerType !== "touch" || event.clientY - node.getBoundingClientRect().top < HANDLE + LETTERS;
+  dragOn(node, { axis: "x", start, move, signal });
+  node.addEventListener("click", (event) => {
+    const box = node.getBoundingClientRect();
+    if (event.detail > 0) move({ x: (event.clientX - box.left) / box.width });
+  }, { signal });
   handle.addEventListener("keydown", (event) => {
     const { cut, text: { length } } = latest;
     const aims = {
@@ -270,14 +276,16 @@ export function guessCards({ t }) {
     return { caption, stem, written, next, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
   });
   const draw = ({ kept, guesses }) => {
-    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: tail(kept, 14) })];
+    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: tail(kept, 9) })];
     cards.forEach((card, i) => {
       const { stem, written } = wordOf(guesses[i], 12);
       card.caption.textContent = captions[i];
       card.stem.textContent = stem;
       card.written.textContent = written;
       card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
-      card.next.textContent = t("next", { character: visibleCharacter(guesses[i].written[0]), p: formatProbability(guesses[i].p) });
+      card.next.textContent = t(guesses[i].written[0] === " " ? "next_space" : "next", {
+        character: guesses[i].written[0], p: formatProbability(guesses[i].p),
+      });
     });
   };
   return { node: element("div", { class: "cut-cards" }, ...cards.map(({ node }) => node)), draw };
