@@ -49,11 +49,12 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => commit({ speed: name }) }));
   const ownButton = buttonControl({
     label: t("own_text"), "aria-expanded": "false", signal,
-    onPress: () => {
-      text.node.hidden = !text.node.hidden;
-      ownButton.setAttribute("aria-expanded", String(!text.node.hidden));
-    },
+    onPress: () => showText(text.node.hidden),
   });
+  function showText(isShown) {
+    text.node.hidden = !isShown;
+    ownButton.setAttribute("aria-expanded", String(isShown));
+  }
   const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
   const text = textPanel({ t, signal, onReset, say, onText: learn });
@@ -89,7 +90,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     report = fresh;
     pending ||= requestAnimationFrame(() => {
       pending = 0;
-      if (!signal.aborted) show();
+      if (!signal.aborted && report) show(); // another run may have begun
     });
   };
   const onError = (error) => {
@@ -139,6 +140,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     ghosts = [];
     if (report) report.steps = 0; // a run on another text is no rival of this one
     own = chosen;
+    showText(false);
     restart();
     go();
   }
@@ -257,7 +259,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     own = null;
     ghosts = [];
     if (report) report.steps = 0;
-    ownButton.setAttribute("aria-expanded", "false");
+    showText(false);
     stories.leave();
     const first = model.get("author_state");
     settings = pick(first, SETTINGS);

@@ -174,14 +174,14 @@ export function curvePanel({ t, signal }) {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
     const isNarrow = width < 520;
     const height = isNarrow ? 220 : 250;
-    const box = { left: 38, right: width - (isNarrow ? 100 : 146), top: 12, bottom: height - 38 };
+    const box = { left: 38, right: width - (isNarrow ? 104 : 146), top: 12, bottom: height - 38 };
     const range = axes({ tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels });
     const { x, y } = scales(range, box);
     const parts = [];
     const add = (tag, attributes, ...text) => parts.push(svg(tag, attributes, ...text));
     for (const value of range.y.ticks) {
       add("path", { class: "d2lrnn-grid", d: `M${box.left} ${y(value)}H${box.right}` });
-      add("text", { class: "d2lrnn-tick", x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, formatNumber(value, 0));
+      add("text", { class: "d2lrnn-tick", x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, formatNumber(value, Number.isInteger(value) ? 0 : 1));
     }
     for (const value of range.x.ticks) {
       add("path", { class: "d2lrnn-grid", d: `M${x(value)} ${box.top}V${box.bottom + 4}` });
@@ -224,7 +224,7 @@ export function curvePanel({ t, signal }) {
   /** The bell: the level that was beaten flares up. Elements are new at every report, the flare goes on. */
   const ring = (delay) => {
     for (const part of picture.querySelectorAll(".lab-flash")) {
-      const from = part.localName === "path" ? { stroke: "var(--d2lrnn-green)", strokeWidth: "9px" } : { fontSize: "17px" };
+      const from = part.localName === "path" ? { stroke: "var(--d2lrnn-green)", strokeWidth: "9px" } : { fontSize: "14px" };
       part.animate([from, {}], { duration: FLASH_MS, delay, easing: "ease-out" });
     }
   };
@@ -249,7 +249,7 @@ export function normPanel({ t, signal }) {
     if (latest) paint(latest);
   }, signal);
   const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip }) => {
-    const place = { left: 38, right: width - (width < 520 ? 100 : 146), top: 8, bottom: 92 };
+    const place = { left: 38, right: width - (width < 520 ? 104 : 146), top: 8, bottom: 92 };
     const { x: along } = axes({ tokens, perUpdate, curves: [], levels });
     const up = normAxis(norms.ys, clip);
     const { x, y } = scales({ x: along, y: up }, place);

@@ -54,7 +54,7 @@ export function drawPicture(canvas, { report, headline, foot, levelName, ageName
   const { x, y } = scales(range, box);
   for (const tick of range.y.ticks) {
     line([[box.left, y(tick)], [box.right, y(tick)]], { stroke: LINE, width: 1 });
-    write(formatNumber(tick, 0), box.left - 10, y(tick) + 6, { font: `17px ${SANS}`, fill: SOFT, align: "right" });
+    write(formatNumber(tick, Number.isInteger(tick) ? 0 : 1), box.left - 10, y(tick) + 6, { font: `17px ${SANS}`, fill: SOFT, align: "right" });
   }
   for (const tick of range.x.ticks) {
     write(formatNumber(tick, 0), x(tick), box.bottom + 26, { font: `17px ${SANS}`, fill: SOFT, align: "center" });

@@ -26,6 +26,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome }) {
   };
   const start = (i, guess, buttons) => {
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === guess)));
+    panel.classList.add("lab-told"); // the guess is made: make room for what is to be seen
     story = { i, guess, reports: [], begun: false };
     begin();
   };
@@ -44,6 +45,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome }) {
     story = null;
     titles.forEach((title, k) => title.setAttribute("aria-expanded", String(k === i)));
     panel.hidden = i < 0;
+    panel.classList.remove("lab-told");
     told.hidden = true;
     if (i < 0) return;
     question.textContent = t(`step_${i + 1}_question`);

@@ -79,7 +79,6 @@ export function textPanel({ t, signal, onText, onReset, say }) {
     clearTimeout(soon);
     field.value = "";
     look();
-    node.hidden = true;
   });
   return { node };
 }

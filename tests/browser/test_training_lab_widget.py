@@ -1,0 +1,225 @@
+"""The training lab in the page: it starts and learns, tells its stories, takes a reader's text, gives a picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from d2lrnn.widgets import TrainingLab
+from pages import page_of
+from watching import Record, watched_page
+
+pytestmark = pytest.mark.browser
+
+LONG_MS = 90_000
+OWN = "Die Möwe fliegt über das Meer, und das Meer fließt über den Sand. Wer fragt, der hört: »So ist es.« "
+
+
+@pytest.fixture(params=[1280, 390])
+def page(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    with watched_page(browser, width=request.param, height=844) as (page, record):
+        open_lab(page, tmp_path)
+        yield page
+        assert_clean(record)
+
+
+@pytest.fixture
+def narrow(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    with watched_page(browser, width=390, height=844) as (page, record):
+        open_lab(page, tmp_path)
+        yield page
+        assert_clean(record)
+
+
+def open_lab(page: Page, folder: Path, fragment: str = "", **traits: object) -> None:
+    (folder / "page.html").write_text(page_of(TrainingLab(**traits)), encoding="utf-8")
+    page.goto(f"{folder.as_uri()}/page.html{fragment}")
+    has_status(page, "paused")
+
+
+def assert_clean(record: Record) -> None:
+    assert record.errors == [] and record.outside == []
+
+
+def has_status(page: Page, status: str) -> None:
+    expect(page.locator(".lab")).to_have_attribute("data-status", status, timeout=LONG_MS)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def perplexity(page: Page) -> float:
+    return float((page.locator(".lab-now-value").text_content() or "").replace("\u202f", ""))
+
+
+def surprisal(page: Page) -> float:
+    """Mean of the letters' colours."""
+    return page.evaluate(
+        "() => { const all = [...document.querySelectorAll('.lab-letter')]"
+        ".map((e) => Number(e.style.getPropertyValue('--lab-heat')));"
+        " return all.reduce((a, b) => a + b) / all.length; }"
+    )
+
+
+def now(page: Page) -> Locator:
+    return page.locator(".d2lrnn-now")
+
+
+def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page) -> None:
+    expect(now(page)).to_contain_text("read nothing yet")
+    fresh, start = surprisal(page), perplexity(page)
+    assert fresh > 0.5 and 20 < start < 40
+    press(page, "normal")
+    press(page, "Start")
+    expect(now(page)).to_contain_text("Better than the 2-gram. Next: the 3-gram (5.41).", timeout=LONG_MS)
+    press(page, "Pause")
+    has_status(page, "paused")
+    assert surprisal(page) < 0.6 * fresh and perplexity(page) < 8.9
+    expect(page.locator(".lab-beaten")).to_have_text(["✓ any letter alike 27.0", "✓ 1-gram 15.9", "✓ 2-gram 8.85"]
+        if page.viewport_size["width"] > 500 else ["✓ all alike 27.0", "✓ 1-gram 15.9", "✓ 2-gram 8.85"])  # fmt: skip
+    written = [text for text in page.locator(".lab-diary-text").all_inner_texts() if text.strip()]
+    assert len(written) >= 3 and " the " in f" {' '.join(written[2:])} "
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+
+def test_labels_stay_inside_the_picture_and_apart(page: Page) -> None:
+    boxes = page.evaluate(
+        "() => [...document.querySelectorAll('.lab-chart text')].map((e) => { const b = e.getBoundingClientRect();"
+        " const o = e.ownerSVGElement.getBoundingClientRect();"
+        " return [b.left - o.left, b.top - o.top, b.right - o.left, b.bottom - o.top, o.width, e.textContent]; })"
+    )
+    levels = [box for box in boxes if re.search(r"gram|alike", box[5])]
+    assert len(levels) == 6
+    for left, top, right, _, width, text in boxes:
+        assert left >= -0.5 and top >= -0.5 and right <= width + 0.5, text
+    for above, below in pairwise(levels):
+        assert below[1] - above[1] > 13
+
+
+def test_a_tapped_letter_says_what_was_expected_there_by_finger_and_by_key(page: Page) -> None:
+    letters = page.locator(".lab-letter")
+    expect(letters).to_have_count(96)
+    letters.nth(30).click()
+    slider = page.get_by_role("slider", name="Letter of the sentence")
+    expect(slider).to_have_attribute("aria-valuenow", "31")
+    expect(page.locator(".lab-guess")).to_have_count(5)
+    slider.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuenow", "32")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("bits; it expected"))
+    slider.press("Home")
+    expect(page.locator(".lab-detail")).to_contain_text("is the first letter")
+    slider.press("End")
+    expect(slider).to_have_attribute("aria-valuenow", "96")
+
+
+def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow: Page) -> None:
+    page = narrow
+    press(page, "One long gradient")
+    outcome = page.locator(".d2lrnn-outcome")
+    expect(outcome).to_be_hidden()
+    press(page, "it saves the network")
+    expect(outcome).to_contain_text("Watch update 300")
+    expect(page.locator(".lab-norms")).to_be_visible()
+    expect(outcome).to_contain_text("Now the same again", timeout=LONG_MS)
+    expect(page.locator(".lab-ghost-button")).to_have_count(1)
+    expect(outcome).to_contain_text("Yes. The cat's gradient had length", timeout=LONG_MS)
+    numbers = re.search(
+        r"length ([\d.]+)\. .* from ([\d.]+) to ([^,]+), and .* the worst was ([\d.]+), and ([\d.]+)",
+        outcome.inner_text(),
+    )
+    norm, before, _, worst, end = (float(n) if "×" not in n else 1e9 for n in numbers.groups())  # noqa: RUF001
+    assert norm > 4 and before < 8.85 and worst < 1.3 * before and end < before
+    has_status(page, "ended")
+
+
+def test_a_story_begins_afresh_after_any_run_and_is_over_when_something_else_begins(narrow: Page) -> None:
+    page = narrow
+    press(page, "flat out")
+    press(page, "Start")
+    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 6")
+    press(page, "No memory")
+    press(page, "the 2-gram")
+    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) > 20")
+    expect(page.locator(".lab-ghost-button")).to_have_count(1)
+    page.locator(".lab-ghost-button").click()
+    expect(page.locator(".d2lrnn-outcome")).to_have_text("The run ended before its time.")
+    expect(page.locator(".lab-count")).to_contain_text(re.compile(r"updates"))
+    press(page, "Reset")
+    expect(page.locator(".lab-ghost-button")).to_have_count(0)
+    expect(now(page)).to_contain_text("read nothing yet")
+
+
+def test_a_text_of_the_readers_own_is_learned_in_the_page(page: Page) -> None:
+    press(page, "Your own text")
+    field = page.get_by_label("Paste a text")
+    learn = page.get_by_role("button", name="Learn this text")
+    expect(learn).to_be_disabled()
+    field.fill("Zu kurz.")
+    expect(page.locator(".lab-message")).to_contain_text("needs 2\u202f000 characters or more; this one has 8.")
+    expect(learn).to_be_disabled()
+    field.fill(OWN * 40 + "%&")
+    expect(page.locator(".lab-message")).to_contain_text("nothing is sent anywhere")
+    expect(page.locator(".lab-message")).to_contain_text("(% &) are read as one sign")
+    press(page, "flat out")
+    learn.click()
+    expect(page.locator(".lab-diary")).to_contain_text("Meer", timeout=LONG_MS)
+    assert perplexity(page) < 3
+    expect(page.get_by_label("Paste a text")).to_be_hidden()
+    press(page, "Reset")
+    expect(page.locator(".lab-letters").first).to_contain_text("for")
+
+
+def test_a_file_is_read_in_the_page(narrow: Page, tmp_path: Path) -> None:
+    page = narrow
+    (tmp_path / "own.txt").write_text(OWN * 40, encoding="utf-8")
+    press(page, "Your own text")
+    page.locator("input[type=file]").set_input_files(tmp_path / "own.txt")
+    expect(page.locator(".lab-message")).to_contain_text("characters,")
+    expect(page.get_by_label("Paste a text")).to_have_value(OWN * 40)
+
+
+def test_a_picture_of_the_run_can_be_saved(narrow: Page, tmp_path: Path) -> None:
+    page = narrow
+    press(page, "flat out")
+    press(page, "Start")
+    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 8")
+    press(page, "Pause")
+    with page.expect_download() as saved:
+        press(page, "Picture to share")
+    saved.value.save_as(tmp_path / "run.png")
+    assert (tmp_path / "run.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (tmp_path / "run.png").stat().st_size > 30_000
+
+
+def test_a_link_reproduces_the_settings(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=390, height=844) as (page, record):
+        open_lab(page, tmp_path, "#explore=TrainingLab&cell=gru&num_hiddens=16&speed=normal")
+        expect(page.get_by_role("button", name="normal")).to_have_attribute("aria-pressed", "true")
+        page.locator("summary").click()
+        expect(page.get_by_label("layer")).to_have_value("gru")
+        expect(page.locator(".lab-reading")).to_contain_text("16 units")
+        assert_clean(record)
+
+
+def test_a_change_of_size_starts_again_and_one_of_the_learning_rate_does_not(narrow: Page) -> None:
+    page = narrow
+    page.locator("summary").click()
+    press(page, "flat out")
+    press(page, "Start")
+    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 8")
+    press(page, "Pause")
+    has_status(page, "paused")
+    before = page.locator(".lab-count").inner_text()
+    page.get_by_label("learning rate").press("End")
+    page.wait_for_timeout(300)
+    assert page.locator(".lab-count").inner_text() == before
+    page.get_by_label("hidden units").press("Home")
+    expect(page.locator(".lab-count")).to_contain_text("0 updates")
+    expect(page.locator(".lab-reading")).to_contain_text("2 units")
+    expect(page.locator(".lab-ghost-button")).to_have_count(1)
