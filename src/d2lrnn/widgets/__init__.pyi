@@ -10,4 +10,5 @@ from .perplexity import Perplexity as Perplexity
 from .scan import Scan as Scan
 from .surprise_map import SurpriseMap as SurpriseMap
 from .training_lab import TrainingLab as TrainingLab
+from .truncation import Truncation as Truncation
 from .windows import Windows as Windows

@@ -15,7 +15,7 @@ from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
 from d2lrnn.widgets.spec import Spec, Words
 
-__all__ = ["GradientFlow"]
+__all__ = ["GradientFlow", "small_networks"]
 
 _SPEC = Spec("gradient_flow")
 _NUM_HIDDENS, _SEED = 24, 8
@@ -48,7 +48,7 @@ def _described(W: np.ndarray, gradient: np.ndarray) -> dict[str, Any]:
 
 
 @cache
-def _networks() -> dict[str, Any]:
+def small_networks() -> dict[str, Any]:
     """Matrices, the gradient of the loss at the last state, and inputs: from a generator whose stream never changes."""
     rng = np.random.RandomState(_SEED)
     drawn = rng.randn(_NUM_HIDDENS, _NUM_HIDDENS).round(3)
@@ -68,9 +68,9 @@ def _networks() -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _norms(matrix: str, radius: float, num_steps: int, activation: str, input_size: float) -> tuple[float, ...]:
-    network = _networks()["matrices"][matrix]
+    network = small_networks()["matrices"][matrix]
     W_hh = scale_to_spectral_radius(torch.tensor(network["W"], dtype=torch.float64), radius)
-    inputs = input_size * torch.tensor(_networks()["inputs"], dtype=torch.float64)[:num_steps]
+    inputs = input_size * torch.tensor(small_networks()["inputs"], dtype=torch.float64)[:num_steps]
     H, states = torch.zeros_like(inputs[0]), []
     for x_t in inputs:
         # A linear network has the slope 1 everywhere, as tanh has at 0.
@@ -142,7 +142,7 @@ class GradientFlow(Explorable):
     @property
     def W_hh(self) -> torch.Tensor:
         """The matrix, shape (num_hiddens, num_hiddens)."""
-        drawn = torch.tensor(_networks()["matrices"][self.matrix]["W"], dtype=torch.float64)
+        drawn = torch.tensor(small_networks()["matrices"][self.matrix]["W"], dtype=torch.float64)
         return scale_to_spectral_radius(drawn, self.radius)
 
     @property
@@ -158,7 +158,7 @@ class GradientFlow(Explorable):
 
     @t.default("networks")
     def _default_networks(self) -> dict[str, Any]:
-        return _networks()
+        return small_networks()
 
     # ---- the static picture ----
 
@@ -217,8 +217,8 @@ class GradientFlow(Explorable):
         x, y, unit = 378, 118, 44
         picture.add("circle", cx=x, cy=y, r=unit, stroke="currentColor", fill="none")
         picture.add("text", words("unit_circle"), x=x, y=y - unit - 8, font_size=11, text_anchor="middle")
-        scale = self.radius / _networks()["matrices"][self.matrix]["radius"]
-        for re, im in _networks()["matrices"][self.matrix]["eigenvalues"]:
+        scale = self.radius / small_networks()["matrices"][self.matrix]["radius"]
+        for re, im in small_networks()["matrices"][self.matrix]["eigenvalues"]:
             paint = color("blue" if math.hypot(re, im) * scale < 1 + 1e-8 else "vermillion")
             picture.add("circle", cx=x + unit * scale * re, cy=y - unit * scale * im, r=2.8, fill=paint)
         caption = f"{words('radius')} {self.radius:g}"

@@ -1,0 +1,52 @@
+"""Write the network and the cases on which ``Truncation`` in Python and in the page must agree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from d2lrnn.widgets import Truncation
+
+FILE = Path(__file__).with_name("truncation_cases.json")
+_CASES: tuple[dict[str, Any], ...] = (
+    {},
+    {"tau": 1},
+    {"tau": 5},
+    {"tau": 12},
+    {"tau": 23, "radius": 1.1},
+    {"tau": 24},
+    {"way": "losses"},
+    {"way": "losses", "tau": 1, "radius": 1.0},
+    {"way": "losses", "tau": 23},
+    {"way": "losses", "tau": 24},
+    {"radius": 0.5},
+    {"radius": 0.5, "way": "losses", "tau": 12},
+)
+
+
+def short(value: float) -> float:
+    """Ten significant digits: more than the two add up alike."""
+    return float(f"{value:.10g}")
+
+
+def text() -> str:
+    found = []
+    for settings in _CASES:
+        widget = Truncation(**settings)
+        whole, kept = widget.full_gradient, widget.truncated_gradient
+        found.append(
+            {
+                "settings": widget.author_state, "kept": widget.num_kept, "lost": short(widget.lost),
+                "angle": short(widget.angle_degrees),
+                "lengths": [short(float(gradient.norm())) for gradient in (whole, kept)],
+                "sentence": widget.static_sentence(),
+            }
+        )
+    stored = {"network": Truncation().network, "cases": found}
+    return json.dumps(stored, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")
+    print(f"wrote {FILE}")
