@@ -164,14 +164,14 @@ def _surprise_map() -> Iterable[str]:
 
 
 def _gradient_flow() -> Iterable[str]:
-    yield _line((20, 60), (214, 60), stroke=RULE)
-    for k in range(12):
-        x, size = 214 - 17.6 * k, 11 * 0.82**k
-        yield _dot(x, 60, max(size, 1.4), fill=PAPER)
-        yield _dot(x, 60, max(size, 1.4), fill=VERMILLION, fill_opacity=round(0.25 + 0.75 * 0.85**k, 2), move="in", i=k)
-    yield _text(214, 92, "loss", fill=SOFT, font_size=12)
-    yield _text(24, 92, "60 steps back", fill=SOFT, font_size=12, text_anchor="start")
-    yield _curve("M150 30H90m7 -5l-7 5l7 5", stroke=SOFT, stroke_width=1.5)
+    yield _line((16, 34), (214, 34), stroke=RULE, stroke_dasharray="3 4")
+    for k in range(14):
+        x, y, size = 214 - 15 * k, 34 + 4.4 * k, 8 - 0.4 * k
+        vanished = {"fill": PAPER, "stroke": BLUE, "stroke_width": 1.5}
+        yield _dot(x, y, size, **(vanished if k > 8 else {"fill": BLUE}), move="in", i=k)
+    yield _text(214, 16, "loss", fill=SOFT, font_size=12)
+    yield _text(12, 114, "29 steps back", fill=SOFT, font_size=12, text_anchor="start")
+    yield _curve("M150 16H90m7 -5l-7 5l7 5", stroke=SOFT, stroke_width=1.5)
 
 
 def _scan() -> Iterable[str]:
@@ -207,13 +207,14 @@ def _attention() -> Iterable[str]:
 
 
 def _clipping() -> Iterable[str]:
-    lengths = (14, 20, 17, 26, 12, 22, 96, 18, 24, 15, 20)
-    for k, length in enumerate(lengths):
-        x, kept = 16 + 19.6 * k, min(length, 40)
-        if length > 40:
-            yield _box(x, 108 - length, 13, length - 40, fill=VERMILLION, fill_opacity=0.25, move="up", i=k)
-        yield _box(x, 108 - kept, 13, kept, fill=VERMILLION if length > 40 else BLUE, move="up", i=k)
-    yield _line((8, 68), (232, 68), stroke_width=1.5, stroke_dasharray="5 4")
+    yield _line((10, 66), (230, 66), stroke=RULE)
+    yield _line((90, 8), (90, 116), stroke=RULE)
+    yield _dot(90, 66, 44, fill=GREEN, fill_opacity=0.15)
+    yield _node("circle", cx=90, cy=66, r=44, fill=NONE, stroke=GREEN, stroke_width=1.5, stroke_dasharray="5 4")
+    yield _curve("M90 66L204 14", stroke=BLUE, stroke_width=2.5, move="draw", pathLength=1)
+    yield _dot(204, 14, 6, fill=PAPER, stroke=BLUE, stroke_width=2.5)
+    yield _curve("M90 66L130 47.8", stroke=GREEN, stroke_width=6, move="in", i=9)
+    yield _text(142, 92, "clipped", fill=SOFT, font_size=12, text_anchor="start", move="in", i=9)
 
 
 def _truncation() -> Iterable[str]:
