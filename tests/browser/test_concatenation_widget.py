@@ -169,7 +169,7 @@ def test_it_moves_by_itself_once_and_comes_to_rest(browser: Browser, tmp_path: P
         assert not is_glued(widget)
         check_sums(widget)
         widget.locator(".glue-button").click()
-        page.wait_for_function("() => document.querySelector('.glue-stage.glue-together')")
+        page.wait_for_function("() => document.querySelector('.glue-terms .glue-later')")  # arrived, the sum runs
         assert is_glued(widget) and record.errors == []
 
 

@@ -1,11 +1,11 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
+import { MERGED, countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
 import { asPower, codePanel, roundingPanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const SLIDE_SECONDS = 1.1;
+const SLIDE_SECONDS = 1.5;
 const TERM_SECONDS = 0.4;
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
 const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share));
@@ -48,7 +48,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       stage.slide(share);
     },
     onDrop: () => {
-      const glued = stage.share() > 0.5;
+      const glued = stage.share() > (1 + MERGED) / 2;
       if (glued === model.glued) slide();
       else commit({ glued });
     },
@@ -60,8 +60,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { mats, num_inputs } = model;
     const pairs = products(mats, ...looked);
     const all = pairs.x.length + pairs.h.length;
-    sum.run(count, exactSum);
-    const running = count > 0 && count < all + 1 && runner !== null;
+    const running = count > 0 && count <= all && runner !== null;
+    sum.run(count, exactSum, running);
     stage.light(looked, running ? count - 1 : -1);
     code.light(running ? (count - 1 < num_inputs ? "x" : "h") : null);
   };
@@ -101,7 +101,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- the blocks slide ----
   const slide = () => {
     const [from, to] = [stage.share(), model.glued ? 1 : 0];
-    if (from === to) return slider.stop();
+    if (from === to) {
+      slider.stop();
+      return Promise.resolve(true);
+    }
     return slider.run((share) => stage.slide(share === 1 ? to : from + ease(share) * (to - from)));
   };
 
@@ -146,15 +149,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   el.append(root);
   for (const kind of ["pointerdown", "keydown"]) root.addEventListener(kind, () => { touched = true; }, { signal, capture: true });
 
-  // Seen for the first time: the sum runs once, and the blocks lean together and back.
+  // Seen for the first time: the parts lean together and back, then the sum runs.
   whenSeen(stage.node, {
     signal,
     act: async () => {
       if (touched || prefersReducedMotion() || stage.share() !== 0) return;
-      runSum();
-      await slider.run((share) => {
-        if (!touched) stage.slide(share === 1 ? 0 : 0.14 * Math.sin(Math.PI * share) ** 2);
-      });
+      const arrived = await slider.run((share) => stage.slide(share === 1 ? 0 : 0.45 * Math.sin(Math.PI * share) ** 2));
+      if (arrived && !touched) runSum();
     },
   });
 
@@ -171,11 +172,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     for (const name of SIZES) sizes[name].set(model[name]);
     rounding.draw(model);
     if (first) stage.slide(model.glued ? 1 : 0);
-    else slide();
+    const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
     look();
     keepHeight(true);
-    if (isElsewhere) runSum();
+    if (isElsewhere) slid.then((arrived) => arrived && runSum());
   };
   return { draw };
 }

@@ -130,9 +130,18 @@ export function arrange({ batch_size: n, num_inputs: d, num_hiddens: h }, width)
   return { unit: a, broad: b, row: r, width: total, apart, glued };
 }
 
-/** A place between apart (share 0) and glued (1). */
+export const MERGED = 0.3; // of the whole motion: until here the partial results go to the sum, from here the blocks slide
+
+/** A place between apart (share 0) and glued (1): first the partial results merge, then the blocks slide together. */
 export function between(layout, name, share) {
-  const [from, to] = [layout.apart[name], layout.glued[name]];
-  return from.map((value, i) => value + share * (to[i] - value));
+  const isPartial = name === "from_x" || name === "from_h";
+  const [from, to] = isPartial && share < MERGED ? [layout.apart[name], layout.apart.sum] : [layout.apart[isPartial ? "sum" : name], layout.glued[name]];
+  const part = isPartial && share < MERGED ? share / MERGED : Math.max(0, (share - MERGED) / (1 - MERGED));
+  const rise = name === "W_xh" ? Math.min(1, 1.6 * part) : part; // out of the way of W_hh
+  return [from[0] + part * (to[0] - from[0]), from[1] + rise * (to[1] - from[1])];
 }
 
+/** The height of the picture on the way. */
+export function heightAt({ apart, glued }, share) {
+  return apart.height + Math.max(0, (share - MERGED) / (1 - MERGED)) * (glued.height - apart.height);
+}

@@ -2,7 +2,7 @@
 import { formatPowerOfTen } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
 import { buttonControl, element } from "../ui.mjs";
-import { ROUND, arrange, between, bothWays, products } from "./maths.mjs";
+import { MERGED, ROUND, arrange, between, bothWays, heightAt, products } from "./maths.mjs";
 
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 const smallNumber = (value) => (value === 0 ? "0" : formatPowerOfTen(value));
@@ -30,7 +30,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     dragOn(node, {
       axis: "both", signal,
       start: ({ event }) => {
-        from = { x: event.clientX, y: event.clientY, share, far: false };
+        from = { x: event.clientX, y: event.clientY, way: Math.max(0, (share - MERGED) / (1 - MERGED)), far: false };
         return layout !== null;
       },
       move: ({ event }) => {
@@ -38,7 +38,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
         from.far ||= Math.hypot(dx, dy) > 5;
         if (!from.far) return;
         const [vx, vy] = [0, 1].map((i) => layout.glued[name][i] - layout.apart[name][i]);
-        onDrag(Math.min(1, Math.max(0, from.share + (dx * vx + dy * vy) / (vx * vx + vy * vy || 1))));
+        const way = Math.min(1, Math.max(0, from.way + (dx * vx + dy * vy) / (vx * vx + vy * vy || 1)));
+        onDrag(MERGED + way * (1 - MERGED));
       },
       end: () => from.far && onDrop(),
     });
@@ -65,11 +66,11 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     for (const [name, node] of Object.entries(nodes)) move(node, name);
     for (const [name, node] of Object.entries(signs)) {
       move(node, name);
-      node.style.opacity = Math.max(0, 1 - 2 * share);
+      node.style.opacity = Math.max(0, 1 - share / MERGED);
     }
-    for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.min(1, 2 * (1 - share));
-    stage.classList.toggle("glue-together", share === 1);
-    stage.style.height = `${layout.apart.height + share * (layout.glued.height - layout.apart.height)}px`;
+    for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, Math.min(1, 1.4 - 1.4 * share / MERGED));
+    stage.classList.toggle("glue-together", share >= MERGED);
+    stage.style.height = `${heightAt(layout, share)}px`;
   };
   const measure = () => {
     const width = box.clientWidth;
@@ -198,20 +199,18 @@ export function sumPanel({ t }) {
     const plus = terms.flatMap((term, k) => (k === 0 ? [term] : [element("span", {}, "+"), term]));
     return { pairs, terms, total, node: element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...plus, element("span", { class: "glue-total" }, "= ", total)) };
   };
-  const run = (count, sum) => {
+  const run = (count, sum, isRunning) => {
     let before = 0;
     for (const { pairs, terms, total } of lines) {
       const added = Math.max(0, Math.min(pairs.length, count - before));
       terms.forEach((term, k) => {
         term.classList.toggle("glue-later", k >= added);
-        term.classList.toggle("glue-now", before + k === count - 1 && count < before + pairs.length + 1);
+        term.classList.toggle("glue-now", isRunning && before + k === count - 1);
       });
       total.textContent = added === 0 ? "…" : written(sum(pairs.slice(0, added)));
       before += pairs.length;
     }
-    const done = count >= before;
-    if (ending) ending.classList.toggle("glue-later", !done);
-    for (const { terms } of lines) if (done) terms.forEach((term) => term.classList.remove("glue-now"));
+    ending?.classList.toggle("glue-later", count < before);
   };
   const show = ({ x, h }, values, glued) => {
     if (glued) {

@@ -189,24 +189,35 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { epoch, k, tokens } = model;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     const isFits = epoch.length > 0;
-    now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
-    now.node.classList.toggle("d2lrnn-error", !isFits);
-    text.draw(model);
-    legend.draw(model);
-    arrays.draw(model);
-    over.hidden = !isFits || !model.isLast;
-    if (!over.hidden) {
+    const tell = () => {
+      now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
+      now.node.classList.toggle("d2lrnn-error", !isFits);
+      legend.draw(model);
+      arrays.draw(model);
+      over.hidden = !isFits || !model.isLast;
+      if (over.hidden) return;
       const [pairs, read] = [tokens.length - 1, pairsRead(tokens.length, epoch, model.num_steps)];
       over.replaceChildren(...emphasised(t.raw("over"), { read, pairs, never: pairs - read }));
-    }
+    };
+    root.classList.toggle("win-random", !model.carries);
+    text.draw(model);
     glide.stop();
     if (!goesOn || prefersReducedMotion()) {
+      tell();
       rest();
       goOn();
     } else {
+      let isTold = false; // when the windows leave for their next places
       text.trails(k - 1, false);
       glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
-      glide.run((share) => (share === 1 ? rest() : text.paint(onTheWay(model, k, share)))).then((ended) => ended && goOn());
+      glide.run((share) => {
+        if (!isTold && share > 0.5) {
+          tell();
+          isTold = true;
+        }
+        if (share === 1) rest();
+        else text.paint(onTheWay(model, k, share));
+      }).then((ended) => ended && goOn());
     }
     showControls();
   };
