@@ -107,13 +107,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- controls behind "change" ----
   const presets = Object.keys(PRESETS).map((name) => [name, t(`preset_${name}`)]);
-  const choices = (name) => CONTROLS[name].choices.map((value) => [value, t(`${name}_${value}`)]);
+  const sources = CONTROLS.source.choices.map((value) => [value, t(`source_${value}`)]);
+  const samplings = CONTROLS.sampling.choices.map((value) => [value, t(`sampling_${value}`)]);
   const example = selectControl({
     label: t("examples"), options: [["", t("preset_none")], ...presets], signal,
     onChange: (name) => (name === "" ? example.set(presetOf(model)) : keep({ ...PRESETS[name], minibatch: 1 })),
   });
-  const source = selectControl({ label: t("source"), options: choices("source"), signal, onChange: (value) => keep({ source: value, minibatch: 1 }) });
-  const sampling = selectControl({ label: t("sampling"), options: choices("sampling"), signal, onChange: (value) => keep({ sampling: value, minibatch: 1 }) });
+  const source = selectControl({ label: t("source"), options: sources, signal, onChange: (value) => keep({ source: value, minibatch: 1 }) });
+  const sampling = selectControl({ label: t("sampling"), options: samplings, signal, onChange: (value) => keep({ sampling: value, minibatch: 1 }) });
   const typed = typedControl({ t, signal, say, onText: (value) => keep({ own_text: value }) });
   const sizes = Object.fromEntries(["length", "batch_size", "num_steps", "offset"].map((name) => {
     const { min, max } = CONTROLS[name];
