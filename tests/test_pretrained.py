@@ -39,6 +39,14 @@ def test_the_lstm_is_as_good_as_its_file_says() -> None:
     assert len(d.pretrained.pretrained_bytes("lstm")) < 20_000
 
 
+def test_the_attention_layer_is_as_good_as_its_file_says() -> None:
+    text, loaded = d.load_text(), d.load_pretrained("attention")
+    assert loaded.vocab.tokens == text.vocab.tokens and not loaded.model.training
+    measured = d.evaluate(loaded.model, text.heldout_ids).perplexity
+    assert measured == pytest.approx(loaded.heldout_perplexity, rel=1e-3) and measured < 4.2
+    assert len(d.pretrained.pretrained_bytes("attention")) < 30_000
+
+
 def test_an_unknown_stage_names_those_there_are() -> None:
     for load in (d.load_pretrained, d.pretrained.pretrained_bytes):
         with pytest.raises(ValueError, match=r"no stage 'ready'; choose one of untrained.* lstm"):

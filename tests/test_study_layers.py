@@ -112,6 +112,15 @@ def test_attention_without_its_distances_is_torchs() -> None:
     torch.testing.assert_close(layer(inputs)[0], wanted.transpose(1, 2).flatten(2).transpose(0, 1))
 
 
+def test_the_weights_of_attention_are_those_it_uses() -> None:
+    layer, inputs = d.attention.CausalAttention(3, 8, num_heads=2, reach=4).double(), float64(9, 2, 3)
+    weights = layer.weights(inputs)
+    torch.testing.assert_close(weights.sum(dim=3), torch.ones(2, 2, 9, dtype=torch.float64))
+    assert weights.triu(1).count_nonzero() == 0 and weights.tril(-4).count_nonzero() == 0
+    v = (inputs.transpose(0, 1) @ layer.W_v).unflatten(2, (2, 4)).transpose(1, 2)
+    torch.testing.assert_close(layer(inputs)[0], (weights @ v).transpose(1, 2).flatten(2).transpose(0, 1))
+
+
 def test_attention_sees_no_further_than_its_reach_and_the_distance_counts() -> None:
     layer, inputs = d.attention.CausalAttention(3, 8, reach=4).double(), float64(10, 1, 3)
     changed = inputs.clone()

@@ -174,6 +174,17 @@ def _gradient_flow() -> Iterable[str]:
     yield _curve("M150 16H90m7 -5l-7 5l7 5", stroke=SOFT, stroke_width=1.5)
 
 
+def _attention() -> Iterable[str]:
+    # After "was another": head 2 of attention, and the change of the state by each letter.
+    weights = (0, 0, 0, 0.01, 0.01, 0.02, 0.05, 0.05, 0.22, 0.4, 0.24)
+    changes = (0.1, 0.12, 0.18, 0.11, 0.21, 0.35, 0.28, 0.53, 0.59, 0.92, 1.06)
+    for k, (weight, change) in enumerate(zip(weights, changes, strict=True)):
+        x = 12 + 20 * k
+        yield _box(x + 2, 46 - 96 * weight, 14, 96 * weight + 1, fill=BLUE, move="in", i=10 - k)
+        yield _box(x + 2, 70, 14, 40 * change, fill=VERMILLION, move="in", i=10 - k)
+    yield _letters("was another", 21, 63, 20, font_size=15)
+
+
 def _scan() -> Iterable[str]:
     xs = [22 + 28 * k for k in range(8)]
     for x in xs:
@@ -231,6 +242,7 @@ def _truncation() -> Iterable[str]:
 
 
 THUMBNAILS: dict[str, Callable[[], Iterable[str]]] = {
+    "Attention": _attention,
     "Attention": _attention,
     "Clipping": _clipping,
     "Concatenation": _concatenation,

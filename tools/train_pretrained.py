@@ -1,8 +1,8 @@
 """Train the small models that the package carries, from a seed: ``make pretrained``.
 
-A tanh network reads *The Tide Clock* in random windows and is stored at four stages; a small LSTM is stored once. The
-metrics go into the header of each file and are printed; on another machine sums are added up in another order, so the
-last digits may differ. ``python tools/train_pretrained.py lstm`` trains the LSTM alone.
+A tanh network reads *The Tide Clock* in random windows and is stored at four stages; a small LSTM and a layer of
+attention are stored once. The metrics go into the header of each file and are printed; on another machine sums are added
+up in another order, so the last digits may differ. ``python tools/train_pretrained.py lstm attention`` trains these alone.
 """
 
 from __future__ import annotations
@@ -16,24 +16,27 @@ from safetensors.torch import save
 import d2lrnn as d
 from d2lrnn.ops.callbacks import Snapshots
 from d2lrnn.ops.files import replacing
-from d2lrnn.study.pretrained import STAGES, stored_tensors
+from d2lrnn.study.pretrained import STAGES, attention_model, stored_tensors
+from d2lrnn.study.scan import Readout
 from d2lrnn.training import Run
 
 FOLDER = Path(d.__file__).parent / "data" / "models"
 SEED, NUM_HIDDENS, EPOCHS, LR = 0, 128, 20, 1e-2
 LSTM_HIDDENS, LSTM_EPOCHS, LSTM_LR = 32, 150, 2e-2
+ATTENTION_UPDATES, ATTENTION_LR = 4000, 2e-2
 STOPS = {0: "untrained", 40: "first-steps", 300: "half-way"}  # updates made before the model is stored
 
 
 def write(path: Path, model: d.RNNLM, vocab: d.Vocab, about: dict[str, str]) -> None:
-    """Write a model over one-hot characters in the form that :func:`d2lrnn.load_pretrained` and the explorables read.
+    """Write a model over characters in the form that :func:`d2lrnn.load_pretrained` and the explorables read.
 
     Raises
     ------
     ValueError
         If the model is of another kind, a token has more than one character, or a weight does not fit into float16.
     """
-    if not isinstance(model.rnn, d.RNNScratch | d.LSTM) or model.embedding is not None:
+    one_hot = isinstance(model.rnn, d.RNNScratch | d.LSTM) and model.embedding is None
+    if not one_hot and not isinstance(model.rnn, Readout):
         raise ValueError("Only a model around RNNScratch or LSTM with one-hot input can be stored in this form.")
     if any(len(token) != 1 for token in vocab.tokens):
         raise ValueError("The vocabulary has tokens of more than one character; the form holds characters.")
@@ -90,12 +93,23 @@ def train_lstm() -> None:
     store("lstm", model, text, LSTM_EPOCHS * len(windows))
 
 
+def train_attention() -> None:
+    d.seed_everything(SEED)
+    text = d.load_text()
+    model = attention_model(len(text.vocab))
+    windows = d.RandomWindows(text.train_ids, 16, 64)
+    d.fit(model, windows, updates=ATTENTION_UPDATES, lr=ATTENTION_LR, schedule="one-cycle", device="cpu")
+    store("attention", model, text, ATTENTION_UPDATES)
+
+
+TRAININGS = {"stages": train_stages, "lstm": train_lstm, "attention": train_attention}
+
+
 def main(names: list[str]) -> int:
     torch.set_num_threads(1)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    if names != ["lstm"]:
-        train_stages()
-    train_lstm()
+    for name in names or TRAININGS:
+        TRAININGS[name]()
     return 0
 
 

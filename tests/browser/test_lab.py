@@ -70,6 +70,7 @@ class Move:
 
 
 MOVES = {
+    "Attention": Move("Text", "low tide", "text", "low tide", "high tide", "high tide"),
     "Clipping": Move("threshold", "End", "clip", 5.0, 1.0, "10"),
     "Concatenation": Move("hidden units h", "End", "h", 4, 2, "2"),
     "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship"),

@@ -58,6 +58,8 @@ class CausalAttention(nn.Module):
     (torch.Size([5, 2, 8]), torch.Size([2, 5, 8]))
     >>> first, cache = layer(inputs[:3])
     >>> torch.testing.assert_close(torch.cat([first, layer(inputs[3:], cache)[0]]), outputs)
+    >>> layer.weights(inputs).shape
+    torch.Size([2, 4, 5, 5])
     """
 
     def __init__(self, num_inputs: int, num_hiddens: int, num_heads: int = 4, reach: int = 64) -> None:
@@ -93,15 +95,30 @@ class CausalAttention(nn.Module):
         Q, K, V = X @ self.W_q, X @ self.W_k, X @ self.W_v
         if cache is not None:
             K, V = torch.cat([cache[0], K], dim=1), torch.cat([cache[1], V], dim=1)
+        v = V.unflatten(2, (self.num_heads, -1)).transpose(1, 2)
+        outputs = (self._weights(Q, K) @ v).transpose(1, 2).flatten(2)
+        return outputs.transpose(0, 1), (K[:, -self.reach :], V[:, -self.reach :])
+
+    def weights(self, inputs: torch.Tensor) -> torch.Tensor:
+        """What each token looks back at, :math:`p_{ts}`, for a sequence of shape (num_steps, batch_size, num_inputs).
+
+        Returns
+        -------
+        Tensor, shape (batch_size, num_heads, num_steps, num_steps)
+            Each row sums to 1; the weight of a later token is 0.
+        """
+        X = inputs.transpose(0, 1)
+        return self._weights(X @ self.W_q, X @ self.W_k)
+
+    def _weights(self, Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
         num_steps, num_keys = Q.shape[1], K.shape[1]
         place = torch.arange(num_keys, device=K.device)
         distance = place[num_keys - num_steps :, None] - place  # (num_steps, num_keys)
         seen = (distance >= 0) & (distance < self.reach)
         bias = self.b[:, distance.clamp(0, self.reach - 1)].masked_fill(~seen, -torch.inf)
-        q, k, v = (part.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for part in (Q, K, V))
+        q, k = (part.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for part in (Q, K))
         scores = q @ k.transpose(2, 3) / math.sqrt(k.shape[3]) + bias  # (batch_size, num_heads, num_steps, num_keys)
-        outputs = (scores.softmax(dim=3) @ v).transpose(1, 2).flatten(2)
-        return outputs.transpose(0, 1), (K[:, -self.reach :], V[:, -self.reach :])
+        return scores.softmax(dim=3)
 
     def extra_repr(self) -> str:
         return f"{self.num_inputs}, {self.num_hiddens}, num_heads={self.num_heads}, reach={self.reach}"

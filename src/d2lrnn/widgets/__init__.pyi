@@ -1,3 +1,4 @@
+from .attention import Attention as Attention
 from .base import Explorable as Explorable
 from .clipping import Clipping as Clipping
 from .concatenation import Concatenation as Concatenation

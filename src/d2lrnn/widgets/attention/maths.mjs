@@ -1,0 +1,137 @@
+// What a layer of attention and a state look back at: the same as Python's Attention. No page in here.
+import { createReader } from "../core.mjs";
+import { encode, loadModel, normalise, readSafetensors } from "../weights.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+export const MAX_TEXT = SPEC.controls.text.max;
+export const NEAR = 3; // letters whose weight is added up
+export const BACK = 10; // the letter whose replacement the sentence tells
+
+/** What is read of a typed text: normalised, its first MAX_TEXT characters. */
+export function readable(text) {
+  return normalise(text).slice(0, MAX_TEXT);
+}
+
+/** The attention layer in a safetensors file: tensors by name, sizes, vocabulary. */
+export function loadAttention(view) {
+  const { tensors, about } = readSafetensors(view);
+  const [vocabSize, width] = tensors["embedding.weight"].shape;
+  const numHiddens = tensors["rnn.layer.W_q"].shape[1];
+  const [numHeads, reach] = tensors["rnn.layer.b"].shape;
+  const values = Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name.split(".").slice(-2).join("."), tensor.values]));
+  return { values, vocabSize, width, numHiddens, numHeads, reach, vocab: [...about.vocab], about };
+}
+
+/** A row times a matrix that is stored row by row. */
+function times(row, W, columns) {
+  const product = new Float64Array(columns);
+  row.forEach((x, i) => {
+    for (let j = 0; j < columns; j += 1) product[j] += x * W[i * columns + j];
+  });
+  return product;
+}
+
+function softmax(scores) {
+  const top = Math.max(...scores);
+  const shares = scores.map((score) => Math.exp(score - top));
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  return shares.map((share) => share / total);
+}
+
+/**
+ * What the layer looks back at from the last of these letters, and what it expects next: { heads, probs }.
+ *
+ * `heads[h][s]` is the weight of letter s in head h, softmax_s(q · k_s / √d + b_{t-s}).
+ */
+export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }, ids) {
+  const last = ids.length - 1;
+  const size = numHiddens / numHeads;
+  const embedded = (index) => values["embedding.weight"].subarray(index * width, (index + 1) * width);
+  const made = (name) => (index) => times(embedded(index), values[name], numHiddens);
+  const [keys, contents] = ["layer.W_k", "layer.W_v"].map((name) => ids.map(made(name)));
+  const q = made("layer.W_q")(ids[last]);
+  const out = new Float64Array(numHiddens);
+  const heads = Array.from({ length: numHeads }, (_, h) => {
+    const weights = softmax(keys.map((k, s) => {
+      if (last - s >= reach) return -Infinity;
+      let fit = 0;
+      for (let j = h * size; j < (h + 1) * size; j += 1) fit += q[j] * k[j];
+      return fit / Math.sqrt(size) + values["layer.b"][h * reach + last - s];
+    }));
+    weights.forEach((weight, s) => {
+      for (let j = h * size; j < (h + 1) * size; j += 1) out[j] += weight * contents[s][j];
+    });
+    return weights;
+  });
+  const { "hidden.weight": W, "hidden.bias": b } = values;
+  const hidden = Array.from(b, (bias, i) => {
+    let sum = bias;
+    for (let j = 0; j < numHiddens; j += 1) sum += W[i * numHiddens + j] * out[j]; // torch stores it by outputs
+    return Math.max(0, sum);
+  });
+  const logits = times(hidden, values.W_hq, vocabSize);
+  return { heads, probs: softmax(Array.from(logits, (logit, j) => logit + values.b_q[j])) };
+}
+
+/**
+ * How far the state after the last of these letters moves when one letter is replaced, by a space or, a space, by e:
+ * { changes, probs }. A change is the distance of the two states, divided by the length of the state.
+ */
+export function replaceEach({ model, vocab }, ids) {
+  const reader = createReader(model);
+  const before = []; // states before each letter
+  let probs = null;
+  for (const index of ids) {
+    before.push(reader.state);
+    probs = Array.from(reader.read(index));
+  }
+  const state = reader.state;
+  const length = Math.hypot(...state);
+  const [space, e] = encode(" e", vocab);
+  const changes = ids.map((index, s) => {
+    reader.state = before[s];
+    reader.read(index === space ? e : space);
+    for (const later of ids.slice(s + 1)) reader.read(later);
+    return Math.hypot(...reader.state.map((h, j) => h - state[j])) / length;
+  });
+  return { changes, probs };
+}
+
+const loaded = new WeakMap(); // DataView -> network: several figures on a page share one
+
+function once(view, load) {
+  if (!loaded.has(view)) loaded.set(view, load(view));
+  return loaded.get(view);
+}
+
+const top = (probs, vocab) =>
+  [...probs.keys()].sort((a, b) => probs[b] - probs[a]).slice(0, 2).map((index) => ({ character: vocab[index], p: probs[index] }));
+
+/** The letter with most weight: { character, back, weight }. The last letter read is 1 back. */
+export function mostOf(weights, text) {
+  const s = weights.indexOf(Math.max(...weights));
+  return { character: text[s], back: weights.length - s, weight: weights[s] };
+}
+
+/** What the figure shows after `place` letters of the text. Head 0 is the mean of all heads. */
+export function derive({ text, place: wished, head, weights_attention, weights_trained }) {
+  const attention = once(weights_attention, loadAttention);
+  const network = once(weights_trained, loadModel);
+  const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
+  const place = Math.min(Math.max(wished, 1), text.length);
+  const read = text.slice(0, place);
+  const shown = { text, place, head, read, perplexities, kept: 2 * attention.numHiddens, state: network.model.numHiddens };
+  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], near: 0, expects: [[], []] };
+  const ids = encode(read, network.vocab);
+  const { heads, probs } = attend(attention, ids);
+  const weights = head === 0 ? ids.map((_, s) => heads.reduce((sum, found) => sum + found[s], 0) / heads.length) : heads[head - 1];
+  const { changes, probs: stateProbs } = replaceEach(network, ids);
+  const near = weights.slice(-NEAR).reduce((sum, weight) => sum + weight, 0);
+  return { ...shown, heads, weights, changes, near, expects: [top(probs, attention.vocab), top(stateProbs, network.vocab)] };
+}
+
+/** A link's text is what is read of it, and the letter is one of it. */
+export function repair(state) {
+  const text = readable(state.text);
+  return { ...state, text, place: Math.min(state.place, text.length) };
+}

@@ -1,0 +1,68 @@
+"""The explorable Attention in Python: weights, changes of the state, and the cases of the page."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import traitlets as t
+
+import d2lrnn as d
+from d2lrnn.widgets import Attention
+
+JS = Path(__file__).parent / "js"
+
+
+def test_the_stored_cases_are_fresh() -> None:
+    spec = importlib.util.spec_from_file_location("make_attention_cases", JS / "make_attention_cases.py")
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
+        assert (old["text"], old["sentence"]) == (new["text"], new["sentence"])
+        for name in ("heads", "probs"):
+            assert sum(old[name], []) == pytest.approx(sum(new[name], []), abs=1e-4), "make_attention_cases.py"
+        assert old["changes"] == pytest.approx(new["changes"], abs=1e-4)
+
+
+def test_the_weights_of_each_head_sum_to_one_and_a_letter_can_be_chosen() -> None:
+    widget = Attention(place=9)
+    assert widget.read == "and then "
+    torch.testing.assert_close(widget.attention_weights.sum(dim=1), torch.ones(4))
+    assert widget.attention_weights.shape == (4, 9) and len(widget.state_changes) == 9
+
+
+def test_a_change_is_that_of_the_network_with_the_letter_replaced() -> None:
+    widget = Attention(text="the tide", place=8)
+    loaded = d.load_pretrained()
+
+    def state(text: str) -> torch.Tensor:
+        with torch.no_grad():
+            return loaded.model(torch.tensor([loaded.vocab.encode(text)]))[1][0]
+
+    whole = state("the tide")
+    for place, other in ((1, "t e tide"), (3, "theetide"), (7, "the tid ")):
+        wanted = (state(other) - whole).norm() / whole.norm()
+        assert widget.state_changes[place] == pytest.approx(wanted.item(), abs=1e-5)
+
+
+def test_texts_are_normalised_and_bounded() -> None:
+    assert Attention(text="Mr. <Keld>").text == "mr keld "
+    assert len(Attention(text="x" * 100_000).text) == 36
+    empty = Attention(text="")
+    assert empty.state_changes == [] and empty.attention_weights.shape == (4, 0)
+    assert empty.static_sentence() == "Type a text." and empty.static_picture()
+
+
+def test_the_sentence_names_the_head() -> None:
+    assert "another”, attention gives 0.81 of its weight to the last 3 letters." in Attention().static_sentence()
+    assert "head 2 of attention gives" in Attention(head=2).static_sentence()
+    assert "little to look back at" in Attention(place=3).static_sentence()
+
+
+@pytest.mark.parametrize("wrong", [{"head": 5}, {"place": -1}, {"place": 37}])
+def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(t.TraitError):
+        Attention(**wrong)
