@@ -206,17 +206,6 @@ def _gates() -> Iterable[str]:
         yield _box(x, 100, 14, 12 * share, fill=GREEN if share > 0.5 else VERMILLION, move="in", i=k)
 
 
-def _attention() -> Iterable[str]:
-    weights = {0: 0.05, 2: 0.3, 3: 0.1, 5: 0.9, 6: 0.2, 8: 0.5}
-    xs = [20 + 20 * k for k in range(11)]
-    for k, weight in weights.items():
-        middle, top = (xs[k] + xs[10]) / 2, 92 - (xs[10] - xs[k]) * 0.75
-        path = f"M{xs[10]} 90Q{middle:g} {max(top, -40):g} {xs[k]} 90"
-        yield _curve(path, stroke=BLUE, stroke_width=1 + 6 * weight, opacity=round(0.35 + 0.6 * weight, 2),
-                     move="draw", i=10 - k, pathLength=1)  # fmt: skip
-    yield _letters("and another", 20, 108, 20, font_size=14)
-
-
 def _clipping() -> Iterable[str]:
     yield _line((10, 66), (230, 66), stroke=RULE)
     yield _line((90, 8), (90, 116), stroke=RULE)
@@ -242,7 +231,6 @@ def _truncation() -> Iterable[str]:
 
 
 THUMBNAILS: dict[str, Callable[[], Iterable[str]]] = {
-    "Attention": _attention,
     "Attention": _attention,
     "Clipping": _clipping,
     "Concatenation": _concatenation,

@@ -1,8 +1,8 @@
 """Train the small models that the package carries, from a seed: ``make pretrained``.
 
 A tanh network reads *The Tide Clock* in random windows and is stored at four stages; a small LSTM and a layer of
-attention are stored once. The metrics go into the header of each file and are printed; on another machine sums are added
-up in another order, so the last digits may differ. ``python tools/train_pretrained.py lstm attention`` trains these alone.
+attention are stored once. The metrics go into the header of each file and are printed; on another machine sums are
+added up in another order, so the last digits may differ. ``train_pretrained.py lstm`` trains the LSTM alone.
 """
 
 from __future__ import annotations

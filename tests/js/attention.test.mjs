@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, derive, loadAttention, MAX_TEXT, mostOf, readable, repair, replaceEach } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { attend, derive, loadAttention, MAX_TEXT, mostOf, readable, repair, replaceEach, weightText } from "../../src/d2lrnn/widgets/attention/maths.mjs";
 import { spoken } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -48,6 +48,10 @@ test("weights sum to 1, for each head and their mean", () => {
     assert.ok(Math.abs(found.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-9);
     assert.ok(near > 0 && near <= 1 + 1e-9);
   }
+});
+
+test("a weight is never a 1 or a 0 that it is not", () => {
+  assert.deepEqual([0, 0.001, 0.25, 0.996, 1].map(weightText), ["0.00", "<0.01", "0.25", ">0.99", "1.00"]);
 });
 
 test("what each keeps: 128 numbers a letter, and 128 numbers", () => {

@@ -1,4 +1,4 @@
-"""Small models that come with the package: a tanh network at four stages of its training, an LSTM, a layer of attention.
+"""Small models that come with the package: a tanh network at four stages of its training, an LSTM, and attention.
 
 All learned *The Tide Clock*. They are what the explorables think with, and what a reader can ask at once, without
 training. The files are in the safetensors format, weights in float16, with the vocabulary and an account of the

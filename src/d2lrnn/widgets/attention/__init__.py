@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -24,6 +25,16 @@ _NEAR, _BACK = 3, 10
 @cache
 def _network(name: str) -> Pretrained:
     return load_pretrained(name)
+
+
+def _weight_text(weight: float) -> str:
+    if 0 < weight < 0.005:
+        return "<0.01"
+    return ">0.99" if 0.995 <= weight < 1 else f"{weight:.2f}"
+
+
+def _change_text(change: float) -> str:
+    return "<0.01" if 0 < change < 0.005 else f"{change:.2f}"
 
 
 class Attention(Explorable):
@@ -130,7 +141,8 @@ class Attention(Explorable):
         words, read = Words(self._words), self.read
         if not read:
             return words("now_empty")
-        context = f"…{read[-13:]}" if len(read) > 14 else read
+        end = read[-13:]
+        context = f"…{end[end.rstrip().find(' ') + 1 :]}" if len(read) > 14 else read
         if len(read) <= _NEAR:
             return words("now_begin", context=context)
         back = min(_BACK, len(read))
@@ -138,26 +150,26 @@ class Attention(Explorable):
             "now",
             context=context,
             who=words("who_all") if self.head == 0 else words("who_head", head=self.head),
-            near=f"{sum(self._weights()[-_NEAR:]):.2f}",
+            near=_weight_text(math.fsum(self._weights()[-_NEAR:])),
             back=back,
-            moved=f"{self.state_changes[-back]:.2f}",
+            moved=_change_text(self.state_changes[-back]),
         )
 
     def static_picture(self) -> str:
         """The text; bars above it for the weights, bars below it for the changes of the state."""
         words, read = Words(self._words), self.read
         weights, changes = (self._weights(), self.state_changes) if read else ([], [])
-        number = len(read)
+        characters, number = [visible_character(character) for character in read], len(read)
         most = sorted(range(number), key=lambda s: -weights[s])[:3]
         description = words(
             "picture",
             context=read,
             letters=", ".join(
-                words("picture_letter", character=visible_character(read[s]), back=number - s, weight=f"{weights[s]:.2f}")
+                words("picture_letter", character=characters[s], back=number - s, weight=_weight_text(weights[s]))
                 for s in most
             ),
             changes=", ".join(
-                words("picture_change", character=visible_character(read[s]), back=number - s, change=f"{changes[s]:.2f}")
+                words("picture_change", character=characters[s], back=number - s, change=_change_text(changes[s]))
                 for s in range(number - 1, max(-1, number - 6), -1)
             ),
         )
@@ -165,12 +177,11 @@ class Attention(Explorable):
         step = min(16, 416 / max(number, 1))
         picture.add("text", words("attention"), x=12, y=16, font_size=12)
         picture.add("text", words("state"), x=12, y=258, font_size=12)
-        for s, character in enumerate(read):
+        for s, character in enumerate(characters):
             x = 12 + step * s
             up, down = 90 * weights[s], 80 * min(1.25, changes[s])
             picture.add("rect", x=x + 1, y=118 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
-            shown = visible_character(character)
             mono = {"font_family": "ui-monospace, monospace", "font_size": 14, "text_anchor": "middle"}
-            picture.add("text", shown, x=x + step / 2, y=135, **mono)
+            picture.add("text", character, x=x + step / 2, y=135, **mono)
             picture.add("rect", x=x + 1, y=143, width=step - 3, height=max(1.0, down), fill=color("vermillion"))
         return str(picture)

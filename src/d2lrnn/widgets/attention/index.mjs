@@ -2,7 +2,7 @@
 import { element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { BACK, derive, repair } from "./maths.mjs";
+import { BACK, changeText, derive, repair, weightText } from "./maths.mjs";
 import { headsInWords, lookPanel, sentenceNodes, spoken, toolbar } from "./panels.mjs";
 
 const LETTER_MS = 140; // how long the reading rests on a letter
@@ -50,8 +50,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     t, steps: SPEC.steps, onReset, say, signal, set: change,
     outcome: () => {
       const model = derive(state());
-      const moved = (back) => (model.changes[model.place - back] ?? 0).toFixed(2);
-      return { near: model.near.toFixed(2), moved: moved(BACK), far: moved(2 * BACK), heads: headsInWords(model, t) };
+      const moved = (back) => changeText(model.changes[model.place - back] ?? 0);
+      return { near: weightText(model.near), moved: moved(BACK), far: moved(2 * BACK), heads: headsInWords(model, t) };
     },
   });
   onReset(() => {

@@ -97,6 +97,24 @@ export function replaceEach({ model, vocab }, ids) {
   return { changes, probs };
 }
 
+/** A weight in words: 0.81, or on which side of the last place it lies. */
+export function weightText(weight) {
+  if (weight > 0 && weight < 0.005) return "<0.01";
+  return weight >= 0.995 && weight < 1 ? ">0.99" : weight.toFixed(2);
+}
+
+/** A change in words, in lengths of the state. */
+export function changeText(change) {
+  return change > 0 && change < 0.005 ? "<0.01" : change.toFixed(2);
+}
+
+/** The end of what has been read, from the beginning of a word where there is one. */
+export function endOf(read) {
+  if (read.length <= 14) return read;
+  const end = read.slice(-13);
+  return `…${end.slice(end.trimEnd().indexOf(" ") + 1)}`;
+}
+
 const loaded = new WeakMap(); // DataView -> network: several figures on a page share one
 
 function once(view, load) {

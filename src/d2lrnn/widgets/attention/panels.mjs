@@ -2,21 +2,20 @@
 import { buttonControl, element, formatNumber, formatProbability, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { normalise } from "../weights.mjs";
-import { BACK, MAX_TEXT, mostOf, NEAR, readable } from "./maths.mjs";
+import { BACK, changeText, endOf, MAX_TEXT, mostOf, NEAR, readable, weightText } from "./maths.mjs";
 
 const HIGHEST_CHANGE = 1.25; // lengths of the state; a bar ends here
-const share = (value) => value.toFixed(2);
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ read, place, near, changes, head }, t) {
   if (place === 0) return { key: "now_empty", values: {} };
-  const context = read.length > 14 ? `…${read.slice(-13)}` : read;
+  const context = endOf(read);
   if (place <= NEAR) return { key: "now_begin", values: { context } };
   const back = Math.min(BACK, place);
   return {
     key: "now",
     values: {
-      context, back, near: share(near), moved: share(changes[place - back]), who: t(head === 0 ? "who_all" : "who_head", { head }),
+      context, back, near: weightText(near), moved: changeText(changes[place - back]), who: t(head === 0 ? "who_all" : "who_head", { head }),
     },
   };
 }
@@ -36,8 +35,8 @@ export function sentenceNodes(model, t) {
 export function headsInWords({ heads, read }, t) {
   return heads.map((weights, h) => {
     const { character, back, weight } = mostOf(weights, read);
-    return `${t("head", { head: h + 1 })} ${t("picture_letter", { character: visibleCharacter(character), back, weight: share(weight) })}`;
-  }).join("; ");
+    return t("head_letter", { head: h + 1, character: visibleCharacter(character), back, weight: weightText(weight) });
+  }).join(", ");
 }
 
 /** One column for each letter: its weight above, what the state keeps of it below. Drag or tap to read up to a letter. */
@@ -89,7 +88,7 @@ export function lookPanel({ t, signal, onPlace }) {
     }
     const s = pointed >= 0 && pointed < place ? pointed : place - mostOf(weights, text).back;
     compared.replaceChildren(...emphasised(t.raw("compare"), {
-      character: visibleCharacter(text[s]), back: place - s, weight: share(weights[s]), change: share(changes[s]),
+      character: visibleCharacter(text[s]), back: place - s, weight: weightText(weights[s]), change: changeText(changes[s]),
     }));
   };
   const draw = (model) => {
