@@ -1,4 +1,4 @@
-"""The explorable NextCharacter on a page without a kernel: typing, cutting, writing on."""
+"""The explorable NextCharacter on a page without a kernel: four writings at once, the cut, and the small form."""
 
 from __future__ import annotations
 
@@ -10,111 +10,261 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import NextCharacter
-from pages import page_of
+from pages import LOW_CONTRAST, page_of
 from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
+
+NOW = "At temperature 0 it goes round in a circle of 26 letters; at 1.5, 31 of 80 are improbable."
 
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
     with watched_page(browser, width=720, height=1000) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
         yield page, record
         assert record.errors == [] and record.outside == []
 
 
-@pytest.fixture
-def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
-    page, _ = opened
-    (tmp_path / "page.html").write_text(page_of(NextCharacter(text="the tide clo")), encoding="utf-8")
-    page.goto(f"{tmp_path.as_uri()}/page.html")
+def show(page: Page, folder: Path, widget: NextCharacter, **arguments: str) -> Locator:
+    (folder / "page.html").write_text(page_of(widget, **arguments), encoding="utf-8")
+    page.goto(f"{folder.as_uri()}/page.html")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(1)
     return page.locator(".d2lrnn-widget")
 
 
-def rows(widget: Locator) -> list[list[str]]:
-    texts = widget.locator(".next-row:visible .next-seen").all_inner_texts()
-    return [re.split(r"\s+", text.strip()) for text in texts]
+@pytest.fixture
+def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
+    return show(opened[0], tmp_path, NextCharacter())
 
 
-def test_the_first_rows_are_those_that_python_computes(widget: Locator) -> None:
-    shown = rows(widget)
-    expected = NextCharacter(text="the tide clo").ranked[: len(shown)]
-    assert len(shown) == 9
-    for (name, before, after), (character, p, _) in zip(shown, expected):
-        assert name == character.replace(" ", "␣") and before == after
-        if p > 0.1:
-            assert float(before) == pytest.approx(p, abs=0.0051)
+def written(widget: Locator) -> list[str]:
+    """What is in sight of the writings."""
+    return widget.locator(".next-written, .next-large").evaluate_all(
+        "(all) => all.map((box) => [...box.children].filter((e) => !e.classList.contains('next-to-come'))"
+        ".map((e) => e.textContent).join(''))"
+    )
 
 
-def test_typing_changes_the_prediction(widget: Locator) -> None:
-    field = widget.get_by_label("It has read")
-    field.press_sequentially("ck")
-    expect(widget.locator(".next-row .next-name").first).to_have_text("␣")
-    field.fill("The <b>SEA</b>\u0000👩 " + "wave " * 30_000)
-    assert field.evaluate("(e) => e.value.length") > 400, "what the reader typed is left alone"
-    expect(widget.locator(".next-hint")).to_have_text("Only the last 400 characters are kept.")
-    field.fill("")
-    expect(widget.locator(".next-summary")).to_contain_text("It has read nothing yet")
+def cut(widget: Locator) -> Locator:
+    return widget.get_by_role("slider", name=re.compile("^Drag to cut the tail"))
 
 
-def test_a_cut_takes_rows_away_from_the_draw_and_reset_gives_them_back(widget: Locator) -> None:
-    slider = widget.get_by_label(re.compile("^top-k"))
+def test_four_temperatures_write_what_python_writes(widget: Locator) -> None:
+    python = NextCharacter()
+    assert written(widget) == list(python.writings.values())
+    expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
+    counts = ["↻ 26 letters", "8 improbable", "16 improbable", "31 improbable"]
+    expect(widget.locator(".next-count")).to_have_text(counts)
+    assert widget.locator(".next-written").nth(3).locator(".next-improbable").count() == 31
+    lap = widget.locator(".next-written").first.locator(".next-lap").all_text_contents()
+    assert "".join(lap).startswith(" the sea had been told and the sea had been told and")
+    assert widget.locator(".next-lap-start").count() == 3
+    widget.get_by_role("button", name="Write again").press("Enter")
+    python.seed += 1
+    assert written(widget) == list(python.writings.values())
+
+
+def test_they_write_at_once_letter_by_letter(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=720, height=1000) as (page, record):
+        widget, lengths, heights = show(page, tmp_path, NextCharacter()), set(), set()
+        for _ in range(400):
+            texts = written(widget)
+            assert len({len(text) for text in texts}) == 1
+            lengths.add(len(texts[0]))
+            heights.add(widget.locator(".next-columns").bounding_box()["height"])
+            if len(texts[0]) == 80 and len(lengths) > 3:
+                break
+        assert len(lengths) > 3 and len(heights) == 1
+        expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
+        assert record.errors == []
+
+
+def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
+    field = widget.get_by_label("Go on from")
+    field.fill("Mr. Keld ")
+    assert written(widget) == list(NextCharacter(text="mr keld ").writings.values())
+    for text in ("", "</script><img src=x onerror=alert(1)>", "👩\u200d💻", "\u202eevil\u0000", "wave " * 30_000):
+        field.fill(text)
+        assert all(len(each) == 80 for each in written(widget))
+        assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text()), text
+        assert widget.locator(".d2lrnn-view").locator("img, script").count() == 0
+
+
+def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locator) -> None:
+    expect(widget.locator(".next-caption p")).to_have_text("After “the␣tide␣”, at 1")
+    expect(widget.locator(".next-came")).to_have_text("w")
+    widget.locator(".next-written").nth(3).locator(".next-letter").nth(1).click()
+    expect(widget.locator(".next-caption p")).to_have_text("After “the␣tide␣u”, at 1.5")
+    column = widget.get_by_role("slider", name="Written at temperature 1.5")
+    expect(column).to_have_attribute("aria-valuenow", "2")
+    column.press("ArrowRight")
+    expect(column).to_have_attribute("aria-valuetext", re.compile("^Letter 3, ␣: probability"))
+    expect(widget.locator(".next-here")).to_have_count(1)
+    column.press("End")
+    expect(column).to_have_attribute("aria-valuenow", "80")
+    widget.get_by_role("slider", name="Written at temperature 0", exact=True).press("ArrowRight")
+    expect(widget.locator(".next-caption p")).to_have_text("After “the␣tide␣t”, at 0")
+
+
+def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
+    slider, value = cut(widget), widget.locator(".next-value")
+    expect(value).to_contain_text("top-p all keeps 27 of 27.")
+    box = slider.bounding_box()
+    y = box["y"] + 40
+    widget.page.mouse.move(box["x"] + box["width"] - 2, y)
+    widget.page.mouse.down()
+    widget.page.mouse.move(box["x"] + box["width"] * 12.2 / 27, y)
+    widget.page.mouse.up()
+    expect(slider).to_have_attribute("aria-valuenow", "12")
+    expect(widget.locator(".next-cut")).to_have_count(15)
+    assert written(widget) != list(NextCharacter().writings.values())
+    top_p = float(re.search(r"top-p ([\d.]+) keeps 12 of 27", value.inner_text())[1])
+    assert written(widget) == list(NextCharacter(top_p=top_p).writings.values())
+    slider.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuenow", "11")
+    slider.press("Home")
+    assert len(set(written(widget)[:3])) <= 3
+
+    widget.get_by_role("button", name="top-k").click()
+    expect(value).to_contain_text("top-k all keeps 27 of 27.")
+    slider.press("PageDown")
+    expect(value).to_contain_text("top-k 22 keeps 22 of 27.")
+    assert written(widget) == list(NextCharacter(kind="top-k", top_k=22).writings.values())
+    slider.press("End")
+    expect(value).to_contain_text("top-k all")
+    expect(widget.get_by_role("status")).to_contain_text("top-k all keeps 27 of 27.")
+
+
+def test_runs_are_kept_and_a_reset_forgets_them(widget: Locator) -> None:
+    expect(widget.get_by_text("Earlier runs")).to_be_hidden()
+    first = written(widget)
     for _ in range(2):
-        slider.press("ArrowRight")
-    shown = rows(widget)
-    assert [row[2] != "0" for row in shown] == [True] * 2 + [False] * 7
-    assert shown[0][1] != shown[0][2]
-    expect(widget.get_by_role("status")).to_contain_text("2 characters can be drawn")
-    widget.get_by_label(re.compile("^temperature")).press("Home")
-    assert rows(widget)[0][2] == "1"
-    widget.get_by_role("button", name="Reset").press("Enter")
-    assert all(before == after for _, before, after in rows(widget))
+        widget.get_by_role("button", name="Write again").click()
+    widget.get_by_text("Earlier runs").click()
+    runs = widget.locator(".next-runs section")
+    expect(runs).to_have_count(2)
+    expect(runs.last.locator("dd")).to_have_text(first)
+    expect(runs.last.locator(".next-run")).to_have_text("“the tide ”, top-p all, draw 2")
+    for _ in range(8):
+        widget.get_by_role("button", name="Write again").click()
+    expect(runs).to_have_count(6)
+    widget.get_by_role("button", name="Reset").click()
+    expect(runs).to_have_count(0)
+    assert written(widget) == first
 
 
-def test_it_writes_one_letter_and_on_and_stops(widget: Locator) -> None:
-    field = widget.get_by_label("It has read")
-    widget.get_by_role("button", name="Write one letter").click()
-    expect(field).to_have_value(re.compile(r"^the tide clo[a-z ]$"))
-    widget.get_by_role("button", name="Write on", exact=True).click()
-    expect(field).to_have_value(re.compile(r"^the tide clo.{6,}$"))
-    widget.get_by_role("button", name="Pause").click()
-    value = field.input_value()
-    field.page.wait_for_timeout(300)
-    assert field.input_value() == value
-    widget.get_by_role("button", name="Empty").click()
-    expect(field).to_have_value("")
+def test_the_guided_steps(widget: Locator) -> None:
+    told = widget.locator(".d2lrnn-outcome")
+    widget.get_by_role("button", name="Only three letters").click()
+    expect(told).to_be_hidden()
+    widget.get_by_role("button", name="hardly any").click()
+    expect(told).to_contain_text(re.compile(r"^Yes\. \d of 80 instead of 31"))
+    widget.get_by_role("button", name="Only one letter").click()
+    assert len(set(written(widget))) == 4, "the question finds them uncut"
+    widget.get_by_role("button", name="4", exact=True).click()
+    expect(told).to_contain_text("No. 1: a temperature moves probability between letters")
+    assert len(set(written(widget))) == 1
+    widget.get_by_role("button", name="How many are enough?").click()
+    widget.get_by_role("button", name="1 and 12").click()
+    expect(told).to_contain_text("Yes. 1 after “the tid”, 12 after “the tide ”")
+    expect(widget.locator(".next-value")).to_contain_text("top-p 0.9 keeps 12 of 27.")
 
 
-def test_a_link_brings_back_text_and_settings(widget: Locator, opened: tuple[Page, Record]) -> None:
+def test_a_link_brings_back_text_and_cut(widget: Locator, opened: tuple[Page, Record]) -> None:
     page, _ = opened
-    widget.get_by_label("It has read").fill("phoebe ")
-    widget.get_by_label(re.compile("^top-p")).press("Home")
-    expected = rows(widget)
+    widget.get_by_label("Go on from").fill("phoebe ")
+    cut(widget).press("Home")
+    expected = written(widget)
     widget.get_by_role("button", name="Link to this").click()
     address = page.url
     page.goto("about:blank")
     page.goto(address)
-    expect(widget.get_by_label("It has read")).to_have_value("phoebe ")
-    assert rows(widget) == expected
+    expect(widget.get_by_label("Go on from")).to_have_value("phoebe ")
+    assert written(widget) == expected
+    page.evaluate("() => { location.hash = '#explore=NextCharacter&kind=top-k&top_k=3' }")
+    expect(widget.locator(".next-value")).to_contain_text("top-k 3 keeps 3 of 27.")
 
 
-def test_removed_from_the_page_it_stops_writing(widget: Locator, opened: tuple[Page, Record]) -> None:
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("width", [320, 390])
+def test_phone(browser: Browser, tmp_path: Path, width: int, compact: bool) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.emulate_media(reduced_motion="reduce")
+    head = "<style>body { margin: 0 } main { padding: 0 12px }</style>"
+    widget = show(page, tmp_path, NextCharacter(compact=compact), head=head)
+    expect(widget.locator(".next-to-come")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    height = "(e) => e.querySelector('.next-figure').getBoundingClientRect().bottom - e.getBoundingClientRect().top"
+    if width == 390 and not compact:
+        assert widget.evaluate(height) <= 700
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_contrast_in_every_state(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> None:
     page, _ = opened
-    page.evaluate(
-        "() => { globalThis.cleared = 0; const f = clearInterval;"
-        " globalThis.clearInterval = (t) => { if (t) cleared += 1; f(t); }; }"
-    )
-    widget.get_by_role("button", name="Write on", exact=True).click()
-    page.evaluate("() => document.querySelector('.d2lrnn-widget').remove()")
-    page.wait_for_function("() => globalThis.cleared >= 1")
+    for compact in (False, True):
+        widget = show(page, tmp_path, NextCharacter(compact=compact, kind="top-k", top_k=9, column=3), theme=theme)
+        if not compact:
+            widget.get_by_role("button", name="Write again").click()
+            widget.get_by_text("Earlier runs").click()
+        result = page.evaluate(LOW_CONTRAST, 4.5)
+        assert result["checked"] > 60 and result["found"] == []
 
 
-def test_the_compact_form_is_a_field_five_rows_and_buttons(opened: tuple[Page, Record], tmp_path: Path) -> None:
+# ---- the small form ----
+
+
+def test_the_small_form_writes_by_itself_once_it_is_seen(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=720, height=1000) as (page, record):
+        widget = show(page, tmp_path, NextCharacter(text="the tide ", temperature=0.7, compact=True))
+        expected = "the tide " + NextCharacter(text="the tide ").writings[0.7]
+        expect(widget.locator(".next-option")).to_have_count(5)
+        for told in ("temperature", "top-", "draw", "0."):
+            assert told not in widget.inner_text()
+        expect(widget.get_by_role("slider")).to_have_count(0)
+        expect(widget.get_by_role("button", name="Pause")).to_have_count(1)
+        page.wait_for_function("() => document.querySelectorAll('.next-letter:not(.next-to-come)').length > 8")
+        widget.get_by_role("button", name="Pause").click()
+        [text] = written(widget)
+        assert expected.startswith(text) and len(text) < len(expected)
+        page.wait_for_timeout(400)
+        assert written(widget) == [text]
+        # The reader chooses a letter, and the network goes on from it.
+        option = widget.locator(".next-option").nth(2)
+        letter = option.locator(".next-name").inner_text()
+        option.click()
+        page.wait_for_function(
+            "(text) => document.querySelector('.next-given').textContent === text",
+            arg=text + (" " if letter == "space" else letter),
+        )
+        widget.get_by_role("button", name="my aunt …").click()
+        page.wait_for_function("() => document.querySelector('.next-given').textContent === 'my aunt '")
+        page.evaluate("() => document.querySelector('.d2lrnn-widget').remove()")
+        page.wait_for_timeout(200)
+        assert record.errors == []
+
+
+def test_the_small_form_waits_until_it_is_seen(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=720, height=500) as (page, _):
+        head = "<style>main::before { content: ''; display: block; height: 1500px }</style>"
+        widget = show(page, tmp_path, NextCharacter(compact=True), head=head)
+        page.wait_for_timeout(500)
+        assert written(widget) == ["the tide "]
+        widget.scroll_into_view_if_needed()
+        page.wait_for_function("() => document.querySelectorAll('.next-letter:not(.next-to-come)').length > 3")
+
+
+def test_the_small_form_goes_on_when_it_has_ended(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    (tmp_path / "page.html").write_text(page_of(NextCharacter(text="the ", compact=True)), encoding="utf-8")
-    page.goto(f"{tmp_path.as_uri()}/page.html")
-    widget = page.locator('.d2lrnn-widget[data-ready="1"]')
-    expect(widget.locator(".next-row:visible")).to_have_count(5)
-    expect(widget.get_by_role("slider")).to_have_count(0)
-    expect(widget.get_by_text("How to read it")).to_be_hidden()
+    widget = show(page, tmp_path, NextCharacter(compact=True))
+    first = "the tide " + NextCharacter().writings[0.7]
+    expect(widget.locator(".next-to-come")).to_have_count(0)
+    assert written(widget) == [first]
+    widget.get_by_role("button", name="Write on").click()
+    expect(widget.locator(".next-given")).to_have_text(first[-60:])
+    widget.get_by_role("button", name="the tide …").click()
+    expect(widget.locator(".next-given")).to_have_text("the tide ")
+    assert written(widget) == [first]

@@ -9,30 +9,22 @@ from typing import Any
 from d2lrnn.widgets import NextCharacter
 
 FILE = Path(__file__).with_name("next_character_cases.json")
-_GIVEN = ("", "the tide clo", "The TIDE, Mr Keld -- said", "q", "x" * 450 + " and then the", "<b>wave</b>", " ", "aunt")
-_SETTINGS = (
-    {"temperature": 1.0, "top_k": 0, "top_p": 1.0},
-    {"temperature": 0.5, "top_k": 4, "top_p": 0.9},
-    {"temperature": 0.0, "top_k": 0, "top_p": 1.0},
-    {"temperature": 2.0, "top_k": 0, "top_p": 0.6},
+_GIVEN = ("", "the tide clo", "The TIDE, Mr Keld -- said", "q", "and then the", "<b>wave</b>", " ", "aunt")
+_CUTS = (
+    {"kind": "top-p", "top_p": 1.0, "top_k": 27},
+    {"kind": "top-p", "top_p": 0.9, "top_k": 3},
+    {"kind": "top-k", "top_p": 0.5, "top_k": 4},
 )
 
 
 def cases() -> list[dict[str, Any]]:
     found = []
     for i, given in enumerate(_GIVEN):
-        settings = _SETTINGS[i % len(_SETTINGS)]
-        widget = NextCharacter(text=given, **settings)
+        cut = _CUTS[i % len(_CUTS)]
+        widget = NextCharacter(text=given, seed=i, **cut)
         ranked = [[name, round(p, 9), round(q, 9)] for name, p, q in widget.ranked[:6]]
-        found.append(
-            {
-                "given": given,
-                "text": widget.text,
-                "settings": settings,
-                "ranked": ranked,
-                "choices": [round(value, 6) for value in widget.choices],
-            }
-        )
+        written = list(widget.writings.values())
+        found.append({"given": given, "text": widget.text, "seed": i, **cut, "ranked": ranked, "written": written})
     return found
 
 

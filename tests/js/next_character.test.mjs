@@ -1,57 +1,102 @@
-// What comes next: the page's answers are Python's, and writing depends on nothing but what the reader set.
+// What comes next: the page writes what Python writes, and a cut keeps what it says.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { randomSource, reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
+import { reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
+import { nowValues, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
 import {
-  MAX_TEXT, RULES, choices, createPredictor, cuts, draw, rank, readable,
-} from "../../src/d2lrnn/widgets/next_character/index.mjs";
-import { decodeLink, encodeLink } from "../../src/d2lrnn/widgets/ui.mjs";
+  MAX_TEXT, NUM_WRITTEN, TEMPERATURES, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
+  write, writings,
+} from "../../src/d2lrnn/widgets/next_character/maths.mjs";
+import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
 
-const CASES = JSON.parse(readFileSync(new URL("./next_character_cases.json", import.meta.url), "utf8"));
-const bytes = readFileSync(new URL("../../src/d2lrnn/data/models/trained.safetensors", import.meta.url));
+const read = (file) => readFileSync(new URL(file, import.meta.url));
+const CASES = JSON.parse(read("./next_character_cases.json"));
+const SPEC = JSON.parse(read("../../src/d2lrnn/widgets/next_character/spec.json"));
+const bytes = read("../../src/d2lrnn/data/models/trained.safetensors");
 const NETWORK = loadModel(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+const DEFAULT = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+const textOf = ({ letters }) => letters.map(({ character }) => character).join("");
 
-test("text, ranking, both distributions and choices are those of Python's NextCharacter", () => {
+test("text, ranking, both distributions and the four writings are those of Python's NextCharacter", () => {
   assert.ok(CASES.length >= 8);
-  for (const { given, text, settings, ranked, choices: expected } of CASES) {
+  for (const { given, text, ranked, written, ...state } of CASES) {
     assert.equal(readable(given), text);
-    const probs = createPredictor(NETWORK)(text);
-    const drawn = reshapeProbs(probs, cuts(settings));
-    rank(probs, drawn, NETWORK.vocab).slice(0, 6).forEach(({ character, before, after }, i) => {
-      const [name, p, q] = ranked[i];
+    const all = writings(NETWORK, { text, ...state });
+    assert.deepEqual(all.map(textOf), written, given);
+    const { rows, kept } = distributionAt(NETWORK, all[2], 0, cutOf(state));
+    ranked.forEach(([name, p, q], i) => {
+      const { character, before, after } = rows[i];
       assert.equal(character, name, `${text} ${i}`);
       assert.ok(Math.abs(before - p) < 1e-5 && Math.abs(after - q) < 1e-5, `${text} ${name}: ${before} ${p}, ${after} ${q}`);
     });
-    [choices(probs), choices(drawn)].forEach((value, i) => assert.ok(Math.abs(value / expected[i] - 1) < 1e-4));
+    assert.equal(kept, rows.filter(({ after }) => after > 0).length);
   }
 });
 
-test("a text that goes on costs only what is new, and gives the same as reading it whole", () => {
-  const predict = createPredictor(NETWORK);
-  predict("the ti");
-  const grown = predict("the tide").slice();
-  assert.deepEqual(grown, createPredictor(NETWORK)("the tide"));
-  assert.deepEqual(predict("the ti"), createPredictor(NETWORK)("the ti"), "and back again");
-  assert.deepEqual(predict(""), createPredictor(NETWORK)(" "), "nothing read counts as a space");
+test("a letter's surprisal is the model's own, whatever it was drawn from", () => {
+  for (const { letters } of writings(NETWORK, { ...DEFAULT, kind: "top-k", top_k: 4 })) {
+    assert.equal(letters.length, NUM_WRITTEN);
+    for (const { index, bits, probs } of letters) {
+      assert.ok(Math.abs(2 ** -bits - probs[index]) < 1e-6);
+      assert.ok(ranking(probs).indexOf(index) < 4);
+    }
+  }
+  const [greedy] = writings(NETWORK, DEFAULT);
+  assert.ok(greedy.letters.every(({ index, probs }) => ranking(probs)[0] === index));
 });
 
-test("choices: two to the entropy", () => {
-  assert.equal(choices([0.25, 0.25, 0.25, 0.25, 0]), 4);
-  assert.equal(choices([1, 0]), 1);
+test("nothing read yet counts as a space", () => {
+  const text = (start) => textOf({ letters: write(NETWORK, start, 1, {}, 4) });
+  assert.equal(text(""), text(" "));
+  assert.notEqual(text(""), text("q"));
 });
 
-test("a draw depends on text, seed and distribution alone, and follows the distribution", () => {
-  const vocab = ["a", "b", "c"];
-  const drawn = Float64Array.of(0.5, 0, 0.5);
-  assert.equal(draw(drawn, vocab, 3, "the tide"), draw(drawn, vocab, 3, "the tide"));
-  const counts = { a: 0, b: 0, c: 0 };
-  const random = randomSource(1);
-  for (let i = 0; i < 4000; i += 1) counts[draw(drawn, vocab, i % 7, `text ${random()}`)] += 1;
-  assert.equal(counts.b, 0);
-  assert.ok(Math.abs(counts.a - 2000) < 150, JSON.stringify(counts));
+test("a circle: the shortest lap that fits twice, if enough of it was written", () => {
+  const lap = " and the sea had been";
+  assert.deepEqual(findCircle(`he was.${lap}${lap} an`), { from: 7, length: lap.length });
+  assert.equal(findCircle(`he was.${lap} and the s`), null, "not yet twice");
+  assert.deepEqual(findCircle("ab".repeat(15)), { from: 0, length: 2 });
+  assert.equal(findCircle("it is a well"), null, "two equal letters are no circle");
+  assert.equal(findCircle(""), null);
+});
+
+test("what the figure opens with: a circle at 0, and more improbable letters the hotter it is", () => {
+  const all = writings(NETWORK, DEFAULT);
+  const counts = all.map(({ letters }) => countImprobable(letters));
+  assert.deepEqual(counts, [...counts].sort((a, b) => a - b));
+  assert.notEqual(findCircle(textOf(all[0])), null);
+  assert.deepEqual(all.slice(1).map((each) => findCircle(textOf(each))), [null, null, null]);
+  const t = translator("en", SPEC.words);
+  assert.deepEqual(nowValues(all, NUM_WRITTEN, t), { first: 0, last: 1.5, all: 80, count: counts[3], does: "goes round in a circle of 26 letters" });
+  assert.equal(nowValues(all, 10, t).does, "always takes the likeliest letter");
+});
+
+test("a bound for top-p keeps as many letters as were asked for", () => {
+  for (const { letters } of writings(NETWORK, DEFAULT).slice(1)) {
+    for (const { probs } of letters.slice(0, 20)) {
+      const sorted = Array.from(probs).sort((a, b) => b - a);
+      for (let count = 1; count <= probs.length; count += 1) {
+        const top_p = topPFor(probs, count);
+        assert.ok(top_p >= 0.05 && top_p <= 1);
+        const sum = sorted.slice(0, count).reduce((a, b) => a + b, 0);
+        if (sum > 0.06 && sum < 0.9999) assert.equal(countKept(reshapeProbs(probs, { topP: top_p })), count, `${count}: ${top_p}`);
+      }
+    }
+  }
+  assert.equal(topPFor([0.5, 0.25, 0.25], 3), 1);
+  assert.equal(topPFor([0.5, 0.25, 0.25], 1), 0.49);
+});
+
+test("the right answers of the guided steps are right, and their outcomes say so", () => {
+  const t = translator("en", SPEC.words);
+  const [three, one, enough] = outcomes(NETWORK, DEFAULT).map((outcome) => outcome());
+  assert.ok(three.now < three.before / 5, "hardly any");
+  assert.equal(t(`step_1_answer_${SPEC.steps[0].right + 1}`), "hardly any");
+  assert.equal(t(`step_2_answer_${SPEC.steps[1].right + 1}`), String(one.count));
+  assert.equal(t(`step_3_answer_${SPEC.steps[2].right + 1}`), `${enough.few} and ${enough.many}`);
 });
 
 test("whatever is typed or pasted becomes letters and spaces, at most MAX_TEXT of them", () => {
@@ -60,14 +105,11 @@ test("whatever is typed or pasted becomes letters and spaces, at most MAX_TEXT o
   assert.equal(readable(""), "");
 });
 
-test("a link may set what the controls may", () => {
-  const link = (state) => decodeLink(encodeLink("NextCharacter", 0, state), "NextCharacter", 0, RULES);
-  const state = { text: "the tide", temperature: 0.5, top_k: 3, top_p: 0.9, seed: 7 };
-  assert.deepEqual(link(state), state);
-  assert.equal(link({ temperature: 99, top_k: -1, top_p: 0, seed: 0.5, text: "x".repeat(401) }), null);
-});
-
-test("cuts: 0 stands for no bound", () => {
-  assert.deepEqual(cuts({ temperature: 1, top_k: 0, top_p: 1 }), { temperature: 1, topK: Infinity, topP: 1 });
-  assert.equal(cuts({ temperature: 1, top_k: 3, top_p: 1 }).topK, 3);
+test("cuts: one of the two, and both cut nothing at the end of their range", () => {
+  assert.deepEqual(cutOf({ kind: "top-k", top_k: 3, top_p: 0.5 }), { topK: 3 });
+  assert.deepEqual(cutOf({ kind: "top-p", top_k: 3, top_p: 0.5 }), { topP: 0.5 });
+  const { probs } = writings(NETWORK, DEFAULT)[2].letters[0];
+  for (const cut of [{ topK: SPEC.controls.top_k.max }, { topP: SPEC.controls.top_p.max }]) assert.equal(countKept(reshapeProbs(probs, cut)), 27);
+  assert.equal(TEMPERATURES.length, SPEC.controls.column.max + 1);
+  assert.equal(NUM_WRITTEN, SPEC.controls.place.max + 1);
 });

@@ -1,25 +1,26 @@
-"""The explorable of the chapter *A character language model*: what a trained network expects to come next."""
+"""The explorable of the chapter *A character language model*: what a trained network writes, and from what it draws."""
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Any
 
 import torch
 import traitlets as t
 
-from d2lrnn.decoding import generate, next_token_probs, warm_up
+from d2lrnn.decoding import next_token_probs, warm_up
+from d2lrnn.model import evaluating
 from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_bytes
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_probability, visible_character
-from d2lrnn.widgets.spec import Words
+from d2lrnn.widgets.randomness import random_source
+from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["NextCharacter"]
 
-_MAX_TEXT = 400
-_ROWS = 9
+_SPEC = Spec("next_character")
+_SIZES = _SPEC.presets["sizes"]
 
 
 @cache
@@ -28,26 +29,30 @@ def _trained() -> Pretrained:
 
 
 class NextCharacter(Explorable):
-    r"""Type, see the distribution over the next character, cut it, and let the network write on.
+    r"""Let a trained network write at four temperatures at once, and cut the tail of what it draws from.
 
     The network read :math:`x_1, \ldots, x_t` and gives :math:`P(x_{t+1} \mid x_1, \ldots, x_t)`. Temperature
-    :math:`\tau` draws from :math:`p^{1/\tau}` (normalised) instead of :math:`p`, top-k from the k likeliest characters
-    only, top-p from the fewest that have probability p together.
+    :math:`\kappa` draws from :math:`p^{1/\kappa}` (normalised) instead of :math:`p`, top-k from the k likeliest
+    characters only, top-p from the fewest that have probability p together.
 
     Parameters
     ----------
     text : str, optional
-        What it has read; normalised to letters and spaces, and cut to its last 400 characters.
-    temperature : float, optional
-        0 to 3; 0 always takes the likeliest character.
-    top_k : int, optional
-        0 (no bound) to 27.
-    top_p : float, optional
-        0.05 to 1 (no bound).
+        What all four go on from; normalised to letters and spaces, and cut to its last 60 characters.
     seed : int, optional
-        0 to 9999. The same seed, text and settings go on in the same way.
+        0 to 9999. All four draw with the same random numbers; equal seeds write equal texts.
+    kind : "top-p" or "top-k", optional
+        Which of the two cuts.
+    top_p : float, optional
+        0.05 to 1 (cuts nothing).
+    top_k : int, optional
+        1 to 27 (cuts nothing).
+    column, place : int, optional
+        The letter whose distribution is shown: the temperature from 0 to 3, and the place in what it has written.
+    temperature : float, optional
+        0 to 3, of the compact form; 0 always takes the likeliest character.
     compact : bool, optional
-        Only the field, the buttons and the five likeliest characters.
+        A small form for a first page: one text, which writes itself, and the five likeliest next characters.
 
     Raises
     ------
@@ -56,20 +61,25 @@ class NextCharacter(Explorable):
 
     Examples
     --------
-    >>> widget = NextCharacter(text="The Tide Clo", top_k=3)
+    >>> widget = NextCharacter(text="The Tide Clo", kind="top-k", top_k=3)
     >>> widget.text, widget.ranked[0][0], sum(p > 0 for _, _, p in widget.ranked)
     ('the tide clo', 'c', 3)
+    >>> widget.writings[0][:20]
+    'ck the sea he was a '
     """
 
     _esm = module("next_character")
     _css = stylesheet("next_character")
     _words = "next_character"
 
-    text = t.Unicode("the tide clo").tag(sync=True, control=True)
-    temperature = t.Float(1.0, min=0, max=3).tag(sync=True, control=True)
-    top_k = t.Int(0, min=0, max=27).tag(sync=True, control=True)
-    top_p = t.Float(1.0, min=0.05, max=1).tag(sync=True, control=True)
-    seed = t.Int(0, min=0, max=9999).tag(sync=True, control=True)
+    text = _SPEC.trait("text")
+    seed = _SPEC.trait("seed")
+    kind = _SPEC.trait("kind")
+    top_p = _SPEC.trait("top_p")
+    top_k = _SPEC.trait("top_k")
+    column = _SPEC.trait("column")
+    place = _SPEC.trait("place")
+    temperature = _SPEC.trait("temperature")
     compact = t.Bool(False).tag(sync=True)
     weights = t.Bytes().tag(sync=True, shared=True)
 
@@ -79,48 +89,42 @@ class NextCharacter(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[-_MAX_TEXT:]
+        return normalize(proposal["value"])[-_SPEC.controls["text"]["max"] :]
 
-    @property
-    def logits(self) -> torch.Tensor:
-        """Logits over the next character, computed with torch. Shape (27,)."""
-        network = _trained()
-        return warm_up(network.model, network.vocab.encode(self.text or " "))[0]
+    def _drawn(self, logits: torch.Tensor, temperature: float) -> list[float]:
+        cut = {"top_k": self.top_k} if self.kind == "top-k" else {"top_p": self.top_p}
+        return next_token_probs(logits, temperature, **cut).tolist()
 
     @property
     def ranked(self) -> list[tuple[str, float, float]]:
-        """Characters by falling probability, each with the model's probability and the one that it is drawn with."""
-        logits = self.logits
-        before = next_token_probs(logits).tolist()
-        after = next_token_probs(logits, self.temperature, self.top_k or None, self.top_p).tolist()
-        rows = zip(_trained().vocab.tokens, before, after)
+        """Characters after `text` by falling probability, each with the model's own and the one after the cut."""
+        network = _trained()
+        logits, _ = warm_up(network.model, network.vocab.encode(self.text or " "))
+        rows = zip(network.vocab.tokens, next_token_probs(logits).tolist(), self._drawn(logits, 1.0))
         return sorted(rows, key=lambda row: -row[1])
 
     @property
-    def choices(self) -> tuple[float, float]:
-        """2 to the entropy of both distributions: among how many equally likely characters one would be as unsure."""
-        rows = self.ranked
-        return tuple(2 ** -math.fsum(p * math.log2(p) for p in column if p > 0) for column in list(zip(*rows))[1:])
+    def writings(self) -> dict[float, str]:
+        """What the network writes after `text`, by temperature."""
+        return {temperature: self._written(temperature) for temperature in _SIZES["temperatures"]}
 
-    def write(self, num_characters: int) -> None:
-        """Let the network go on, with the widget's settings; the draw is torch's.
-
-        Raises
-        ------
-        ValueError
-            If `num_characters` is negative.
-        """
-        network = _trained()
-        self.text = generate(
-            network.model,
-            network.vocab,
-            self.text or " ",
-            num_characters,
-            temperature=self.temperature,
-            top_k=self.top_k or None,
-            top_p=self.top_p,
-            generator=torch.Generator().manual_seed(self.seed),
-        )
+    @torch.no_grad()
+    def _written(self, temperature: float) -> str:
+        network, numbers, written = _trained(), random_source(self.seed), []
+        logits, state = warm_up(network.model, network.vocab.encode(self.text or " "))
+        with evaluating(network.model):
+            for _ in range(_SIZES["num_written"]):
+                rest = next(numbers)
+                for index, p in enumerate(self._drawn(logits, temperature)):
+                    rest -= p
+                    if p > 0:
+                        last = index
+                    if rest < 0:
+                        break
+                written.append(last)
+                outputs, state = network.model(torch.tensor([[last]]), state)
+                logits = outputs[0, -1]
+        return network.vocab.decode(written)
 
     # ---- the static picture ----
 
@@ -132,20 +136,26 @@ class NextCharacter(Explorable):
         )
 
     def static_picture(self) -> str:
-        """The likeliest characters as bars."""
+        """The likeliest characters as bars; in the large form also what is written at each temperature."""
         words = Words(self._words)
-        rows = self.ranked[: 5 if self.compact else _ROWS]
+        rows = self.ranked[: _SIZES["compact_bars"]]
         described = "; ".join(
             words("picture_row", character=visible_character(character), p=format_probability(p))
             for character, p, _ in rows
         )
-        picture = Picture(440, 50 + 26 * len(rows), words("title"), words("picture", text=self.text, rows=described))
+        texts = {} if self.compact else self.writings
+        told = " ".join(words("picture_writing", temperature=kappa, text=text) for kappa, text in texts.items())
+        description = words("picture", text=self.text, rows=described, writings=told)
+        picture = Picture(440, 50 + 26 * len(rows) + 44 * len(texts), words("title"), description)
         mono = {"font_family": "ui-monospace, monospace"}
         picture.add("text", f"{self.text[-44:]}…", x=12, y=26, font_size=15, **mono)
-        for i, (character, p, after) in enumerate(rows):
+        for i, (character, p, _) in enumerate(rows):
             y = 44 + 26 * i
             picture.add("text", visible_character(character), x=12, y=y + 15, font_weight=650, **mono)
-            picture.add("rect", x=40, y=y + 4, width=max(1.0, 320 * after), height=11, fill=color("blue"))
-            picture.add("rect", x=40, y=y, width=max(1.0, 320 * p), height=19, fill="none", stroke="currentColor")
+            picture.add("rect", x=40, y=y + 2, width=max(1.0, 320 * p), height=16, fill=color("blue"))
             picture.add("text", format_probability(p), x=428, y=y + 15, text_anchor="end")
+        for i, (kappa, text) in enumerate(texts.items()):
+            y = 62 + 26 * len(rows) + 44 * i
+            picture.add("text", f"{words('temperature')} {kappa}", x=12, y=y, font_size=12, font_weight=650)
+            picture.add("text", text[:70], x=12, y=y + 16, font_size=9.5, **mono)
         return str(picture)

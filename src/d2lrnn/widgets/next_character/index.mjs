@@ -1,220 +1,151 @@
-// What comes next: type, see what a trained network expects, cut the distribution, and let it write on.
-import { createReader, randomSource, reshapeProbs, sampleIndex } from "../core.mjs";
+// What comes next: a trained network writes at four temperatures at once, and the tail of its distribution can be cut.
+import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
+import { buttonControl, element, explorable, fill, visibleCharacter } from "../ui.mjs";
+import { loadModel } from "../weights.mjs";
+import { buildCompact } from "./compact.mjs";
 import {
-  buttonControl, element, explorable, footPanel, formatNumber, formatProbability, numberRule, prefersReducedMotion,
-  rangeControl, textRule, visibleCharacter,
-} from "../ui.mjs";
-import { encode, loadModel, normalise } from "../weights.mjs";
+  NUM_WRITTEN, countImprobable, countKept, cutOf, distributionAt, findCircle, readable, topPFor, writings,
+} from "./maths.mjs";
+import { columnsPanel, cutPanel, shadedKey } from "./panels.mjs";
+import { reshapeProbs } from "../core.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-// ---- maths: the same as Python's NextCharacter ---------------------------------------------------------------------
+const PAST_SHOWN = 10; // letters before the one that is looked at
+const { seed: SEED } = SPEC.controls;
+const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
 
-/** Characters that are read; of a longer text the end. */
-export const MAX_TEXT = 400;
-/** Rows that are shown. */
-export const ROWS = 9;
-
-/** What is read of a typed text: normalised, its last MAX_TEXT characters. */
-export function readable(text) {
-  return normalise(text).slice(-MAX_TEXT);
-}
-
-/** 2 to the entropy: among how many equally likely letters one would be as unsure. */
-export function choices(probs) {
-  let bits = 0;
-  for (const p of probs) if (p > 0) bits -= p * Math.log2(p);
-  return 2 ** bits;
-}
-
-/**
- * A reader that remembers where it was: reading a text that goes on from the last one costs only what is new.
- *
- * `predict(text)` returns the probabilities of the next character, as a Float32Array over the vocabulary. Nothing read
- * yet counts as a space: a word may begin.
- */
-export function createPredictor({ model, vocab }) {
-  const reader = createReader(model);
-  let read = null;
-  let probs = null;
-  return (text) => {
-    const wanted = text === "" ? " " : text;
-    if (read === null || !wanted.startsWith(read)) {
-      reader.state = new Float32Array(model.numHiddens);
-      read = "";
-    }
-    for (const index of encode(wanted.slice(read.length), vocab)) probs = reader.read(index).slice();
-    read = wanted;
-    return probs;
-  };
-}
-
-/** Settings as `reshapeProbs` takes them: 0 means no bound on k. */
-export function cuts({ temperature, top_k, top_p }) {
-  return { temperature, topK: top_k || Infinity, topP: top_p };
-}
-
-/** The letters by falling probability, with what they are drawn with: [{ character, before, after }]. */
-export function rank(probs, drawn, vocab) {
-  return vocab
-    .map((character, i) => ({ character, before: probs[i], after: drawn[i] }))
-    .sort((a, b) => b.before - a.before || vocab.indexOf(a.character) - vocab.indexOf(b.character));
-}
-
-/** The next letter to write: a draw that depends on nothing but the text, the settings and the seed. */
-export function draw(drawn, vocab, seed, text) {
-  let hash = seed + 1;
-  for (const character of text) hash = (Math.imul(hash, 31) + character.codePointAt(0)) | 0;
-  const random = randomSource(hash);
-  random();
-  return vocab[sampleIndex(drawn, random())];
-}
-
-export const RULES = {
-  text: textRule(MAX_TEXT),
-  temperature: numberRule(0, 3),
-  top_k: numberRule(0, 27, { whole: true }),
-  top_p: numberRule(0.05, 1),
-  seed: numberRule(0, 9999, { whole: true }),
-};
-
-// ---- view -------------------------------------------------------------------------------------------------------------
-
-const WRITE_MS = 90;
-const TRAITS = ["text", "temperature", "top_k", "top_p", "seed", "compact"];
-const loaded = new WeakMap(); // DataView -> model: several instances on a page share one
-
-function modelIn(view) {
+function networkIn(view) {
   if (!loaded.has(view)) loaded.set(view, loadModel(view));
   return loaded.get(view);
 }
 
-const percent = (p) => `${(100 * p).toFixed(2)}%`;
-
-function barRow() {
-  const name = element("span", { class: "next-name" });
-  const outline = element("span", { class: "next-outline" });
-  const bar = element("span", { class: "next-bar" });
-  const before = element("span", { class: "next-before" });
-  const after = element("span", { class: "next-after" });
-  const spoken = element("span", { class: "d2lrnn-hidden" });
-  const seen = element(
-    "span", { class: "next-seen", "aria-hidden": "true" },
-    name, element("span", { class: "next-track" }, bar, outline), before, after,
-  );
-  const node = element("li", { class: "next-row" }, spoken, seen);
-  const set = (character, p, q, words) => {
-    name.textContent = character;
-    outline.style.setProperty("width", percent(p));
-    bar.style.setProperty("width", percent(q));
-    before.textContent = formatProbability(p);
-    after.textContent = formatProbability(q);
-    node.classList.toggle("next-cut", q === 0);
-    spoken.textContent = words;
-  };
-  return { node, set };
+/** The value of the cut in words: "all" where it cuts nothing. */
+function cutValue({ kind, top_k, top_p }, t) {
+  const value = kind === "top-k" ? top_k : top_p;
+  return value === SPEC.controls[kind === "top-k" ? "top_k" : "top_p"].max ? t("all") : String(Number(value.toFixed(4)));
 }
 
-function buildView({ el, t, model, signal, commit, reset, say, link }) {
-  const { model: network, vocab } = modelIn(model.get("weights"));
-  const predict = createPredictor({ model: network, vocab });
-  let shown = null;
-  let drawn = null;
-  let timer = 0;
+/** What is the case after `length` letters, as values for the words of `now`. */
+export function nowValues(all, length, t) {
+  const [first, last] = [all[0], all.at(-1)];
+  const circle = findCircle(first.letters.slice(0, length).map(({ character }) => character).join(""));
+  return {
+    first: first.temperature, last: last.temperature, all: length, count: countImprobable(last.letters, length),
+    does: circle ? t("circle", { length: circle.length }) : t("no_circle"),
+  };
+}
 
-  const input = element("textarea", {
-    class: "d2lrnn-text next-text", rows: 3, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-  });
-  const label = element("label", { class: "d2lrnn-control next-label" }, element("span", {}, t("text")), input);
-  const hint = element("p", { class: "next-hint" }, t("text_hint"));
+/** What the guided steps tell once a guess is made. */
+export function outcomes(network, state) {
+  const hot = (cut) => countImprobable(writings(network, { ...state, ...cut }).at(-1).letters);
+  const texts = writings(network, { ...state, ...SPEC.steps[1].state }).map(({ letters }) => letters.map(({ character }) => character).join(""));
+  const nucleus = (text) => countKept(reshapeProbs(writings(network, { ...state, text })[2].letters[0].probs, { topP: SPEC.steps[2].state.top_p }));
+  return [
+    () => ({ now: hot(SPEC.steps[0].state), before: hot(SPEC.steps[0].before), all: NUM_WRITTEN }),
+    () => ({ count: new Set(texts).size }),
+    () => ({ few: nucleus("the tid"), many: nucleus(SPEC.steps[2].state.text) }),
+  ];
+}
+
+function build(context) {
+  const { el, t, model, signal, commit, reset, onReset, say, link } = context;
+  const network = networkIn(model.get("weights"));
+  if (model.get("compact")) return buildCompact({ ...context, network });
+  const size = network.vocab.length;
+  let shown = null; // the state on the screen
+  let run = { key: null, all: null };
+  let runs = [];
+  let forget = false;
+
+  const now = nowLine();
+  const input = element("input", { type: "text", class: "d2lrnn-text next-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   const read = (event) => {
-    if (event.isComposing) return; // an input method is still at work
-    stop();
-    const normal = normalise(input.value);
-    hint.textContent = normal.length > MAX_TEXT ? t("text_long", { max: MAX_TEXT }) : t("text_hint");
-    commit({ text: readable(input.value) });
+    if (!event.isComposing) commit({ text: readable(input.value), place: 0 }); // else an input method is still at work
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
+  const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
+  const columns = columnsPanel({
+    t, signal, onLetter: (column, place) => commit({ column, place }),
+    onProgress: (length) => now.set(...emphasised(t.raw("now"), nowValues(run.all, length, t))),
+  });
+  const chart = cutPanel({
+    t, size, signal,
+    onKeep: (count) => {
+      const { temperature, letters } = run.all[shown.column];
+      const tempered = reshapeProbs(letters[shown.place].probs, { temperature });
+      commit(shown.kind === "top-k" ? { top_k: count } : { top_p: topPFor(tempered, count) });
+    },
+  });
+  const kinds = SPEC.controls.kind.choices.map((kind) => ({
+    kind, button: buttonControl({ label: t(kind), "aria-pressed": "false", signal, onPress: () => commit({ kind }) }),
+  }));
+  const caption = element("p", {});
+  const value = element("p", { class: "next-value" });
+  const kept = element("div", { class: "next-runs" });
+  const earlier = fold(t("runs"), kept);
+  const { node: guided } = guidedSteps({
+    t, steps: SPEC.steps, set: commit, onReset, say, signal, outcome: (i) => outcomes(network, context.state())[i](),
+  });
+  onReset(() => {
+    forget = true;
+    runs = [];
+    drawRuns();
+  });
+  el.append(element(
+    "div", { class: "d2lrnn-shape next" },
+    now.node, element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
+    columns.node, shadedKey(t.raw("key"), t("underlined")),
+    element("div", { class: "next-figure" },
+      element("div", { class: "next-caption" }, caption,
+        element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button))),
+      chart.node, value),
+    guided, earlier,
+    footRow({ t, reset: () => { reset(); input.value = model.get("text"); }, link, say, signal }),
+  ));
 
-  const one = () => commit({ text: readable(shown.text + draw(drawn, vocab, shown.seed, shown.text)) });
-  function stop() {
-    clearInterval(timer);
-    timer = 0;
-    onButton.textContent = t("write_on");
-    onButton.setAttribute("aria-pressed", "false");
+  function drawRuns() {
+    earlier.hidden = runs.length === 0;
+    kept.replaceChildren(...runs.map(({ state, all }) => element("section", {},
+      element("p", { class: "next-run" }, t("run", { text: state.text, kind: t(state.kind), value: cutValue(state, t), seed: state.seed })),
+      element("dl", {}, ...all.flatMap(({ temperature, letters }) => [
+        element("dt", {}, String(temperature)), element("dd", {}, letters.map(({ character }) => character).join("")),
+      ])))));
   }
-  const start = () => {
-    timer = setInterval(() => { if (!document.hidden) one(); }, prefersReducedMotion() ? 5 * WRITE_MS : WRITE_MS);
-    onButton.textContent = t("pause");
-    onButton.setAttribute("aria-pressed", "true");
-  };
-  const onButton = buttonControl({ label: t("write_on"), class: "d2lrnn-button next-main", "aria-pressed": "false", signal, onPress: () => (timer ? stop() : start()) });
-  const oneButton = buttonControl({ label: t("write_one"), signal, onPress: () => { stop(); one(); } });
-  const clearButton = buttonControl({ label: t("clear"), signal, onPress: () => { stop(); commit({ text: "" }); } });
-  const resetButton = buttonControl({ label: t("reset"), signal, onPress: () => { stop(); reset(); } });
-
-  const rows = Array.from({ length: ROWS }, barRow);
-  const rest = element("p", { class: "next-rest" });
-  const summary = element("p", { class: "next-summary" });
-  const list = element("ol", { class: "next-rows" }, ...rows.map(({ node }) => node));
-  const head = element(
-    "div", { class: "next-head", "aria-hidden": "true" },
-    element("span", {}, t("column_next")), element("span", {}), element("span", {}, t("column_before")), element("span", {}, t("column_after")),
-  );
-  const slider = (name, min, max, step, text) => {
-    const value = element("b", {});
-    const range = rangeControl({
-      label: element("span", { class: "next-caption" }, t(name), " ", value), min, max, step, signal,
-      onInput: (number) => commit({ [name]: number }),
-    });
-    return { node: range.node, set: (number) => { value.textContent = text(number); range.set(number, text(number)); } };
-  };
-  const sliders = {
-    temperature: slider("temperature", 0, 3, 0.05, (x) => (x === 0 ? t("greedy") : x.toFixed(2))),
-    top_k: slider("top_k", 0, vocab.length, 1, (k) => (k === 0 ? t("all") : String(k))),
-    top_p: slider("top_p", 0.05, 1, 0.05, (p) => (p === 1 ? t("all") : p.toFixed(2))),
-  };
-  const foot = footPanel({ t, how: t("how"), experiment: t("try"), link, say, signal });
-  foot.expect(t("expect"));
-  const settings = element("div", { class: "next-settings" }, ...Object.values(sliders).map(({ node }) => node));
-  const body = element(
-    "div", { class: "next" }, label, hint,
-    element("div", { class: "next-buttons" }, onButton, oneButton, clearButton, resetButton),
-    settings, head, list, rest, summary, foot.node,
-  );
-  el.append(body);
-
-  const visible = (character) => visibleCharacter(character);
-  const drawView = (state) => {
+  const draw = (state) => {
     const before = shown;
     shown = state;
-    body.classList.toggle("next-compact", state.compact);
-    settings.hidden = foot.node.hidden = rest.hidden = hint.hidden = state.compact;
-    const probs = predict(state.text);
-    drawn = reshapeProbs(probs, cuts(state));
-    const ranked = rank(probs, drawn, vocab);
-    const count = state.compact ? 5 : ROWS;
-    rows.forEach((row, i) => {
-      row.node.hidden = i >= count;
-      const { character, before: p, after: q } = ranked[i];
-      const words = { character: visible(character), before: formatProbability(p), after: formatProbability(q) };
-      row.set(visible(character), p, q, t("bar", words));
-    });
-    const others = ranked.slice(count);
-    rest.textContent = `${t("others", { count: others.length })}: ${formatProbability(others.reduce((sum, { before: p }) => sum + p, 0))}`;
-    const unsure = { before: formatNumber(choices(probs), 1), after: formatNumber(choices(drawn), 1) };
-    summary.textContent = `${state.text === "" ? `${t("empty")} ` : ""}${t("choices", unsure)}`;
-    for (const [name, control] of Object.entries(sliders)) control.set(state[name]);
-    if (input.value !== state.text && readable(input.value) !== state.text) {
-      input.value = state.text;
-      input.scrollTop = input.scrollHeight;
+    if (input.value !== state.text && readable(input.value) !== state.text) input.value = state.text;
+    for (const { kind, button } of kinds) button.setAttribute("aria-pressed", String(kind === state.kind));
+    const cut = cutOf(state);
+    const key = JSON.stringify([state.text, state.seed, cut]);
+    const isNew = key !== run.key;
+    if (isNew) {
+      // A run that has been written to its end is kept.
+      if (before !== null && columns.written() && !forget) {
+        runs = [{ state: before, all: run.all }, ...runs].slice(0, SPEC.presets.sizes.runs_kept);
+        drawRuns();
+      }
+      run = { key, all: writings(network, state) };
     }
-    if (before !== null && !timer) {
-      const top = ranked[0];
-      say(t("spoken", { character: visible(top.character), p: formatProbability(top.before), count: drawn.filter((p) => p > 0).length }));
-    }
+    forget = false;
+    columns.draw(run.all, state, { animate: before !== null && isNew });
+    const writing = run.all[state.column];
+    const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
+    const distribution = distributionAt(network, writing, state.place, cut);
+    const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
+    caption.replaceChildren(...emphasised(t.raw("chart"), { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature }));
+    value.textContent = `${cutWords} ${t("chart_key")}`;
+    chart.draw(distribution, writing.letters[state.place].character, cutWords);
+    if (before === null) return;
+    say(t("spoken", { now: fill(t.raw("now"), nowValues(run.all, NUM_WRITTEN, t)), cut: cutWords }));
   };
-  return { draw: drawView, destroy: () => clearInterval(timer) };
+  drawRuns();
+  input.value = model.get("text");
+  whenSeen(columns.node, { act: columns.play, signal });
+  return { draw };
 }
 
-export default explorable({ words: SPEC.words, traits: TRAITS, build: buildView, rules: RULES, repair: (state) => ({ ...state, text: readable(state.text) }) });
+export default explorable({
+  spec: SPEC, data: ["compact"], build, repair: (state) => ({ ...state, text: readable(state.text) }),
+});

@@ -1,0 +1,91 @@
+// What a trained network writes at several temperatures, and the distributions that it draws from: as d2lrnn.decoding.
+import { createReader, randomSource, reshapeProbs, sampleIndex } from "../core.mjs";
+import { encode, normalise } from "../weights.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+const SIZES = SPEC.presets.sizes;
+export const TEMPERATURES = SIZES.temperatures;
+export const NUM_WRITTEN = SIZES.num_written;
+export const MAX_TEXT = SPEC.controls.text.max;
+/** A letter of fewer bits is not called improbable. */
+export const IMPROBABLE_BITS = SIZES.improbable_bits;
+const SHORTEST_TAIL = 24; // letters that go round, before we call it a circle
+
+/** What is read of a typed text: normalised, its last MAX_TEXT characters. */
+export function readable(text) {
+  return normalise(text.slice(-10_000)).slice(-MAX_TEXT);
+}
+
+/** The cut as `reshapeProbs` takes it: one of the two, the other does nothing. */
+export function cutOf({ kind, top_k, top_p }) {
+  return kind === "top-k" ? { topK: top_k } : { topP: top_p };
+}
+
+/**
+ * What the network writes after `text`: [{ character, index, probs, bits }], `bits` the surprisal for the model itself,
+ * whatever the letter was drawn from. Nothing read yet counts as a space: a word may begin.
+ */
+export function write({ model, vocab }, text, temperature, cut, seed, length = NUM_WRITTEN) {
+  const reader = createReader(model);
+  let probs = null;
+  for (const index of encode(text === "" ? " " : text, vocab)) probs = reader.read(index);
+  const random = randomSource(seed);
+  return Array.from({ length }, () => {
+    const own = probs.slice(0, vocab.length);
+    const index = sampleIndex(reshapeProbs(own, { temperature, ...cut }), random());
+    probs = reader.read(index);
+    return { character: vocab[index], index, probs: own, bits: Math.max(0, -Math.log2(own[index])) };
+  });
+}
+
+/** Indices of the letters by falling probability; equal ones in the order of the vocabulary. */
+export function ranking(probs) {
+  return Array.from(probs.keys()).sort((i, j) => probs[j] - probs[i] || i - j);
+}
+
+/** How many letters can be drawn. */
+export function countKept(drawn) {
+  return drawn.reduce((count, p) => count + (p > 0), 0);
+}
+
+/**
+ * A bound for top-p that keeps just `count` letters of a distribution: of few digits, if there is one. As every bound
+ * is at least `least`, a first letter below that can't be kept alone.
+ */
+export function topPFor(probs, count, least = SPEC.controls.top_p.min) {
+  if (count >= probs.length) return 1;
+  const sorted = Array.from(probs).sort((a, b) => b - a);
+  const low = sorted.slice(0, count - 1).reduce((sum, p) => sum + p, 0);
+  const high = Math.min(1, low + sorted[count - 1]);
+  const inside = high - 0.01 * (high - low); // the sum of the letters may come out a little lower
+  const found = [1e2, 1e3, 1e4].map((digits) => Math.floor(inside * digits) / digits).find((p) => p > low);
+  return Math.max(least, found ?? (low + high) / 2);
+}
+
+/** Where a text begins to go round, { from, length }, with the shortest lap that fits at least twice; null if it does not. */
+export function findCircle(text) {
+  for (let length = 1; 2 * length <= text.length; length += 1) {
+    let from = text.length - length;
+    while (from > 0 && text[from - 1] === text[from - 1 + length]) from -= 1;
+    if (text.length - from >= Math.max(2 * length, SHORTEST_TAIL)) return { from, length };
+  }
+  return null;
+}
+
+/** How many of the first letters are improbable. */
+export function countImprobable(letters, length = letters.length) {
+  return letters.slice(0, length).filter(({ bits }) => bits > IMPROBABLE_BITS).length;
+}
+
+/** The four writings of a state. */
+export function writings(network, { text, seed, ...state }) {
+  return TEMPERATURES.map((temperature) => ({ temperature, letters: write(network, text, temperature, cutOf(state), seed) }));
+}
+
+/** The distribution at a place of a writing: letters by falling probability, [{ character, before, after }], and how many are kept. */
+export function distributionAt({ vocab }, { temperature, letters }, place, cut) {
+  const { probs } = letters[place];
+  const drawn = reshapeProbs(probs, { temperature, ...cut });
+  const order = ranking(probs);
+  return { rows: order.map((i) => ({ character: vocab[i], before: probs[i], after: drawn[i] })), kept: countKept(drawn) };
+}

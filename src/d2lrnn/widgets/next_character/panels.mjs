@@ -1,0 +1,151 @@
+// What the figure of the next character shows: four writings at once, and the distribution with its cut.
+import { dragOn, motion } from "../shape.mjs";
+import { element, formatProbability, visibleCharacter } from "../ui.mjs";
+import { IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
+
+const LETTERS_A_SECOND = 18;
+const MOST_BITS = 8; // a letter of so many bits is as dark as any
+
+/** How dark a letter stands, 0 to 1. */
+export const shade = (bits) => Math.min(1, bits / MOST_BITS);
+
+/** A letter of a writing, shaded by its surprisal and underlined where it is improbable. */
+export function letterSpan({ character, bits }) {
+  const node = element("span", { class: bits > IMPROBABLE_BITS ? "next-letter next-improbable" : "next-letter" }, character);
+  node.style.setProperty("--shade", shade(bits).toFixed(2));
+  return node;
+}
+
+/** "improbable: ..." with its mark shown on the word itself. */
+export function shadedKey(template, word) {
+  const mark = element("span", { class: "next-letter next-improbable" }, word);
+  mark.style.setProperty("--shade", "0.7");
+  const [before, after] = template.split("{shaded}");
+  return element("p", { class: "next-key" }, before, mark, after);
+}
+
+/** Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. */
+export function columnsPanel({ t, onLetter, onProgress, signal }) {
+  const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
+  let all = null;
+  let length = 0;
+  let here = { column: 0, place: 0 };
+  const columns = TEMPERATURES.map((temperature, column) => {
+    const count = element("span", { class: "next-count" });
+    const note = { 0: t("greedy"), 1: t("plain") }[temperature] ?? "";
+    const box = element("div", {
+      class: "next-written", role: "slider", tabindex: 0, translate: "no", "aria-label": t("column", { temperature }),
+      "aria-valuemin": 1, "aria-valuemax": NUM_WRITTEN,
+    });
+    box.addEventListener("click", (event) => {
+      const place = spans[column].indexOf(event.target);
+      if (place >= 0) onLetter(column, place);
+    }, { signal });
+    box.addEventListener("keydown", (event) => {
+      const now = here.column === column ? here.place : 0;
+      const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, Home: 0, End: NUM_WRITTEN - 1, PageDown: now - 10, PageUp: now + 10 }[event.key];
+      if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      onLetter(column, Math.min(NUM_WRITTEN - 1, Math.max(0, to)));
+    }, { signal });
+    const head = element("p", { class: "next-head" }, element("span", {}, t("temperature"), " ", element("b", {}, String(temperature))),
+      element("span", { class: "next-note" }, note), " ", count);
+    return { node: element("div", { class: "next-column" }, head, box), box, count };
+  });
+  let spans = columns.map(() => []);
+  const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
+
+  const show = (wanted) => {
+    length = wanted;
+    all.forEach(({ letters }, i) => {
+      spans[i].forEach((span, place) => span.classList.toggle("next-to-come", place >= length));
+      const circle = findCircle(letters.slice(0, length).map(({ character }) => character).join(""));
+      spans[i].forEach((span, place) => {
+        const lap = circle !== null && place >= circle.from && place < length;
+        span.classList.toggle("next-lap", lap);
+        span.classList.toggle("next-lap-start", lap && (place - circle.from) % circle.length === 0);
+      });
+      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count: countImprobable(letters, length) });
+    });
+    onProgress(length);
+  };
+  const mark = () => {
+    columns.forEach(({ box }, i) => {
+      spans[i].forEach((span, place) => span.classList.toggle("next-here", i === here.column && place === here.place));
+      const place = i === here.column ? here.place : 0;
+      const { character, bits } = all[i].letters[place];
+      box.setAttribute("aria-valuenow", place + 1);
+      box.setAttribute("aria-valuetext", t("column_value", { place: place + 1, character: visibleCharacter(character), p: formatProbability(2 ** -bits) }));
+    });
+  };
+  const play = () => pen.run((share) => {
+    const wanted = Math.round(share * NUM_WRITTEN);
+    if (wanted !== length || wanted === NUM_WRITTEN) show(wanted);
+  });
+  return {
+    node,
+    play: () => all !== null && play(),
+    written: () => all !== null && length === NUM_WRITTEN,
+    draw(writings, { column, place }, { animate }) {
+      here = { column, place };
+      if (writings !== all) {
+        all = writings;
+        spans = all.map(({ letters }, i) => {
+          const made = letters.map(letterSpan);
+          columns[i].box.replaceChildren(...made);
+          return made;
+        });
+        if (animate) {
+          length = -1;
+          play();
+        } else show(NUM_WRITTEN);
+      }
+      mark();
+    },
+  };
+}
+
+/**
+ * The letters by falling probability; what lies right of the line is cut off. The line is a slider from 1 letter to all
+ * of them: drag it, or use the arrow keys.
+ */
+export function cutPanel({ t, size, onKeep, signal }) {
+  const cells = Array.from({ length: size }, () => {
+    const outline = element("i", { class: "next-outline" });
+    const bar = element("i", { class: "next-bar" });
+    const name = element("span", { class: "next-name" });
+    return { node: element("span", { class: "next-cell" }, element("span", { class: "next-track" }, bar, outline), name), outline, bar, name };
+  });
+  const line = element("span", { class: "next-line" });
+  const chart = element("div", { class: "next-chart", role: "slider", tabindex: 0, "aria-valuemin": 1, "aria-valuemax": size },
+    element("span", { class: "next-cells", "aria-hidden": "true" }, ...cells.map(({ node }) => node)), line);
+  let kept = size;
+  const keep = (wanted) => {
+    const count = Math.min(size, Math.max(1, wanted));
+    if (count !== kept) onKeep(count);
+  };
+  dragOn(chart, { axis: "x", move: ({ x }) => keep(Math.round(x * size)), signal });
+  chart.addEventListener("keydown", (event) => {
+    const to = { ArrowLeft: kept - 1, ArrowDown: kept - 1, ArrowRight: kept + 1, ArrowUp: kept + 1, Home: 1, End: size, PageDown: kept - 5, PageUp: kept + 5 }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    keep(to);
+  }, { signal });
+  const draw = ({ rows, kept: count }, came, cutWords) => {
+    kept = count;
+    const highest = Math.max(...rows.map(({ before, after }) => Math.max(before, after)));
+    rows.forEach(({ character, before, after }, i) => {
+      const { node, outline, bar, name } = cells[i];
+      outline.style.setProperty("height", `${((100 * before) / highest).toFixed(2)}%`);
+      bar.style.setProperty("height", `${((100 * after) / highest).toFixed(2)}%`);
+      name.textContent = visibleCharacter(character);
+      node.classList.toggle("next-cut", i >= count);
+      node.classList.toggle("next-came", character === came);
+    });
+    line.style.setProperty("left", `${(100 * count) / size}%`);
+    chart.setAttribute("aria-label", t("cut_label", { now: cutWords }));
+    chart.setAttribute("aria-valuenow", count);
+    chart.setAttribute("aria-valuetext", cutWords);
+  };
+  return { node: chart, draw };
+}
