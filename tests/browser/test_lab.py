@@ -77,7 +77,7 @@ MOVES = {
     "Gates": Move("forget bias", "End", "bias", 4.0, 1.0, "1"),
     "GradientFlow": Move("spectral radius", "End", "radius", 1.6, 0.5, "50"),
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
-    "NextCharacter": Move("temperature", "End", "temperature", 3.0, 0.5, "0.5"),
+    "NextCharacter": Move("Go on from", "low tide", "text", "low tide", "a ship", "a ship"),
     "Perplexity": Move("Word", "rnn", "word", "rnn", "gated", "gated"),
     "Scan": Move("Tick", "End", "step", 7, 2, "2"),
     "SurpriseMap": Move("Your own text", "low tide", "text", "low tide", "high tide", "high tide"),
