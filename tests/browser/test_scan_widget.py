@@ -68,14 +68,14 @@ def shown(values: list[float]) -> list[str]:
 
 
 def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Locator) -> None:
-    expect(now(widget)).to_have_text("8 time steps. At each tick the loop makes one step, the scan one level.")
+    expect(now(widget)).to_have_text("8 time steps. A tick is one step of the loop, one level of the scan.")
     assert states(widget) == ["2", "2"], "h1 of the loop, and the first cell of the scan"
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert "press Run" in heads and "scan, distance" not in heads
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
-    assert "The scan has made 0 levels and has 1 states" in spoken
+    assert "Levels of the scan: 0; states: 1;" in spoken
 
 
 def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
@@ -109,7 +109,7 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     expect(now(widget)).to_contain_text("After 3 ticks the loop, too")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("4 time steps. At each tick")
+    expect(now(widget)).to_contain_text("4 time steps. A tick")
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
@@ -124,12 +124,12 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_contain_text("64 time steps.")
     assert "scan, distance" not in widget.locator(".scan-picture text").all_text_contents(), "no level before the guess"
     press(widget, "24")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. 6: from 8 to 64")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks: from 8")
     expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states, the loop 7.")
     press(widget, "The price")
     press(widget, "about 320")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Yes. 321, in 6 levels. A scan in two sweeps (under More) makes 120, in 11."
+        "Yes. It makes 321, in 6 levels. A scan in two sweeps (under More) makes 120, in 11."
     )
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -158,8 +158,10 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     box = last.bounding_box()
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
-    expect(hand).to_contain_text("(0.73, 1.72) • (0.66, 1.47) = (0.48, 2.60): steps 1\u2060–\u20607 in one pair.")  # noqa: RUF001
-    expect(hand).to_contain_text("so 2.60 is h₇")
+    expect(hand).to_contain_text(
+        "(0.729, 1.72) • (0.6561, 1.467) ≈ (0.4783, 2.5955): steps 1\u2060–\u20607 in one pair."
+    )  # noqa: RUF001
+    expect(hand).to_contain_text("so 2.5955 is h₇")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     expect(widget.locator("text.scan-given.scan-kin")).to_have_count(2 * 7)
     factor = slider(widget, "factor a₇")

@@ -173,13 +173,14 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(at({ place: 3, level: -1, step: 2 }).cell, { level: -1, place: 2 });
   assert.deepEqual(at({ place: 3, level: 9, step: 1 }).cell, { level: 1, place: 2 }, "the last level that is reached");
   assert.equal(at({ place: 9 }).cell.place, 7, "the last there is");
-  assert.deepEqual(words({ place: 4, level: -1, step: 3 }), ["h₄ = a₄ × h₃ + x₄ = 0.9 × 1.72 + 3 = 4.55"]);
+  assert.deepEqual(words({ place: 4, level: -1, step: 3 }), ["h₄ = a₄ × h₃ + x₄ = 0.9 × 1.72 + 3 = 4.548"]);
+  assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["h₇ = a₇ × h₆ + x₇ ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
   assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["h₂ = a₂ × h₁ + x₂ = 0.9 × 2 + (−1) = 0.8"]);
   assert.deepEqual(words({ place: 1, level: -1 }), ["h₁ = a₁ × 0 + x₁ = 2, from a state of zero"]);
   assert.deepEqual(words({ place: 5 }), ["The pair (a, b) of step 5 alone: (0.9, −2)."]);
   const halving = { ...presetValues("halving", 8), place: 8 };
-  assert.match(words({ ...halving, step: 2 })[0], /^\(0\.25, 1\.5\) • \(0\.25, 1\.5\) = \(0\.06, 1\.88\): steps 5⁠–⁠8 in one pair\.$/);
-  assert.match(words({ ...halving, step: 3 })[1], /so 1\.99 is h₈/);
+  assert.match(words({ ...halving, step: 2 })[0], /^\(0\.25, 1\.5\) • \(0\.25, 1\.5\) = \(0\.0625, 1\.875\): steps 5⁠–⁠8 in one pair\.$/);
+  assert.match(words({ ...halving, step: 3 })[1], /so 1\.9922 is h₈/);
   assert.match(words({ place: 1, step: 2 })[0], /^Kept from the level before/);
 });
 

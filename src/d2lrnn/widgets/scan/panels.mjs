@@ -150,7 +150,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   }
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   picture.setAttribute("height", height);
-  picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${lit === null ? "" : " scan-lit"}`);
+  picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${lit === null ? "" : " scan-lit"}`);
   const said = { states: walked + 1, steps: numSteps, level, scan_states: model.states.scan };
   picture.setAttribute("aria-label", t(numbers ? "figure" : "figure_large", {
     ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map(formatValue).join(", "),
@@ -234,30 +234,40 @@ export function figure({ t, signal, onCell }) {
 // ---- the cell in hand -----------------------------------------------------------------------------------------------
 
 const sub = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
+/** A number with four decimals, so that a reader who checks the sum finds it right. */
+function fine(value) {
+  const size = Math.abs(value);
+  if (size >= 100 || (size > 0 && size < 0.01)) return formatValue(value);
+  return (value < 0 ? "−" : "") + Number(size.toFixed(4));
+}
 /** A number that stands after a sign. */
-const term = (value) => (value < 0 ? `(${formatValue(value)})` : formatValue(value));
+const term = (value) => (value < 0 ? `(${fine(value)})` : fine(value));
+/** "=" where all numbers are shown in full, else "≈". */
+const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < 1e-9 && Math.abs(value) < 100) ? "=" : "≈");
 
 /** How the cell in hand was made: lines of text. */
 export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } }, t) {
   const span = (from, to) => (from === to ? t("span_one", { to: to + 1 }) : t("span", { from: from + 1, to: to + 1 }));
   if (level < 0) {
-    const h = formatValue(loop[place]);
-    if (place === 0) return [t("cell_loop_start", { h })];
+    const h = loop[place];
+    if (place === 0) return [t("cell_loop_start", { h: fine(h) })];
+    const before = loop[place - 1];
     return [t("cell_loop", {
-      t: sub(place + 1), before: sub(place), a: formatValue(a[place]), h_before: term(loop[place - 1]), x: term(x[place]), h,
+      t: sub(place + 1), before: sub(place), a: fine(a[place]), h_before: term(before), x: term(x[place]), h: fine(h),
+      equals: equals(a[place], before, x[place], h),
     })];
   }
   const now = trace[level];
-  const pair = { span: span(now.from[place], place), a: formatValue(now.a[place]), b: formatValue(now.b[place]) };
+  const pair = { span: span(now.from[place], place), a: fine(now.a[place]), b: fine(now.b[place]) };
   const state = now.from[place] === 0 ? [t("cell_state", { b: pair.b, t: sub(place + 1) })] : [];
   if (level === 0) return [t("cell_own", pair), ...state];
   const { distance, targets } = levels[level - 1];
   if (!targets.includes(place)) return [t("cell_kept", pair), ...state];
   const before = trace[level - 1];
   const s = place - distance;
-  return [t("cell_pair", {
-    ...pair, a1: formatValue(before.a[s]), b1: formatValue(before.b[s]), a2: formatValue(before.a[place]), b2: formatValue(before.b[place]),
-  }), ...state];
+  const given = [before.a[s], before.b[s], before.a[place], before.b[place]];
+  const [a1, b1, a2, b2] = given.map(fine);
+  return [t("cell_pair", { ...pair, a1, b1, a2, b2, equals: equals(...given, now.a[place], now.b[place]) }), ...state];
 }
 
 /** The cell in hand: how it was made, and the two numbers of its time step; hidden while there is none. */
