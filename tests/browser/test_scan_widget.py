@@ -159,8 +159,8 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
     expect(hand).to_contain_text(
-        "(0.729, 1.72) • (0.6561, 1.467) ≈ (0.4783, 2.5955): steps 1\u2060–\u20607 in one pair."
-    )  # noqa: RUF001
+        "(0.729, 1.72) • (0.6561, 1.467) ≈ (0.4783, 2.5955): steps 1\u2060\u2013\u20607 in one pair."
+    )
     expect(hand).to_contain_text("so 2.5955 is h₇")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     expect(widget.locator("text.scan-given.scan-kin")).to_have_count(2 * 7)
