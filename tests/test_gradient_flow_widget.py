@@ -76,7 +76,7 @@ def test_the_sentence_counts_its_steps() -> None:
     assert GradientFlow().static_sentence() == "It vanishes: 29 steps back, 0.00135 of the gradient is left."
     assert GradientFlow(radius=1.2).static_sentence().startswith("It explodes: 29 steps back")
     kept = GradientFlow(radius=1.0, matrix="orthogonal")
-    assert kept.static_sentence() == "It keeps about its length: 29 steps back, it is 1 times as long."
+    assert kept.static_sentence() == "It keeps its length: 29 steps back, it is as long as at the loss."
 
 
 @pytest.mark.parametrize(

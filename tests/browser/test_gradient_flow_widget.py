@@ -86,7 +86,7 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     drag(1.2, 1.01)  # near 1 it is 1
     expect(slider).to_have_value("100")
     expect(widget.locator(".flow-mark.flow-on")).to_have_count(24)
-    expect(now(widget)).to_contain_text("It keeps about its length: 29 steps back, it is 1 times as long.")
+    expect(now(widget)).to_contain_text("It keeps its length: 29 steps back, it is as long as at the loss.")
     drag(1.0, 5.0)
     expect(slider).to_have_value("160")
     drag(1.6, 0.0)
@@ -167,7 +167,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("between 0.80 and 1.27")
     widget.get_by_role("button", name="Keeps the length at each step").click()
-    expect(outcome).to_contain_text("Yes. After 29 steps its length is 1 of what it was")
+    expect(outcome).to_contain_text("Yes. Its length stays the same over all 29 steps")
 
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()

@@ -172,6 +172,8 @@ class GradientFlow(Explorable):
             fate = "fate_vanishes"
         elif left > 1 / _VANISHED:
             fate = "fate_explodes"
+        elif abs(left - 1) < 5e-4:
+            fate = "fate_keeps"
         elif abs(factor - 1) < 0.01:
             fate = "fate_stays"
         else:

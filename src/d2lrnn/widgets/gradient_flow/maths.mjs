@@ -63,10 +63,11 @@ export function normsByLag(W, n, slopes, last) {
   return norms;
 }
 
-/** How the length ends: a share of the first length, and the key of its word. It stays where the mean factor a step is near 1. */
+/** The key of the words for how it ends, by the share of its length and the mean factor a step: it stays where a step does. */
 export function fate(left, factor) {
   if (left < VANISHED) return "vanishes";
   if (left > 1 / VANISHED) return "explodes";
+  if (Math.abs(left - 1) < 5e-4) return "keeps";
   if (Math.abs(factor - 1) < 0.01) return "stays";
   return left < 1 ? "shrinks" : "grows";
 }

@@ -6,6 +6,7 @@ import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
 const HEIGHT = 252;
 const MARGIN = { top: 14, right: 52, bottom: 34, left: 40 };
+const INSET = 9; // half of the largest bead, between the last one and the scale
 const [FLOOR, CEILING] = [1e-6, 1e4]; // the scale never changes
 const TICKS = [1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 
@@ -15,10 +16,11 @@ function sizeOf(share) {
   return 1 + power / (power < 0 ? 8 : 6);
 }
 
-/** A bead: a disc; a ring where the gradient has vanished, a speck under the floor of the scale; a diamond where it has exploded. */
+/** A bead: a disc; a ring where it has vanished, a speck under the floor of the scale; a diamond where it has exploded, a triangle over the top. */
 function bead(share, x, y, base) {
   const size = base * sizeOf(share);
   if (share < FLOOR) return svg("circle", { class: "flow-bead flow-speck", cx: x, cy: y + 7, r: 1.2 });
+  if (share > CEILING) return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - 11}l${size} ${1.5 * size}h${-2 * size}z` });
   if (share > 1 / VANISHED) {
     const d = 1.35 * size;
     return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - d}l${d} ${d}l${-d} ${d}l${-d} ${-d}z` });
@@ -49,7 +51,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
 
   const y = scale([FLOOR, CEILING], [HEIGHT - MARGIN.bottom, MARGIN.top], { log: true });
   const right = () => width - MARGIN.right;
-  const xOf = (k) => right() - ((right() - MARGIN.left) * k) / model.lag;
+  const xOf = (k) => right() - ((right() - MARGIN.left - INSET) * k) / model.lag;
   // a bead rises or sinks while the pulse runs over it and the next few
   const passed = (k) => {
     const share = Math.min(1, Math.max(0, (reach * (model.lag + 4) - k) / 4));
@@ -79,7 +81,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   }
 
   function paintBeads() {
-    const base = Math.min(6, Math.max(2.4, (0.46 * (right() - MARGIN.left)) / model.lag));
+    const base = Math.min(6, Math.max(2.4, (0.46 * (right() - MARGIN.left - INSET)) / model.lag));
     const [beads, points] = [[], []];
     for (let k = model.lag; k >= 0; k -= 1) {
       const [x, at] = [xOf(k), placeOf(k)];
@@ -93,7 +95,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const above = model.left > 1 ? end > MARGIN.top + 24 : end > y(FLOOR) - 24;
     if (reach === 1) {
       const place = model.left > 1 && !above ? end + 20 : end + (above ? -11 : 20);
-      parts.push(svg("text", { class: "flow-end", x: MARGIN.left + 2, y: place }, formatLength(model.left)));
+      parts.push(svg("text", { class: "flow-end", x: MARGIN.left + 4, y: place }, formatLength(model.left)));
     }
     layer.replaceChildren(...parts);
     const at = Math.min(model.lag, reach * model.lag);
@@ -138,7 +140,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     if (width > 0) paintAsked();
   };
   const askAt = ({ clientX }) => {
-    const along = (right() - (clientX - picture.getBoundingClientRect().left)) / (right() - MARGIN.left);
+    const along = (right() - (clientX - picture.getBoundingClientRect().left)) / (right() - MARGIN.left - INSET);
     ask(Math.min(model.lag, Math.max(0, Math.round(along * model.lag))));
   };
   const KEYS = { ArrowLeft: 1, ArrowDown: 1, ArrowRight: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
