@@ -75,5 +75,5 @@ def test_the_static_picture_prints_true_sums(seed: int) -> None:
             from_h = sum(H[i * h + k] * W_hh[k * h + j] for k in range(h))
             assert from_x + from_h == result[i * h + j]
     sentence = widget.static_sentence().replace("\u2212", "-")
-    x, s, value = re.search(r"is (\S+) \+ (\S+) = (\S+) either way", sentence).groups()
+    x, s, value = re.search(r"is (\S+) \+ \(?(\S+?)\)? = (\S+) either way", sentence).groups()
     assert Decimal(x) + Decimal(s) == Decimal(value) == result[widget.row * h + widget.column]

@@ -103,7 +103,8 @@ class Concatenation(Explorable):
         X, W_xh, H, W_hh = self.matrices
         x, h = ((A[self.row] * B[:, self.column]).sum() for A, B in ((X, W_xh), (H, W_hh)))
         place = {"row": self.row + 1, "column": self.column + 1}
-        return place | {"x": _written(x, 2), "h": _written(h, 2), "value": _written(x + h, 2)}
+        second = _written(h, 2) if h >= 0 else f"({_written(h, 2)})"
+        return place | {"x": _written(x, 2), "h": second, "value": _written(x + h, 2)}
 
     def static_sentence(self) -> str:
         """The number looked at, and its two parts."""

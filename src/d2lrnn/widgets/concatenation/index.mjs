@@ -112,6 +112,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const glue = buttonControl({
     label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued }),
   });
+  const hint = element("span", { class: "glue-soft glue-hint" });
   const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
     const value = element("b", {});
@@ -141,7 +142,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const root = element(
     "div", { class: "d2lrnn-shape glue" },
     now.node,
-    element("div", { class: "d2lrnn-row" }, glue, element("span", { class: "glue-soft" }, t("hint"))),
+    element("div", { class: "d2lrnn-row" }, glue, hint),
     stage.node, sum.node, code.node, steps.node,
     fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
     footRow({ t, reset, link, say, signal }),
@@ -169,6 +170,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     stage.select(model.row, model.column);
     if (hovered && (hovered[0] >= model.batch_size || hovered[1] >= model.num_hiddens)) hovered = null;
     glue.textContent = t(model.glued ? "unglue" : "glue");
+    hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
     rounding.draw(model);
     if (first) stage.slide(model.glued ? 1 : 0);
