@@ -46,7 +46,8 @@ def test_it_learns_a_text_of_the_readers_own(lab: TrainingLab) -> None:
     assert score.perplexity == pytest.approx(lab.heldout_perplexity)
     diary = lab.report["diary"]
     assert [line["age"] for line in diary] == [0, 10, 40, 100, 300]
-    assert all(len(line["text"]) == 60 for line in diary) and "tide" in diary[-1]["text"]
+    written = ["".join(piece for piece, _ in line["pieces"]) for line in diary]
+    assert all(len(text) == 60 for text in written) and ["tide", True] in diary[-1]["pieces"]
 
 
 def test_the_first_update_is_the_textbooks(lab: TrainingLab) -> None:

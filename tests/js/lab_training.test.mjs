@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { countNgrams, createModel, initialise, scoreNgram, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  countReal, createTrace, createTraining, lanes, prepareText, rivals, SENTENCE, sentenceIds, windowScorer,
+  countReal, createTrace, createTraining, lanes, markReal, prepareText, rivals, SENTENCE, sentenceIds, windowScorer,
 } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
 import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
@@ -160,10 +160,16 @@ test("equal weights write the same, a diary keeps what was written, and lost num
   const training = run({}, 100);
   assert.equal(training.write(50), training.write(50));
   training.note();
-  assert.deepEqual(training.report.diary.map(({ age, text }) => [age, text.length]), [[100, 60]]);
+  assert.deepEqual(training.report.diary.map(({ age, pieces }) => [age, pieces.map(([piece]) => piece).join("").length]), [[100, 60]]);
   training.model.W_hq.fill(NaN);
   assert.equal(training.write(50), "");
   assert.ok(training.read().nats.every(Number.isFinite) && training.read().top.flat().every(([, p]) => p === 0));
+});
+
+test("a line of the diary says which of its words are real", () => {
+  const words = new Set(["a", "tide", "meer"]);
+  assert.deepEqual(markReal("tidx a tide, Meer", words).filter(([, isReal]) => isReal).map(([piece]) => piece), ["tide", "Meer"]);
+  assert.deepEqual(markReal("", words), []);
 });
 
 test("a word counts as real if the text has it", () => {

@@ -135,7 +135,12 @@ def _story_rivals() -> list[dict[str, float]]:
 
 
 def _words_of(text: str) -> list[str]:
-    return [word for word in re.split(r"[\W\d_]+", text.lower()) if len(word) >= _WORD]
+    return [word for word in re.split(r"[\W\d_]+", text.lower()) if word]
+
+
+def _mark_real(text: str, words: set[str]) -> list[list[Any]]:
+    """A text in pieces, each with whether it is one of the words; a letter alone proves nothing."""
+    return [[piece, len(piece) > 1 and piece.lower() in words] for piece in re.split(r"([^\W\d_]+)", text) if piece]
 
 
 class _Trace:
@@ -281,7 +286,7 @@ class _Run(Callback):
     def _look(self) -> None:
         """Score and write at some ages, and see whether the run is over."""
         is_age = self.steps in _AGES
-        is_near = self.cat and self.cat - 1 <= self.steps < self.cat + 40  # what the cat does, update by update
+        is_near = self.cat and self.cat - 1 <= self.steps < self.cat + 20  # what the cat does, update by update
         # Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
         is_due = self.tokens >= 1.05 * self.scored_tokens and self.heldout_seconds <= 0.3 * (self.seconds + 0.3)
         if is_age or is_near or self.steps == self.until or is_due:
@@ -314,7 +319,8 @@ class _Run(Callback):
 
     def _spell(self) -> None:
         """Note when half of the words that it writes are real."""
-        whole = _words_of(self.write(_SAMPLE).partition(" ")[2].rpartition(" ")[0])
+        written = self.write(_SAMPLE).partition(" ")[2].rpartition(" ")[0]
+        whole = [word for word in _words_of(written) if len(word) >= _WORD]
         real = sum(word in self.words for word in whole)
         if len(whole) >= 20 and real >= len(whole) / 2:
             self.spelled = {"steps": self.steps, "real": real, "words": len(whole), "seconds": self.seconds}
@@ -330,7 +336,8 @@ class _Run(Callback):
     def note(self) -> None:
         """A line of the diary."""
         perplexity = _finite(self.heldout.last or math.inf)
-        self.diary.append({"age": self.steps, "perplexity": perplexity, "text": self.write(_LINE)})
+        pieces = _mark_real(self.write(_LINE), self.words)
+        self.diary.append({"age": self.steps, "perplexity": perplexity, "pieces": pieces})
 
     @torch.no_grad()
     def read(self) -> dict[str, Any]:

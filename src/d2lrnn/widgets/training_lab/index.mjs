@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
 import { bestOf, isLost, OUTCOMES, standing } from "./maths.mjs";
-import { curvePanel, diaryPanel, networkPanel, normPanel, readingPanel } from "./panels.mjs";
+import { characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { storiesPanel } from "./stories.mjs";
@@ -77,7 +77,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     text.node, trouble, stories.node, reading.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" },
-        element("p", { class: "lab-head" }, t("curve")), curve.node, ghostList, norms.node),
+        element("p", { class: "lab-head" }, t("curve"), " ", element("span", { class: "lab-note" }, t("curve_thin"))), curve.node, ghostList, norms.node),
       diary.node),
     more, foot,
   );
@@ -172,6 +172,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       report, headline,
       foot: t("share_foot", { units: settings.num_hiddens, perplexity: value(perplexity), characters: formatNumber(tokens, 0) }),
       levelName: (level) => `${levelName(level)} ${value(level.perplexity)}`,
+      tickName: (tick) => characterTick(t, tick),
+      axisNames: { x: t("characters"), y: t("curve") },
       ageName: (age) => t("diary_age", { age: formatNumber(age, 0) }),
     });
     await saveCanvas(canvas, "my-network.png");

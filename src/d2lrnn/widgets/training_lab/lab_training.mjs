@@ -34,14 +34,19 @@ export function prepareText(text) {
   return { vocab, trainIds: ids.subarray(0, numTrain), heldoutIds: ids.subarray(numTrain), words: new Set(wordsOf(text)) };
 }
 
-/** The words of a text that are long enough to tell something. */
+/** The words of a text. */
 function wordsOf(text) {
-  return text.toLowerCase().split(/[^\p{L}\p{M}]+/u).filter((word) => word.length >= WORD);
+  return text.toLowerCase().split(/[^\p{L}\p{M}]+/u).filter(Boolean);
 }
 
-/** Of the words that a text holds, but for the first and the last: how many there are, and how many are real. */
+/** A text in pieces, [piece, whether it is one of the `words`]; a letter alone proves nothing. */
+export function markReal(text, words) {
+  return text.split(/([\p{L}\p{M}]+)/u).filter(Boolean).map((piece) => [piece, piece.length > 1 && words.has(piece.toLowerCase())]);
+}
+
+/** Of the longer words that a text holds, but for the first and the last: how many there are, and how many are real. */
 export function countReal(text, words) {
-  const whole = wordsOf(text.slice(text.indexOf(" "), text.lastIndexOf(" ")));
+  const whole = wordsOf(text.slice(text.indexOf(" "), text.lastIndexOf(" "))).filter((word) => word.length >= WORD);
   return { real: whole.filter((word) => words.has(word)).length, words: whole.length };
 }
 
@@ -257,7 +262,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
 
   /** A line of the diary: what it writes at its age, and how well it predicts. */
   function note(length = 60) {
-    report.diary.push({ age: report.steps, perplexity: report.heldout.last, text: write(length) });
+    report.diary.push({ age: report.steps, perplexity: report.heldout.last, pieces: markReal(write(length), words) });
   }
 
   /** Read the sentence: { nats, top, states }, the price of each letter but the first, the five likeliest there, all states. */

@@ -99,7 +99,7 @@ function update() {
   if (!training.step()) return false;
   const { steps, tokens } = report;
   const isAge = AGES.includes(steps);
-  const isNear = cat && steps >= cat && steps < cat + 40; // what the cat did is seen update by update
+  const isNear = cat && steps >= cat && (steps < cat + 40 || steps % 5 === 0); // what the cat did is seen update by update
   // Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
   if (isAge || isNear || steps === until || (tokens >= 1.05 * scoredTokens && heldoutSeconds <= 0.25 * (seconds + 0.4))) evaluate();
   if (isAge) training.note();

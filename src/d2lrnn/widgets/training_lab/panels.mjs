@@ -1,7 +1,7 @@
 // The panels of the lab's stage: each makes its elements once and draws a report.
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
-import { emphasised } from "../shape.mjs";
+import { emphasised, motion, whenSeen } from "../shape.mjs";
 import { axes, heat, levelPlaces, lines, normAxis, scales } from "./maths.mjs";
 
 /** Redraw when the width of a node changes; `draw(width)`. */
@@ -22,11 +22,12 @@ const bits = (nats) => formatNumber(nats / Math.LN2, 1);
 // ---- the sentence and the state -------------------------------------------------------------------------------------
 
 const FIRST_CHOICE = 20;
+const READING_S = 3;
 const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
 
 /** Letter by letter: coloured and underlined by surprisal, the state of all units below; tap one for its prediction. */
 export function readingPanel({ t, signal, onReset }) {
-  const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
+  const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 });
   const detail = element("div", { class: "lab-detail" });
   const strip = element("span", { class: "lab-note" });
   const node = element(
@@ -133,10 +134,17 @@ export function readingPanel({ t, signal, onReset }) {
   signal.addEventListener("abort", () => themes.disconnect(), { once: true });
 
   const choose = (place) => {
+    reads.stop();
+    pointAt(place);
+  };
+  const pointAt = (place) => {
     if (latest === null || !(place >= 0)) return;
     chosen = Math.min(Math.max(place, 0), latest.sentence.length - 1);
     explain(latest);
   };
+  // When it is first seen, it is read once, from the first letter to the one that is chosen.
+  const reads = motion({ seconds: READING_S, signal });
+  whenSeen(page, { signal, act: () => latest && reads.run((share) => pointAt(Math.round(share * FIRST_CHOICE))) });
   const point = (event) => choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
   page.addEventListener("click", point, { signal });
   page.addEventListener("pointermove", (event) => event.pointerType === "mouse" && point(event), { signal });
@@ -156,6 +164,11 @@ export function readingPanel({ t, signal, onReset }) {
 
 // ---- the curve --------------------------------------------------------------------------------------------------------
 
+/** A number of characters as the axis names it. */
+export function characterTick(t, value) {
+  return value >= 1e6 ? t("million", { count: value / 1e6 }) : formatNumber(value, 0);
+}
+
 const FLASH_MS = 2000;
 
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it. */
@@ -169,7 +182,6 @@ export function curvePanel({ t, signal }) {
     if (latest) paint(latest);
   }, signal);
 
-  const tick = (value) => (value >= 1e6 ? t("million", { count: value / 1e6 }) : formatNumber(value, 0));
   const paint = ({ report, ghosts, flash, now }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
     const isNarrow = width < 520;
@@ -185,7 +197,7 @@ export function curvePanel({ t, signal }) {
     }
     for (const value of range.x.ticks) {
       add("path", { class: "d2lrnn-grid", d: `M${x(value)} ${box.top}V${box.bottom + 4}` });
-      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 17, "text-anchor": "middle" }, tick(value));
+      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 17, "text-anchor": "middle" }, characterTick(t, value));
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 4, "text-anchor": "end" }, t("characters"));
     for (const level of levelPlaces(levels, y, { top: box.top + 4, bottom: box.bottom })) {
@@ -206,11 +218,11 @@ export function curvePanel({ t, signal }) {
     add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
     add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys, x, y) });
-    const [cx, cy] = [x(Math.max(tokens, range.x.from)), y(Math.min(perplexity, 1e9))];
+    const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, 1e9))];
     add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
     const atEnd = cx > box.right - 46;
     add("text", {
-      class: "lab-now-value", x: atEnd ? cx - 8 : cx + 9, y: atEnd ? cy - 12 : cy + 5, "text-anchor": atEnd ? "end" : "start",
+      class: "lab-now-value", x: atEnd ? cx - 4 : cx + 9, y: atEnd ? (cy + 22 < box.bottom ? cy + 22 : cy - 26) : cy + 5, "text-anchor": atEnd ? "end" : "start",
     }, formatNumber(perplexity));
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("height", height);
@@ -304,7 +316,9 @@ export function diaryPanel({ t, ages }) {
       const line = diary.find(({ age }) => age === row.age);
       row.node.classList.toggle("lab-to-come", !line);
       row.perplexity.textContent = line ? formatNumber(line.perplexity ?? Infinity, 1) : "";
-      row.text.textContent = line ? line.text : "";
+      if (line && row.pieces === line.pieces) continue;
+      row.pieces = line?.pieces;
+      row.text.replaceChildren(...(line?.pieces ?? []).map(([piece, isReal]) => element(isReal ? "b" : "span", {}, piece)));
     }
   };
   return { node, draw };

@@ -12,7 +12,7 @@ const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-se
 const MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
 /** Draw a run on a canvas: a headline, the sentence in its colours, the curve among its rivals, the diary. */
-export function drawPicture(canvas, { report, headline, foot, levelName, ageName }) {
+export function drawPicture(canvas, { report, headline, foot, levelName, ageName, tickName, axisNames }) {
   const { sentence, nats, diary, heldout, levels, tokens, perUpdate, perplexity } = report;
   const perLine = 48;
   const numLines = Math.ceil(sentence.length / perLine);
@@ -49,7 +49,7 @@ export function drawPicture(canvas, { report, headline, foot, levelName, ageName
     write(letter, x + cell / 2, y + 27, { font: `24px ${MONO}`, align: "center" });
   });
 
-  const box = { left: MARGIN + 44, right: WIDTH - MARGIN - 190, top: curveTop, bottom: curveTop + 320 };
+  const box = { left: MARGIN + 44, right: WIDTH - MARGIN - 215, top: curveTop, bottom: curveTop + 320 };
   const range = axes({ tokens, perUpdate, curves: [heldout], levels });
   const { x, y } = scales(range, box);
   for (const tick of range.y.ticks) {
@@ -57,21 +57,27 @@ export function drawPicture(canvas, { report, headline, foot, levelName, ageName
     write(formatNumber(tick, Number.isInteger(tick) ? 0 : 1), box.left - 10, y(tick) + 6, { font: `17px ${SANS}`, fill: SOFT, align: "right" });
   }
   for (const tick of range.x.ticks) {
-    write(formatNumber(tick, 0), x(tick), box.bottom + 26, { font: `17px ${SANS}`, fill: SOFT, align: "center" });
+    write(tickName(tick), x(tick), box.bottom + 26, { font: `17px ${SANS}`, fill: SOFT, align: "center" });
   }
   for (const level of levelPlaces(levels, y, { top: box.top, bottom: box.bottom, gap: 24 })) {
     line([[box.left, level.y], [box.right, level.y], [box.right + 12, level.label]], { stroke: "#7d8893", width: 1, dash: [3, 5] });
     const isBeaten = perplexity < level.perplexity;
     write(`${isBeaten ? "✓ " : ""}${levelName(level)}`, box.right + 18, level.label + 6, { font: `18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT });
   }
+  write(axisNames.x, box.right, box.bottom + 50, { font: `17px ${SANS}`, fill: SOFT, align: "right" });
+  write(axisNames.y, box.left - 44, box.top - 16, { font: `17px ${SANS}`, fill: SOFT });
   const points = heldout.xs.map((at, i) => [x(Math.max(at, range.x.from)), heldout.ys[i]]).filter(([, value]) => Number.isFinite(value));
   line(points.map(([at, value]) => [at, y(value)]), { stroke: "#0072b2", width: 4 });
 
-  diary.forEach(({ age, perplexity: value, text }, i) => {
+  diary.forEach(({ age, perplexity: value, pieces }, i) => {
     const at = diaryTop + 40 + i * 34;
     write(ageName(age), MARGIN + 150, at, { font: `19px ${SANS}`, fill: SOFT, align: "right" });
     write(formatNumber(value ?? Infinity, 1), MARGIN + 225, at, { font: `600 19px ${SANS}`, align: "right" });
-    write(text, MARGIN + 250, at, { font: `21px ${MONO}` });
+    let along = MARGIN + 250;
+    for (const [piece, isReal] of pieces) {
+      write(piece, along, at, { font: `${isReal ? 600 : 400} 21px ${MONO}`, fill: isReal ? INK : SOFT });
+      along += pen.measureText(piece).width;
+    }
   });
   write(foot, MARGIN, canvas.height - 36, { font: `18px ${SANS}`, fill: SOFT });
 }
