@@ -262,7 +262,7 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
 
     # The arrow keys are the slider's, not the notebook's; letters typed on it are nobody's. Shortcuts with Ctrl are.
     first.focus()
-    for key, moves in (("ArrowLeft", -1), ("ArrowDown", -1), ("ArrowRight", 1), ("ArrowUp", 1)):
+    for key, moves in (("ArrowRight", 1), ("ArrowUp", 1), ("ArrowLeft", -1), ("ArrowDown", -1)):
         before = int(first.input_value())
         page.keyboard.press(key)
         expect(first).to_have_value(str(before + moves))
