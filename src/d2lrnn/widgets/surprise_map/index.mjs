@@ -51,12 +51,17 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     t, steps: SPEC.steps, onReset, say, signal, set: change,
     outcome: () => {
       const model = derive(state());
-      if (model.count < 1) return { text: model.text, first: "–", later: "–", before: "–", after: "–", verdict: t("text_short") };
+      const none = { first: "–", later: "–", first_choices: "–", later_choices: "–", before: "–", after: "–" };
+      if (model.count < 1) return { ...none, text: model.text, verdict: t("text_short") };
       const after = model.at(STAGES.at(-1));
       const { first, later } = firstAndLater(model.text, after.bits);
       const surprised = after.perplexity > model.before.perplexity ? "verdict_more" : "verdict_less";
       return {
-        text: model.text, first: formatNumber(first || 0), later: formatNumber(later || 0),
+        ...none, text: model.text,
+        ...(first && later && {
+          first: formatNumber(first), later: formatNumber(later),
+          first_choices: formatNumber(2 ** first, 0), later_choices: formatNumber(2 ** later, 0),
+        }),
         before: formatNumber(model.before.perplexity), after: formatNumber(after.perplexity), verdict: t(surprised),
       };
     },
