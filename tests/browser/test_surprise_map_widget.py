@@ -117,7 +117,7 @@ def test_it_plays_once_by_itself_when_seen(browser: Browser, tmp_path: Path) -> 
 
 
 STEPS = [
-    ("Where the bits are", "inside words", "No. A letter that begins a word costs 3.32 bits, any other letter 1.64: as unsure as among 10"),
+    ("Where the bits are", "inside words", "any other letter 1.64: as unsure as among 10 letters and among 3."),
     ("A made-up word", "even more", "Yes. Perplexity 28.90 before the training, 85.69 after it. The trained"),
 ]
 
