@@ -59,7 +59,7 @@ export function buildCompact({ el, t, signal, commit, network }) {
   const show = (wanted) => {
     length = wanted;
     spans.forEach((span, place) => span.classList.toggle("next-to-come", place >= length));
-    const { probs } = letters[Math.min(length, NUM_WRITTEN - 1)];
+    const { probs } = letters[length];
     const order = ranking(probs);
     options = order.slice(0, BARS).map((i) => network.vocab[i]);
     bars.forEach(({ name, bar }, i) => {
@@ -87,8 +87,8 @@ export function buildCompact({ el, t, signal, commit, network }) {
     const wanted = JSON.stringify([state.text, state.temperature, state.seed]);
     if (wanted === key) return;
     key = wanted;
-    letters = write(network, state.text, state.temperature, {}, state.seed);
-    spans = letters.map(letterSpan);
+    letters = write(network, state.text, state.temperature, {}, state.seed, NUM_WRITTEN + 1); // one more, for what comes next
+    spans = letters.slice(0, NUM_WRITTEN).map(letterSpan);
     text.replaceChildren(element("span", { class: "next-given" }, state.text), ...spans);
     now.set(...emphasised(t.raw("compact_now"), { text: `“${state.text.trim()}”` }));
     if (isFirst) show(0);

@@ -80,7 +80,7 @@ function build(context) {
   const kinds = SPEC.controls.kind.choices.map((kind) => ({
     kind, button: buttonControl({ label: t(kind), "aria-pressed": "false", signal, onPress: () => commit({ kind }) }),
   }));
-  const caption = element("p", {});
+  const caption = element("p", { class: "next-caption" });
   const value = element("p", { class: "next-value" });
   const kept = element("div", { class: "next-runs" });
   const earlier = fold(t("runs"), kept);
@@ -97,9 +97,9 @@ function build(context) {
     now.node, element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
     columns.node, shadedKey(t.raw("key"), t("underlined")),
     element("div", { class: "next-figure" },
-      element("div", { class: "next-caption" }, caption,
-        element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button))),
-      chart.node, value),
+      caption, chart.node,
+      element("div", { class: "next-cuts" },
+        element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value)),
     guided, earlier,
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); }, link, say, signal }),
   ));
@@ -135,7 +135,7 @@ function build(context) {
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     caption.replaceChildren(...emphasised(t.raw("chart"), { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature }));
-    value.textContent = `${cutWords} ${t("chart_key")}`;
+    value.textContent = distribution.kept === size ? t("uncut") : `${cutWords} ${t("chart_key")}`;
     chart.draw(distribution, writing.letters[state.place].character, cutWords);
     if (before === null) return;
     say(t("spoken", { now: fill(t.raw("now"), nowValues(run.all, NUM_WRITTEN, t)), cut: cutWords }));

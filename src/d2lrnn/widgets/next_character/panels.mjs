@@ -32,7 +32,7 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
   let here = { column: 0, place: 0 };
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
-    const note = { 0: t("greedy"), 1: t("plain") }[temperature] ?? "";
+    const note = t(`note_${column}`);
     const box = element("div", {
       class: "next-written", role: "slider", tabindex: 0, translate: "no", "aria-label": t("column", { temperature }),
       "aria-valuemin": 1, "aria-valuemax": NUM_WRITTEN,
