@@ -124,7 +124,7 @@ def _windows() -> Iterable[str]:
 
 
 def _training_lab() -> Iterable[str]:
-    for k, (y, name) in enumerate(((44, "2 letters"), (68, "3 letters"), (88, "4 letters"))):
+    for k, (y, name) in enumerate(((44, "2-gram"), (68, "3-gram"), (88, "4-gram"))):
         yield _line((26, y), (232, y), stroke=SOFT, stroke_width=1, stroke_dasharray="2 4")
         yield _text(232, y - 4, name, fill=SOFT, font_size=10, text_anchor="end", move="in", i=4 + 4 * k)
     yield _line((26, 10), (26, 108), (232, 108), stroke=RULE, stroke_width=1.5)

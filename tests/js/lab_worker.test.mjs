@@ -173,3 +173,12 @@ test("a text of the reader's own is split, counted and learned, in any alphabet"
   takeTurnsUntil(() => last().status === "ended");
   assert.ok(last().perplexity < 8);
 });
+
+test("a run for which the fast kernels have no room goes on with the plain ones", () => {
+  const signs = Array.from({ length: 1000 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join("");
+  const largest = { ...SETTINGS, cell: "lstm", num_hiddens: 256, num_steps: 64, batch_size: 64 };
+  send("begin", { text: signs.repeat(10), settings: largest });
+  assert.deepEqual([last().steps, last().kernels], [0, "plain"]);
+  send("begin", { settings: SETTINGS });
+  assert.equal(last().kernels, "simd");
+});

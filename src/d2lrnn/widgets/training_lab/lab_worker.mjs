@@ -1,6 +1,7 @@
 // Runs as a classic script in the lab's worker. Messages in: { kind: "begin", run, text, settings, cat, until }, "go",
 // "pause", { kind: "pace", speed }, { kind: "set", changes }, "cat". Message out: the report, whenever there is something new.
 import { AGES, createTraining, prepareText, rivals } from "./lab_training.mjs";
+import { PLAIN } from "../kernels.mjs";
 import { createKernels } from "../simd.mjs";
 
 const SLICE_MS = 30; // then the queue of messages is looked at
@@ -19,6 +20,7 @@ const PACES = {
 };
 
 const kernels = createKernels();
+let used = kernels; // those of the run at hand
 let text = null;
 let levels = [];
 let training = null;
@@ -45,7 +47,7 @@ function tell() {
   self.postMessage({
     run, steps, tokens, seconds, busy, batchSize, longest, catNorm, spelled, levels, ended,
     diary: [...diary],
-    kernels: kernels.name,
+    kernels: used.name,
     status: status === "diverged" ? status : ended ? "ended" : running ? "running" : "paused",
     train: train.points(), norms: norms.points(), heldout: heldout.points(),
     perplexity: heldout.last,
@@ -134,6 +136,18 @@ function work() {
   takeTurn();
 }
 
+/** A run with the fast kernels; a very large one, for which they have no room, with the plain ones. */
+function createRun(settings) {
+  used = kernels;
+  try {
+    return createTraining(text, settings, kernels);
+  } catch (error) {
+    if (!(error instanceof RangeError) || kernels === PLAIN) throw error;
+    used = PLAIN;
+    return createTraining(text, settings, PLAIN);
+  }
+}
+
 const actions = {
   begin({ text: source, settings, run: id = 0, cat: comes = 0, until: last = 0, speed: pace = speed }) {
     const isNew = source !== undefined;
@@ -146,7 +160,7 @@ const actions = {
     ended = null;
     due = seconds = busy = heldoutSeconds = scoredTokens = 0;
     best = { perplexity: Infinity, steps: 0 };
-    training = createTraining(text, settings, kernels);
+    training = createRun(settings);
     evaluate();
     training.note();
     if (isNew) levels = rivals(text);
