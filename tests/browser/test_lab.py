@@ -72,7 +72,7 @@ class Move:
 MOVES = {
     "Attention": Move("Text", "low tide", "text", "low tide", "high tide", "high tide"),
     "Clipping": Move("threshold", "End", "clip", 5.0, 1.0, "10"),
-    "Concatenation": Move("hidden units h", "End", "h", 4, 2, "2"),
+    "Concatenation": Move("Hidden units", "End", "num_hiddens", 4, 2, "2"),
     "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship"),
     "Gates": Move("forget bias", "End", "bias", 4.0, 1.0, "1"),
     "GradientFlow": Move("spectral radius", "End", "radius", 1.6, 0.5, "50"),
