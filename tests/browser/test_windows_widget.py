@@ -223,7 +223,7 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     along.press("ArrowRight")
     along.press("ArrowRight")
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "Minibatch 3 of 11: row 0 had stopped at 61, here is 109. Its state is emptied."
+        "Minibatch 3 of 11: row 0 had stopped at 61, here is 109. Its state is reset to zeros."
     )
     expect(widget.locator(".win-bag")).to_have_text(["0", "0"])
     expect(widget.locator(".win-carried")).to_have_count(0)
