@@ -81,12 +81,12 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     drag(0.8, 1.2)
     expect(slider).to_have_value(re.compile("^1(19|20|21)$"))
     expect(widget.locator(".flow-mark.flow-outside")).to_have_count(24)
-    expect(now(widget)).to_contain_text("It explodes")
+    expect(now(widget)).to_contain_text("The gradient explodes")
     expect(widget.locator(".flow-bead.flow-exploded").first).to_be_visible()
     drag(1.2, 1.01)  # near 1 it is 1
     expect(slider).to_have_value("100")
     expect(widget.locator(".flow-mark.flow-on")).to_have_count(24)
-    expect(now(widget)).to_contain_text("It keeps its length: 29 steps back, it is as long as at the loss.")
+    expect(now(widget)).to_contain_text("The gradient keeps its length: 29 steps back, it is as long as at the loss.")
     drag(1.0, 5.0)
     expect(slider).to_have_value("160")
     drag(1.6, 0.0)
@@ -114,7 +114,7 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     assert slider.get_attribute("aria-valuetext") == "1.60"
     flow.radius = 1.6
     assert left(widget) == expected(flow)
-    expect(widget.get_by_role("status")).to_contain_text("It explodes: 29 steps back")
+    expect(widget.get_by_role("status")).to_contain_text("The gradient explodes: 29 steps back")
     probe = widget.get_by_role("slider", name="One step of the chain")
     probe.press("ArrowLeft")
     length = format_length(flow.norms_by_lag[1] / flow.norms_by_lag[0])
@@ -151,7 +151,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
 
     widget.get_by_role("button", name="0.8, 1 or 1.2").click()
-    expect(now(widget)).to_contain_text("It keeps about its length")
+    expect(now(widget)).to_contain_text("The gradient keeps about its length")
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times as long").click()
@@ -162,7 +162,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(1).click()
     widget.get_by_role("button", name="Yes, just as fast").click()
     expect(outcome).to_contain_text(f"No. {expected(tanh)} of it is left")
-    expect(now(widget)).to_contain_text("tanh multiplies by its slopes too")
+    expect(now(widget)).to_contain_text("tanh has slopes of at most 1")
 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("between 0.80 and 1.27")

@@ -64,5 +64,5 @@ test("whatever the controls are set to, no number is lost", () => {
 
 test("angles are exact, shares have as many places as they need", () => {
   assert.ok(Math.abs(angleDegrees([1, 0], [0, 2]) - 90) < 1e-12 && angleDegrees([0, 0], [1, 0]) === null);
-  assert.deepEqual([0, 0.5, 0.0996, 0.0312, 0.0004, 0.00001].map(percent), ["0 %", "50 %", "10 %", "3.1 %", "0.04 %", "less than 0.01 %"]);
+  assert.deepEqual([0, 0.5, 0.0996, 0.0312, 0.0004, 0.00001].map(percent), ["0 %", "50 %", "10 %", "3.1 %", "0.04 %", "under 0.01 %"]);
 });

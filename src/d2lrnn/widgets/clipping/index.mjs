@@ -7,8 +7,9 @@ import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its key, and its values. */
 export function sentence({ g_1, g_2, clip, by, clipped, length, factor, angle, acts }) {
+  const squared = (value) => (value < 0 && by === "norm" ? `(${signed(value)})` : signed(value));
   return [`now_${by}${acts ? "" : "_short"}`, {
-    a: signed(g_1), b: signed(g_2), length: length.toFixed(2), clip: clip.toFixed(1), factor: factor.toFixed(2),
+    a: squared(g_1), b: squared(g_2), length: length.toFixed(2), clip: clip.toFixed(1), factor: factor.toFixed(2),
     c: signed(clipped[0]), d: signed(clipped[1]), angle: Math.round(angle),
   }];
 }

@@ -112,6 +112,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
 
   function paintAsked() {
     const shown = lag ?? 0;
+    picture.classList.toggle("flow-asking", lag !== null);
     probe.setAttribute("aria-valuemax", model.lag);
     probe.setAttribute("aria-valuenow", shown);
     probe.setAttribute("aria-valuetext", t("probe", { steps: steps(shown), left: formatLength(model.shares[shown]) }));

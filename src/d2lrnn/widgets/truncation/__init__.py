@@ -138,7 +138,7 @@ class Truncation(Explorable):
         steps = words("steps_one") if self.tau == 1 else words("steps_many", count=self.tau)
         lost = 100 * self.lost
         share = f"{lost:.0f}" if lost >= 9.95 else f"{lost:.1f}" if lost >= 0.095 else f"{lost:.2f}"
-        share = "less than 0.01" if share == "0.00" else share
+        share = "under 0.01" if share == "0.00" else share
         return words(
             f"now_{self.way}", steps=steps, kept=self.num_kept, all=total, lost=f"{share} %",
             angle=math.floor(self.angle_degrees + 0.5),

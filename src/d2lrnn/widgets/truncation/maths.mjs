@@ -69,5 +69,5 @@ export function derive(state) {
 export function percent(share) {
   const value = 100 * share;
   if (value === 0) return "0 %";
-  return `${value >= 9.95 ? value.toFixed(0) : value >= 0.095 ? value.toFixed(1) : value.toFixed(2)} %`.replace(/^0\.00 /, "less than 0.01 ");
+  return `${value >= 9.95 ? value.toFixed(0) : value >= 0.095 ? value.toFixed(1) : value.toFixed(2)} %`.replace(/^0\.00 /, "under 0.01 ");
 }

@@ -42,14 +42,14 @@ export function routesPanel({ t, onTau, signal }) {
     svg("path", { class: "trunc-sign", d: `M-2 ${CHAIN - 3.5}l-3.5 3.5l3.5 3.5M2 ${CHAIN - 3.5}l3.5 3.5l-3.5 3.5` }));
   const number = (i, at) => svg("text", { class: "trunc-text", x: at[0], y: at[1], "text-anchor": "middle" }, String(i));
   const numbers = [1, 12, 24].flatMap((i) => [number(i, [xOf(i - 0.5), 10]), number(i, [LEFT - 13, yOf(i - 0.5) + 4])]);
-  const key = (kind, y) => [
-    svg("rect", { class: `trunc-square trunc-${kind}`, x: 270, y: y - 9, width: 9, height: 9 }),
-    svg("text", { class: "trunc-text", x: 286, y }, t(kind)),
+  const key = (kind, x) => [
+    svg("rect", { class: `trunc-square trunc-${kind}`, x, y: yOf(2) - 9, width: 9, height: 9 }),
+    svg("text", { class: "trunc-text", x: x + 15, y: yOf(2) }, t(kind)),
   ];
   const picture = svg(
     "svg", { class: "trunc-picture", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" },
     bands, row, svg("path", { class: "trunc-string", d: `M${xOf(0.5)} ${CHAIN}H${xOf(NUM_STEPS - 0.5)}` }), ...beads, grid, ...numbers,
-    ...key("kept", yOf(2)), ...key("cut", yOf(4)), arrows, told, handle,
+    ...key("kept", 230), ...key("cut", 292), arrows, told, handle,
   );
   const node = element("div", { class: "trunc-routes" }, element("p", { class: "trunc-head" }, t("head")), picture);
   let shown = null;
@@ -74,7 +74,7 @@ export function routesPanel({ t, onTau, signal }) {
       row.setAttribute("y", yOf(loss));
       row.setAttribute("width", (loss + 1) * COLUMN + 4);
     }
-    told.textContent = asked ? t("row", { step: loss + 1, first: first + 1 }) : "";
+    told.textContent = !asked ? "" : first === loss ? t("row_own", { step: loss + 1 }) : t("row", { step: loss + 1, first: first + 1 });
     beads.forEach((bead, i) => bead.classList.toggle("trunc-reached", asked && i >= first && i <= loss));
   };
   const askAt = ({ clientY }) => {
