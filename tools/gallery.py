@@ -23,7 +23,9 @@ from thumbnails import thumbnail
 
 FOLDER = "explorables"
 MAKES_ONE = re.compile(r"^d\.widgets\.(\w+)\(", re.MULTILINE)
-FRAME = '<iframe src="{src}" title="{title}" style="width: 100%; height: 40rem; border: 0" loading="lazy"></iframe>'
+FRAME = (
+    '<iframe src="{src}" title="{title}" loading="lazy" style="width: 100%; height: {height}rem; border: 0"></iframe>'
+)
 TILE = """<article class="hs-tile">
 <a href="{href}">{picture}<span class="hs-question">{question}</span><span class="hs-where">{where}</span></a>
 <details><summary>Embed<span class="visually-hidden"> {title}</span></summary>
@@ -33,7 +35,7 @@ TILE = """<article class="hs-tile">
 
 
 def read_tiles(text: str) -> list[dict[str, Any]]:
-    """Return the tiles of the page: explorable, page, question, and the state that the link names."""
+    """Return the tiles: explorable, title, page, question, height of its frame in rem, and the state of its link."""
     return [{"state": {}, **tile} for tile in yaml.safe_load(text)]
 
 
@@ -63,7 +65,7 @@ class GalleryDirective(SphinxDirective):
             raise self.error(f"{name}: there is no page {page!r}.")
         link = "&".join(filter(None, [f"#explore={name}", urlencode(tile["state"])]))
         own = posixpath.relpath(f"{FOLDER}/{name}.html", here)
-        frame = FRAME.format(src=own, title=escape(tile["title"]))
+        frame = FRAME.format(src=own, title=escape(tile["title"]), height=tile["height"])
         chapter = int(posixpath.basename(page).split("_")[0])
         return TILE.format(
             href=escape(posixpath.relpath(f"{page}.html", here) + link),
@@ -82,11 +84,12 @@ class WayToTheFigure(SphinxTransform):
     default_priority = 700
 
     def apply(self, **_: object) -> None:
-        box = next(self.document.findall(nodes.admonition), None)
+        lesson = next(iter(self.document.findall(nodes.section)), self.document)
+        box = next((child for child in lesson.children if isinstance(child, nodes.admonition)), None)
         code = "\n".join(block.astext() for block in self.document.findall(nodes.literal_block))
         if box is not None and (made := MAKES_ONE.search(code)):
             link = nodes.reference("", "Go to the figure", refuri=f"#explore={made[1]}", classes=["sets-figure"])
-            box.parent.insert(box.parent.index(box) + 1, nodes.paragraph("", "", link, classes=["hs-to-figure"]))
+            lesson.insert(lesson.index(box) + 1, nodes.paragraph("", "", link, classes=["hs-to-figure"]))
 
 
 def _write_pages(app: Sphinx, exception: Exception | None) -> None:

@@ -46,7 +46,7 @@ def run(options: EmbedOptions) -> None:
     with replacing(out) as file:
         file.write(page)
     print(f"{out} is written ({len(page) / 1000:.0f} kB). To embed it:")
-    print(f'<iframe src="{out.name}" title="{options.name}" style="width: 100%; height: 40rem; border: 0"></iframe>')
+    print(f'<iframe src="{out.name}" title="{options.name}" style="width: 100%; height: 45rem; border: 0"></iframe>')
 
 
 def _names() -> list[str]:

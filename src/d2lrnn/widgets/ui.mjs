@@ -358,8 +358,9 @@ export function explorable({
       if (!anchor || !setFrom(anchor.getAttribute("href"))) return;
       event.preventDefault();
       const { top, bottom } = root.getBoundingClientRect();
+      const onlyLeads = !anchor.getAttribute("href").includes("&"); // and sets nothing
       const isNear = bottom > -innerHeight && top < 2 * innerHeight;
-      if (isNear) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+      if (isNear && !onlyLeads) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
       else land(root, controller.signal);
     };
 
