@@ -116,8 +116,9 @@ export function formatLength(value) {
   return `${mantissa}×10${raised}`;
 }
 
-/** Two decimals, three where they are needed. */
+/** Two decimals; three below 0.1 and next to 1, so that what is not 1 does not look like it. */
 export function formatFactor(value) {
   if (value > 0 && value < 0.005) return formatLength(value);
-  return value.toFixed(Math.abs(value * 100 - Math.round(value * 100)) < 1e-6 || value >= 0.1 ? 2 : 3);
+  const exact = Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
+  return value.toFixed(exact || (value >= 0.1 && Math.abs(value - 1) > 0.02) ? 2 : 3);
 }
