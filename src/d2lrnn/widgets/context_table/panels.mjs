@@ -115,7 +115,7 @@ export function linePanel({ t, line, min, max, onPlace, button, signal }) {
     element("span", {}, t("n_gram", { n: MAX_ORDER })), element("span", {}, t("n_gram", { n: 1 })), element("span", {}, t("bits")),
   );
   const track = element("div", {
-    class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line"), "aria-valuemin": min, "aria-valuemax": max,
+    class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line", { line: line.trim() }), "aria-valuemin": min, "aria-valuemax": max,
   }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, ...cells.map(({ node }) => node)), axis);
   axis.setAttribute("aria-hidden", "true");
   const words = element("p", { class: "ctx-line-now" });

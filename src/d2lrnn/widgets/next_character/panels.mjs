@@ -33,24 +33,19 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
     const note = t(`note_${column}`);
-    const box = element("div", {
-      class: "next-written", role: "slider", tabindex: 0, translate: "no", "aria-label": t("column", { temperature }),
-      "aria-valuemin": 1, "aria-valuemax": NUM_WRITTEN,
-    });
+    const box = element("div", { class: "next-written", translate: "no" });
     box.addEventListener("click", (event) => {
       const place = spans[column].indexOf(event.target);
       if (place >= 0) onLetter(column, place);
     }, { signal });
-    box.addEventListener("keydown", (event) => {
-      const now = here.column === column ? here.place : 0;
-      const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, Home: 0, End: NUM_WRITTEN - 1, PageDown: now - 10, PageUp: now + 10 }[event.key];
-      if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      onLetter(column, Math.min(NUM_WRITTEN - 1, Math.max(0, to)));
-    }, { signal });
+    // The keys' way along the letters: a slider that cannot be seen, over them. What they say stays text.
+    const keys = element("input", {
+      type: "range", class: "next-keys", min: 1, max: NUM_WRITTEN, value: 1, "aria-label": t("column", { temperature }),
+    });
+    keys.addEventListener("input", () => onLetter(column, Number(keys.value) - 1), { signal });
     const head = element("p", { class: "next-head" }, element("span", {}, t("temperature"), " ", element("b", {}, String(temperature))),
       element("span", { class: "next-note" }, note), " ", count);
-    return { node: element("div", { class: "next-column" }, head, box), box, count };
+    return { node: element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys)), box, keys, count };
   });
   let spans = columns.map(() => []);
   const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
@@ -70,12 +65,13 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
     onProgress(length);
   };
   const mark = () => {
-    columns.forEach(({ box }, i) => {
+    columns.forEach(({ keys }, i) => {
       spans[i].forEach((span, place) => span.classList.toggle("next-here", i === here.column && place === here.place));
       const place = i === here.column ? here.place : 0;
       const { character, bits } = all[i].letters[place];
-      box.setAttribute("aria-valuenow", place + 1);
-      box.setAttribute("aria-valuetext", t("column_value", { place: place + 1, character: visibleCharacter(character), p: formatProbability(2 ** -bits) }));
+      const words = { place: place + 1, character: visibleCharacter(character), p: formatProbability(2 ** -bits) };
+      keys.value = place + 1;
+      keys.setAttribute("aria-valuetext", t("column_value", words));
     });
   };
   const play = () => pen.run((share) => {
