@@ -165,3 +165,12 @@ def test_the_index_says_how_long_the_lessons_take() -> None:
         [first, *_] = json.loads((BOOK.parent / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
         minutes += int(re.search(r"[Aa]bout (\d+) minutes", "".join(first["source"]))[1])
     assert 3.25 <= minutes / 60 < 3.75, f"the lessons take {minutes} minutes"
+
+
+def test_the_own_layer_of_how_to_use_is_what_trains(capsys: pytest.CaptureFixture[str]) -> None:
+    section = (BOOK / "how_to_use.md").read_text(encoding="utf-8").split("(own-layer)=")[1].split("\n## ")[0]
+    (block,) = FENCED_CODE.findall(section)
+    names: dict[str, object] = {"__name__": "__main__"}
+    exec("\n".join(block.splitlines()[1:-1]), names)
+    assert capsys.readouterr().out.startswith("autograd (")
+    assert names["history"].step_losses[-1] < names["history"].step_losses[0]
