@@ -252,11 +252,11 @@ function tell({ state, cat = 0, until }, changes, kernels) {
   return { ...found, end: report.heldout.last, spelled: report.spelled };
 }
 
-test("story 1: half of its words are real after some hundred updates, and it ends below the 3-gram", () => {
+test("story 1: three in five of its words are real after some hundred updates, and it ends below the 3-gram", () => {
   const kernels = createKernels();
   for (const seed of [0, 1, 2]) {
     const { spelled, end } = tell(SPEC.steps[0], { seed }, kernels);
-    assert.ok(spelled.steps >= 75 && spelled.steps <= 900, `seed ${seed}: ${JSON.stringify(spelled)}`);
+    assert.ok(spelled !== null && spelled.steps >= 100 && spelled.steps <= 900, `seed ${seed}: ${JSON.stringify(spelled)}`);
     assert.ok(end < rivals(STORY)[3].perplexity, `seed ${seed}: ${end}`);
   }
   assert.equal(SPEC.steps[0].right, 1);

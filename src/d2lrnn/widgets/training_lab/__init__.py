@@ -39,10 +39,10 @@ __all__ = ["TrainingLab", "rivals", "score_windows"]
 _SPEC = Spec("training_lab")
 #: updates after which the diary gets a line
 _AGES = (0, 10, 40, 100, 300, 1000, 3000, 10_000)
-_SENTENCE, _LINE, _SAMPLE, _WORD = 96, 60, 250, 3
+_SENTENCE, _LINE, _SAMPLE, _WORD, _SPELLED = 96, 60, 400, 3, 0.6
 _REPORT_SECONDS, _MOST_UPDATES = 0.2, 50_000
 #: a free run ends when it has not improved by this share while its age doubled
-_GAIN, _YOUNG = 0.005, 3000
+_GAIN, _YOUNG = 0.01, 3000
 # So long may a page that started the training leave its reports unanswered.
 _ALONE_SECONDS = 10.0
 #: updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly
@@ -318,11 +318,11 @@ class _Run(Callback):
         self.heldout_seconds += time.perf_counter() - start
 
     def _spell(self) -> None:
-        """Note when half of the words that it writes are real."""
+        """Note when three in five of the words that it writes are real."""
         written = self.write(_SAMPLE).partition(" ")[2].rpartition(" ")[0]
         whole = [word for word in _words_of(written) if len(word) >= _WORD]
         real = sum(word in self.words for word in whole)
-        if len(whole) >= 20 and real >= len(whole) / 2:
+        if len(whole) >= 20 and real >= _SPELLED * len(whole):
             self.spelled = {"steps": self.steps, "real": real, "words": len(whole), "seconds": self.seconds}
 
     def write(self, length: int) -> str:

@@ -15,6 +15,9 @@ export const SENTENCE = 96;
 export const AGES = [0, 10, 40, 100, 300, 1000, 3000, 10_000];
 /** A word of at least so many letters counts when the lab asks whether words are real. */
 const WORD = 3;
+/** Such a share of real words, in so many characters, is called spelling. */
+const SPELLED = 0.6;
+const SAMPLE = 600;
 
 /** Python's round: a half goes to the even neighbour. */
 function roundHalfEven(value) {
@@ -238,8 +241,8 @@ export function createTraining(text, settings, kernels = PLAIN) {
     const { nats, numTokens } = score();
     report.heldout.add(report.tokens, Math.exp(nats / numTokens));
     if (report.spelled === null && words.size > 50) {
-      const { real, words: all } = countReal(write(400), words);
-      if (all >= 20 && real >= all / 2) report.spelled = { steps: report.steps, real, words: all };
+      const { real, words: all } = countReal(write(SAMPLE), words);
+      if (all >= 20 && real >= SPELLED * all) report.spelled = { steps: report.steps, real, words: all };
     }
   }
 

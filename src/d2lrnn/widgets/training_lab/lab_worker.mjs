@@ -9,7 +9,7 @@ const REPORT_MS = 90;
 const REST_MS = 15; // where the pace leaves nothing to do
 const MOST_UPDATES = 50_000;
 /** A free run ends when it has not improved by this share while its age doubled. */
-const GAIN = 0.005;
+const GAIN = 0.01;
 const YOUNG = 3000;
 
 /** Updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly. */

@@ -210,10 +210,11 @@ export function curvePanel({ t, signal }) {
       add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
     }
     for (const ghost of ghosts) {
-      const xs = ghost.heldout.xs.map((value) => Math.max(value, range.x.from));
-      add("path", { class: `lab-ghost lab-ghost-${ghost.place}`, d: linePath(xs, ghost.heldout.ys, x, y) });
-      const end = ghost.heldout.ys.findLastIndex(Number.isFinite);
-      if (end >= 0) add("text", { class: "d2lrnn-level-text", x: x(xs[end]) + 4, y: y(ghost.heldout.ys[end]) - 4 }, ghost.letter);
+      const xs = ghost.heldout.xs.filter((value) => value <= range.x.to).map((value) => Math.max(value, range.x.from));
+      const ys = ghost.heldout.ys.slice(0, xs.length);
+      add("path", { class: `lab-ghost lab-ghost-${ghost.place}`, d: linePath(xs, ys, x, y) });
+      const end = ys.findLastIndex(Number.isFinite);
+      if (end >= 0) add("text", { class: "d2lrnn-level-text", x: Math.min(x(xs[end]) + 4, box.right - 12), y: y(ys[end]) - 4 }, ghost.letter);
     }
     add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
