@@ -199,8 +199,10 @@ def test_a_picture_of_the_run_can_be_saved(narrow: Page, tmp_path: Path) -> None
 
 def test_a_link_reproduces_the_settings(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=390, height=844) as (page, record):
-        open_lab(page, tmp_path, "#explore=TrainingLab&cell=gru&num_hiddens=16&speed=normal")
+        open_lab(page, tmp_path, "#explore=TrainingLab&cell=gru&num_hiddens=16&speed=normal&story=2")
         expect(page.get_by_role("button", name="normal")).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".d2lrnn-question")).to_contain_text("a cat lies on the keyboard")
+        expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
         page.locator("summary").click()
         expect(page.get_by_label("layer")).to_have_value("gru")
         expect(page.locator(".lab-reading")).to_contain_text("16 units")

@@ -404,6 +404,8 @@ class TrainingLab(Explorable):
         Whether a sequence's state goes on into its next window.
     speed : "slow", "normal" or "flat", optional
         Slow begins with a few updates a second, so that a reader can follow; flat is as fast as it goes.
+    story : int, optional
+        The story whose question is open, 1 to 3; 0 for none.
 
     Raises
     ------
@@ -432,6 +434,7 @@ class TrainingLab(Explorable):
     carry = _SPEC.trait("carry")
     seed = _SPEC.trait("seed")
     speed = _SPEC.trait("speed")
+    story = _SPEC.trait("story")
     engine = t.Enum(["page", "torch"], "page").tag(sync=True)
     report = t.Dict().tag(sync=True)
     text = t.Unicode().tag(sync=True, shared=True)

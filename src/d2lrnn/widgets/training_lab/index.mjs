@@ -9,7 +9,7 @@ import SPEC from "./spec.json" with { type: "json" };
 import { storiesPanel } from "./stories.mjs";
 import { textPanel } from "./text.mjs";
 
-const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed");
+const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" && name !== "story");
 /** Settings that a run can take over while it goes on; a change of any other starts it again. */
 const LIGHT = ["learning_rate", "clip", "optimizer"];
 const AGES = [0, 10, 40, 100, 300, 1000, 3000, 10_000];
@@ -66,7 +66,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
-  const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome });
+  const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, onOpen: (i) => commit({ story: i + 1 }) });
   const foot = footRow({ t, reset: () => { pause(); reset(); }, link, say, signal });
   foot.append(buttonControl({ label: t("share"), signal, onPress: share }));
   const body = element(
@@ -273,6 +273,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const draw = (values) => {
     const fresh = pick(values, SETTINGS);
     network.draw(values);
+    stories.show(values.story - 1);
     for (const button of speeds) button.setAttribute("aria-pressed", String(button.dataset.speed === values.speed));
     engine.pace(values.speed);
     if (settings === null) {

@@ -3,9 +3,10 @@ import { buttonControl, element } from "../ui.mjs";
 
 /**
  * `run(step, phase)` starts a story's run afresh; `hear(report)` is told every report, and knows when it has ended;
- * `outcome(i, reports)` gives the values of the words that tell it. `leave` ends a story, because something else begins.
+ * `outcome(i, reports)` gives the values of the words that tell it. `onOpen(i)` hears which story a reader asks for, -1 for
+ * none; `show(i)` opens it. `leave` ends a story, because something else begins.
  */
-export function storiesPanel({ t, steps, signal, onReset, say, run, outcome }) {
+export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, onOpen }) {
   const question = element("p", { class: "d2lrnn-question" });
   const answers = element("div", { class: "d2lrnn-answers", role: "group" });
   const told = element("p", { class: "d2lrnn-outcome", hidden: true });
@@ -16,7 +17,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome }) {
 
   const titles = steps.map((_, i) => buttonControl({
     label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ", t(`step_${i + 1}`)],
-    class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => choose(open === i ? -1 : i),
+    class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => onOpen(open === i ? -1 : i),
   }));
 
   const tell = (words) => {
@@ -78,6 +79,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome }) {
   return {
     node,
     hear,
+    show: (i) => i !== open && choose(i),
     /** Something else begins: the story is over. */
     leave() {
       if (story === null || isOwn) return;
