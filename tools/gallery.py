@@ -23,6 +23,7 @@ from thumbnails import thumbnail
 
 FOLDER = "explorables"
 MAKES_ONE = re.compile(r"^d\.widgets\.(\w+)\(", re.MULTILINE)
+TIME = re.compile(r"\b[Aa]bout \d+ minutes\.$")
 FRAME = (
     '<iframe src="{src}" title="{title}" loading="lazy" style="width: 100%; height: {height}rem; border: 0"></iframe>'
 )
@@ -79,17 +80,19 @@ class GalleryDirective(SphinxDirective):
 
 
 class WayToTheFigure(SphinxTransform):
-    """Under the box that opens a lesson, a link to its first explorable."""
+    """At the top of a chapter, after its time, a link to its first explorable."""
 
     default_priority = 700
 
     def apply(self, **_: object) -> None:
-        lesson = next(iter(self.document.findall(nodes.section)), self.document)
-        box = next((child for child in lesson.children if isinstance(child, nodes.admonition)), None)
         code = "\n".join(block.astext() for block in self.document.findall(nodes.literal_block))
-        if box is not None and (made := MAKES_ONE.search(code)):
-            link = nodes.reference("", "Go to the figure", refuri=f"#explore={made[1]}", classes=["sets-figure"])
-            lesson.insert(lesson.index(box) + 1, nodes.paragraph("", "", link, classes=["hs-to-figure"]))
+        if made := MAKES_ONE.search(code):
+            for paragraph in self.document.findall(nodes.paragraph):
+                if TIME.search(paragraph.astext()):
+                    link = nodes.reference("", "Go to the figure", refuri=f"#explore={made[1]}")
+                    link["classes"].append("hs-to-figure")
+                    paragraph.extend([nodes.Text(" "), link])
+                    return
 
 
 def _write_pages(app: Sphinx, exception: Exception | None) -> None:

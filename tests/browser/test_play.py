@@ -61,12 +61,12 @@ def test_the_top_of_a_lesson_leads_to_its_figure(browser: Browser, addresses: di
     with watched_page(browser, width=width, height=WIDTHS[width]) as (page, record):
         for lesson in LESSONS:
             page.goto(f"{addresses['file']}/{lesson}.html")
-            way = page.locator(".hs-to-figure a")
+            way = page.locator("a.hs-to-figure")
             assert way.count() == min(1, page.locator(".d2lrnn-widget").count()), lesson
             if way.count():
                 name = way.get_attribute("href").removeprefix("#explore=")
                 expect(page.locator(f'.d2lrnn-widget[data-widget="{name}"][data-ready="1"]')).to_be_attached()
-                assert page.locator(".hs-to-figure").evaluate(TOP) < 2 * WIDTHS[width], "under the opening box"
+                assert way.evaluate(TOP) < WIDTHS[width] / 2, "after the time, on the first screen"
                 way.click()
                 is_on_top(page, name)
                 ways += 1
