@@ -42,10 +42,21 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === j)));
     set(steps[i].state);
     const { right } = steps[i];
-    const verdict = right === null || right === undefined ? "" : `${t(right === j ? "step_right" : "step_wrong")} `;
-    told.textContent = verdict + t(`step_${i + 1}_outcome`, outcome(i));
+    const asked = right !== null && right !== undefined;
+    const verdict = asked ? [element("b", { class: "d2lrnn-verdict" }, t(right === j ? "step_right" : "step_wrong")), " "] : [];
+    if (asked) buttons[right].classList.add("d2lrnn-right");
+    told.classList.toggle("d2lrnn-missed", asked && right !== j);
+    told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, outcome(i)));
     told.hidden = false;
     say(told.textContent);
+    bringBack();
+  };
+  // On a phone the steps stand below the screen that shows the figure: an answer brings the figure back, and the open
+  // step stays at the foot of the screen (base.css).
+  const bringBack = () => {
+    const widget = node.closest(".d2lrnn-widget");
+    if (!matchMedia("(max-width: 37.5rem)").matches || widget === null || widget.getBoundingClientRect().top >= 0) return;
+    widget.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
   };
   const choose = (i) => {
     open = i;
@@ -103,6 +114,8 @@ export function footRow({ t, reset, link, say, signal }) {
  */
 export function dragOn(node, { axis = "x", start = () => true, move, end = () => {}, signal }) {
   node.style.touchAction = { x: "pan-y", y: "pan-x", both: "none" }[axis];
+  node.style.userSelect = "none"; // a drag over letters is no selection
+  node.style.webkitUserSelect = "none";
   const at = (event) => {
     const box = node.getBoundingClientRect();
     const share = (value, from, size) => Math.min(1, Math.max(0, size > 0 ? (value - from) / size : 0));
