@@ -62,6 +62,7 @@ def test_the_first_update_is_the_textbooks(lab: TrainingLab) -> None:
 
 
 def test_the_page_starts_and_pauses_it(lab: TrainingLab) -> None:
+    lab.speed = "normal"
     command(lab, "begin")
     assert lab.report["steps"] == 0 and lab.report["status"] == "paused"
     assert lab.heldout_perplexity == pytest.approx(len(lab.encoded.vocab), rel=0.4)
@@ -151,6 +152,7 @@ def test_a_curve_stays_small_and_loses_no_spike() -> None:
 
 def test_what_a_page_started_pauses_when_no_page_looks_on(lab: TrainingLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("d2lrnn.widgets.training_lab._ALONE_SECONDS", 1e6)
+    lab.speed = "normal"  # flat out so small a run is soon at its end
     command(lab, "go")
     wait(lambda: lab.report.get("steps", 0) > 3)
     with lab._lock:  # between two updates
@@ -168,6 +170,7 @@ def test_what_a_page_started_pauses_when_no_page_looks_on(lab: TrainingLab, monk
 
 def test_what_python_started_needs_no_page(lab: TrainingLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("d2lrnn.widgets.training_lab._ALONE_SECONDS", -1)
+    lab.speed = "normal"  # flat out so small a run is soon at its end
     lab.start()
     command(lab, "seen")
     wait(lambda: lab.report.get("steps", 0) > 3)
@@ -177,6 +180,7 @@ def test_what_python_started_needs_no_page(lab: TrainingLab, monkeypatch: pytest
 
 
 def test_a_change_of_size_starts_again_when_the_page_says_so_and_goes_on(lab: TrainingLab) -> None:
+    lab.speed = "normal"
     command(lab, "go")
     wait(lambda: lab.report.get("steps", 0) > 3)
     lab.num_hiddens = 8
@@ -198,6 +202,7 @@ def test_without_carrying_the_state_the_text_is_scored_in_windows_from_zero(lab:
 
 
 def test_a_run_whose_numbers_are_lost_says_so_and_starts_afresh(lab: TrainingLab) -> None:
+    lab.speed = "normal"
     command(lab, "begin")
     with torch.no_grad():
         lab.model.W_hq.fill_(math.nan)
