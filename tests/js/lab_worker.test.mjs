@@ -88,15 +88,16 @@ test("however often it is started, stopped and begun anew, one turn is due", () 
 });
 
 test("a change of the learning rate acts at the next update", () => {
+  send("begin", { settings: { ...SETTINGS, num_hiddens: 64 } });
   send("set", { changes: { learning_rate: 0 } });
   send("go");
-  takeTurns(3);
+  takeTurns(1);
   send("pause");
   const before = last().perplexity;
   assert.equal(before, last().heldout.ys[0], "nothing was learned");
   send("set", { changes: { learning_rate: 0.05 } });
   send("go");
-  takeTurns(2);
+  takeTurns(1);
   send("pause");
   assert.notEqual(last().perplexity, before);
 });
