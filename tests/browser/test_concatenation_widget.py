@@ -49,9 +49,9 @@ def is_glued(widget: Locator) -> bool:
 def check_sums(widget: Locator) -> None:
     """What is printed adds up, to the last digit."""
     for line in widget.locator(".glue-terms p").all_inner_texts():
-        terms, total = re.sub(r"^(from X|from H|one sum|sum)", "", line.replace("\u2212", "-")).split("=")
+        terms, total = re.sub(r"^(from X|from H|one row|sum)", "", line.replace("\u2212", "-")).split("=")
         expected = eval(
-            re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms.replace("·", "*").replace("\n", " "))
+            re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms.replace("×", "*").replace("\n", " "))
         )
         assert expected == Decimal(total.strip()), line
 
@@ -62,12 +62,12 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two products, then a sum: 1.53 from X and \u22122.93 from H make \u22121.40.")
+    expect(now).to_have_text("Two rows of terms: 1.53 from X and \u22122.93 from H make \u22121.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One product: the same 5 terms in a single sum. It is still \u22121.40.")
+    expect(now).to_have_text("One row of the same 5 terms: they make \u22121.40.")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     assert is_glued(widget)
     check_sums(widget)
@@ -120,18 +120,79 @@ def test_keys_a_mouse_and_a_finger(opened: tuple[Page, Record], tmp_path: Path) 
     expect(numbers.nth(5)).to_be_checked()
     widget.locator(".glue-X .glue-cell").first.click()
     expect(numbers.nth(2)).to_be_checked()
-    # H is dragged to X: let go early it goes back, let go late it stays.
-    left, top, right, bottom = places(widget)["H"]
-    for part, glued in ((0.2, False), (0.8, True)):
+    # H follows the mouse pixel by pixel: let go early it goes back, let go past the middle it stays.
+    code = widget.locator(".glue-code")
+    for part, glued in ((0.3, False), (0.7, True)):
         widget.evaluate("(e) => e.scrollIntoView()")
-        left, top, right, bottom = places(widget)["H"]
+        at = places(widget)
+        (left, top, right, bottom), edge = at["H"], at["X"][2]
         page.mouse.move((left + right) / 2, (top + bottom) / 2)
         page.mouse.down()
-        page.mouse.move((left + right) / 2 - 260 * part, (top + bottom) / 2 + 60 * part, steps=4)
+        page.mouse.move((left + right) / 2 + (edge - left) * part, (top + bottom) / 2, steps=4)
+        moved = places(widget)
+        assert moved["H"][0] - left == pytest.approx((edge - left) * part, abs=1)
+        assert moved["X"] == at["X"] and moved["W_hh"] == at["W_hh"]
         page.mouse.up()
-        expect(widget.locator(".glue-code")).to_have_text(GLUED if glued else APART)
+        expect(code).to_have_text(GLUED if glued else APART)
         assert is_glued(widget) == glued
     expect(numbers.nth(2)).to_be_checked(), "what was dragged was not pressed"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_block_snaps_where_it_touches_and_comes_off(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=1000) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path, Concatenation())
+        code = widget.locator(".glue-code")
+        for name, partner in (("H", "X"), ("W_hh", "W_xh")):
+            at = places(widget)
+            here, there = ([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2] for box in (at[name], at[partner]))
+            page.mouse.move(*here)
+            page.mouse.down()
+            page.mouse.move(*there, steps=12)
+            expect(code).to_have_text(GLUED)  # before it is let go
+            page.mouse.move(*here, steps=3)
+            page.mouse.up()
+            expect(code).to_have_text(GLUED)
+            assert is_glued(widget)
+            left, top, right, bottom = places(widget)[name]
+            for by, glued in ((12, True), (90, False)):
+                page.mouse.move((left + right) / 2, (top + bottom) / 2)
+                page.mouse.down()
+                page.mouse.move((left + right) / 2 - by, (top + bottom) / 2 + by, steps=4)
+                page.mouse.up()
+                expect(code).to_have_text(GLUED if glued else APART)
+            assert places(widget) == at
+        assert page.evaluate("getSelection().toString()") == ""
+        assert record.errors == []
+
+
+def test_terms_move_from_two_rows_into_one(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=760, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation(num_inputs=2, num_hiddens=3))
+        terms = "(e) => [...e.querySelectorAll('.glue-term')].map((x) => [x.textContent, x.className.match(/glue-[xh]/)[0],"
+        terms += " Math.round(x.getBoundingClientRect().top)])"
+        apart = widget.evaluate(terms)
+        widget.locator(".glue-button").click()
+        early = widget.evaluate(terms)
+        assert len({top for *_, top in early}) == 2, "they set out from where they were"
+        page.wait_for_function("() => ![...document.querySelectorAll('.glue-term')].some((x) => x.style.transform)")
+        glued = widget.evaluate(terms)
+        assert [term[:2] for term in glued] == [term[:2] for term in apart]
+        assert [len({top for *_, top in state}) for state in (apart, glued)] == [2, 1]
+        assert record.errors == []
+
+
+def test_the_first_motion_moves_no_block_and_stops_at_a_touch(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=760, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        page.wait_for_function("() => document.querySelector('.glue-terms .glue-later')")
+        at = places(widget)
+        page.wait_for_timeout(500)
+        assert places(widget) == at
+        widget.locator(".d2lrnn-now").click()
+        expect(widget.locator(".glue-later, .glue-stage .glue-now")).to_have_count(0)
+        assert places(widget) == at and record.errors == []
 
 
 def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -144,17 +205,17 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         widget.locator(".d2lrnn-step-title").nth(step - 1).click()
         expect(told).to_be_hidden()
         expect(widget.locator(".glue-code")).to_have_text(APART)
-        assert not re.search("float64|differ by", widget.inner_text())
+        assert not re.search("float64|differ by|differ in float32, by", widget.inner_text())
         widget.locator(".d2lrnn-answers button").nth(right - 1).click()
         expect(told).to_have_text(re.compile("^Yes"))
         expect(widget.locator(".glue-code")).to_have_text(GLUED)
         if step == 2:
             expect(told).to_contain_text(
-                "Each of the 12 numbers is a sum of 5 products, in two parts or in one: 60 multiplications"
+                "Each of the 12 numbers is a sum of 5 products, in two rows or in one: 60 multiplications"
             )
         if step == 3:
             expect(told).to_contain_text("40 of 90 differ in float32")
-            expect(told).to_contain_text("In float64 33 of 90 do")
+            expect(told).to_contain_text("in float64 33, by")
     widget.locator(".d2lrnn-answers button").first.click()
     expect(told).to_have_text(re.compile("^No"))
     widget.get_by_role("button", name="Reset").click()

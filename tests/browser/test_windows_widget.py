@@ -87,12 +87,12 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         check(widget, Windows())
         expect(widget.locator(".win-state")).to_have_text(["starts from zeros: the epoch begins"] * 2)
         now = widget.locator(".d2lrnn-now")
-        expect(now).to_have_text("Minibatch 1 of 11: every row starts with a state of zeros, an empty bag.")
+        expect(now).to_have_text("Minibatch 1 of 11: every row starts with an empty bag, a state of zeros.")
         expect(widget.locator(".win-bag")).to_have_text(["0", "0"])
         along = widget.get_by_role("slider", name="minibatch 1 of 11")
         along.press("ArrowRight")
         check(widget, Windows(minibatch=2))
-        expect(now).to_have_text("Minibatch 2 of 11: row 0 goes on at 10 and takes its state along.")
+        expect(now).to_have_text("Minibatch 2 of 11: row 0 goes on at 10 and takes its state (the bag) along.")
         expect(widget.locator(".win-bag")).to_have_text(["10", "10"])
         goes_on = [f"goes on from row {row} of minibatch 1" for row in (0, 1)]
         expect(widget.locator(".win-state")).to_have_text(goes_on)
@@ -149,6 +149,46 @@ def test_windows_glide_with_their_bags(browser: Browser, tmp_path: Path) -> None
         assert record.errors == []
 
 
+def test_playing_sentence_and_slider_tell_the_same(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=760, height=1000) as (page, record):
+        widget = show(page, tmp_path, Windows(sampling="random"))
+        page.evaluate(
+            """() => { const seen = window.seen = new Set();
+              const number = (query) => document.querySelector(query).textContent.match(/\\d+/)[0];
+              const look = () => { seen.add(number(".d2lrnn-now") + "=" + number(".win-place"));
+                requestAnimationFrame(look); };
+              look(); }"""
+        )
+        widget.get_by_role("button", name="Play").click()
+        expect(place(widget)).to_have_text("minibatch 3 of 11", timeout=15_000)
+        assert set(page.evaluate("[...window.seen]")) == {"1=1", "2=2", "3=3"}
+        assert record.errors == []
+
+
+def test_the_text_has_a_ruler(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows())
+    cell = widget.evaluate("(e) => parseFloat(e.querySelector('.win-text').style.getPropertyValue('--win-cell'))")
+    columns = int(widget.locator(".win-text").bounding_box()["width"] / cell)
+    lines = -(-240 // columns)
+    expect(widget.locator(".win-number")).to_have_text([str(line * columns) for line in range(lines)])
+    expect(widget.locator(".win-stream")).to_have_text(["row 1 from 120"])
+    mark, window = (widget.locator(query).bounding_box() for query in (".win-stream", ".win-row-1 .win-part"))
+    assert abs(mark["x"] - window["x"]) <= 2
+    spaces = Windows().text[:240].count(" ")
+    expect(widget.locator(".win-space")).to_have_count(spaces)
+    widget.get_by_role("button", name="At random").click()
+    expect(widget.locator(".win-stream")).to_have_count(0)
+    # Wide arrays say that there is more, until the end is reached.
+    control(widget, "Steps").fill("32")
+    control(widget, "Batch size").fill("6")
+    page.set_viewport_size({"width": 400, "height": 900})
+    expect(widget.locator(".win-scrolls")).to_be_visible()
+    expect(widget.locator(".win-more")).to_have_count(1)
+    widget.locator(".win-arrays-rows").evaluate("(e) => e.scrollTo(9999, 0)")
+    expect(widget.locator(".win-more")).to_have_count(0)
+
+
 def drag(page: Page, node: Locator, by: tuple[float, float]) -> None:
     box = node.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -200,7 +240,7 @@ def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
         widget.locator(".win-bar input").press("ArrowRight")
         python.minibatch = 2
         assert arrays(widget) == expected(python), name
-        state = "goes on from row 0 of minibatch 1" if python.carries_state else "starts from zeros: row 0 had stopped"
+        state = "goes on from row 0 of minibatch 1" if python.carries_state else "starts from zeros: it stopped at"
         expect(widget.locator(".win-state").first).to_contain_text(state)
         expect(example).to_have_value(name)
     folds = widget.locator(".win-text .win-fold")
@@ -223,7 +263,7 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     along.press("ArrowRight")
     along.press("ArrowRight")
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "Minibatch 3 of 11: row 0 had stopped at 61, here is 109. Its state is reset to zeros."
+        "Minibatch 3 of 11: row 0 stopped at 61 but now starts at 109. Its state is thrown away."
     )
     expect(widget.locator(".win-bag")).to_have_text(["0", "0"])
     expect(widget.locator(".win-carried")).to_have_count(0)
@@ -242,7 +282,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
     never = 239 - Windows(sampling="random").num_pairs_read
-    outcomes = ["Row 0 reads 10 to 19", "Row 0 had stopped at 70, here is 52", f"{never} of the 239 letters"]
+    outcomes = ["Row 0 reads 10 to 19", "Row 0 stopped at 70 but now starts at 52", f"{never} of the 239 are never drawn"]
     for step, (right, outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(told).to_be_hidden()

@@ -1,11 +1,12 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { MERGED, countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
+import { countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
 import { asPower, codePanel, roundingPanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLIDE_SECONDS = 1.5;
+const HOME = 5; // times as fast a block that was let go returns
 const TERM_SECONDS = 0.4;
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
 const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share));
@@ -42,13 +43,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       look();
       if (place !== null && looked.join() !== before) runSum();
     },
-    onDrag: (share) => {
-      touched = true;
+    onDrag: () => {
       slider.stop();
-      stage.slide(share);
+      sum.move(1);
     },
-    onDrop: () => {
-      const glued = stage.share() > (1 + MERGED) / 2;
+    onDrop: (glued) => {
       if (glued === model.glued) slide();
       else commit({ glued });
     },
@@ -101,11 +100,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- the blocks slide ----
   const slide = () => {
     const [from, to] = [stage.share(), model.glued ? 1 : 0];
-    if (from === to) {
+    if (from === to && !stage.isLifted()) {
       slider.stop();
       return Promise.resolve(true);
     }
-    return slider.run((share) => stage.slide(share === 1 ? to : from + ease(share) * (to - from)));
+    return slider.run((share) => {
+      const home = Math.min(1, HOME * share);
+      const part = share === 1 ? 1 : ease(share);
+      stage.slide(share === 1 ? to : from + part * (to - from), from === to ? ease(home) : part);
+      sum.move(part);
+    });
   };
 
   // ---- controls ----
@@ -133,7 +137,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       }
       const [in32, in64] = ["float32", "float64"].map((precision) => countDifferent(rest, precision));
       return {
-        all: in32.all, different32: in32.different, largest32: asPower(in32.largest),
+        fold: t("fold"), all: in32.all, different32: in32.different, largest32: asPower(in32.largest),
         different64: in64.different, largest64: asPower(in64.largest),
       };
     },
@@ -148,17 +152,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
-  for (const kind of ["pointerdown", "keydown"]) root.addEventListener(kind, () => { touched = true; }, { signal, capture: true });
+  for (const kind of ["pointerdown", "keydown"]) {
+    root.addEventListener(kind, () => {
+      if (!touched && runner !== null) look();
+      touched = true;
+    }, { signal, capture: true });
+  }
 
-  // Seen for the first time: the parts lean together and back, then the sum runs.
-  whenSeen(stage.node, {
-    signal,
-    act: async () => {
-      if (touched || prefersReducedMotion() || stage.share() !== 0) return;
-      const arrived = await slider.run((share) => stage.slide(share === 1 ? 0 : 0.45 * Math.sin(Math.PI * share) ** 2));
-      if (arrived && !touched) runSum();
-    },
-  });
+  // Seen for the first time: the sum runs, term by term, and stops at a touch.
+  whenSeen(stage.node, { signal, act: () => !touched && !prefersReducedMotion() && runSum() });
 
   const keyOf = ({ glued, row, column }) => [glued, row, column].join();
   const draw = (given) => {

@@ -130,15 +130,21 @@ export function arrange({ batch_size: n, num_inputs: d, num_hiddens: h }, width)
   return { unit: a, broad: b, row: r, width: total, apart, glued };
 }
 
-export const MERGED = 0.3; // of the whole motion: until here the partial results go to the sum, from here the blocks slide
+export const MERGED = 0.2; // of the whole motion: until here the partial results fade, from here the blocks slide
 
-/** A place between apart (share 0) and glued (1): first the partial results merge, then the blocks slide together. */
+/** A place between apart (share 0) and glued (1): first the partial results fade where they are, then the blocks slide together. */
 export function between(layout, name, share) {
-  const isPartial = name === "from_x" || name === "from_h";
-  const [from, to] = isPartial && share < MERGED ? [layout.apart[name], layout.apart.sum] : [layout.apart[isPartial ? "sum" : name], layout.glued[name]];
-  const part = isPartial && share < MERGED ? share / MERGED : Math.max(0, (share - MERGED) / (1 - MERGED));
+  if (name === "from_x" || name === "from_h") return layout.apart[name];
+  const [from, to] = [layout.apart[name], layout.glued[name]];
+  const part = Math.max(0, (share - MERGED) / (1 - MERGED));
   const rise = name === "W_xh" ? Math.min(1, 1.6 * part) : part; // out of the way of W_hh
   return [from[0] + part * (to[0] - from[0]), from[1] + rise * (to[1] - from[1])];
+}
+
+/** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */
+export function gapBetween(a, b) {
+  const away = (at, size) => Math.max(0, b[at] - a[at] - a[size], a[at] - b[at] - b[size]);
+  return Math.hypot(away("x", "width"), away("y", "height"));
 }
 
 /** The height of the picture on the way. */

@@ -2,46 +2,78 @@
 import { formatPowerOfTen } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
 import { buttonControl, element } from "../ui.mjs";
-import { MERGED, ROUND, arrange, between, bothWays, heightAt, products } from "./maths.mjs";
+import { MERGED, ROUND, arrange, between, bothWays, gapBetween, heightAt, products } from "./maths.mjs";
 
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 const smallNumber = (value) => (value === 0 ? "0" : formatPowerOfTen(value));
 
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
+const PARTNER = { H: "X", W_hh: "W_xh" };
+const TOUCH = 4; // px from its partner a dragged block snaps to it
+const PULL = 40; // px from where it was taken it comes off
 const RESULTS = ["from_x", "from_h", "sum"];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /**
  * The blocks. `onSelect(place)` hears of a chosen { row } or { column } or both, `onHover` of a number of the result that
- * a mouse is over (or null), `onDrag(share)` of H or W_hh being dragged, and `onDrop()` of its end.
+ * a mouse is over (or null), `onDrag()` of H or W_hh being dragged, and `onDrop(glued)` of where it was let go.
  */
 export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
   const stage = element("div", { class: "glue-stage" });
   const box = element("div", { class: "glue-box" }, stage);
+  const probe = element("span", { class: "glue-probe", "aria-hidden": "true" }, "−2.0");
   const nodes = {}; // name -> block
   let cells = {}; // name -> rows of cells
   let shown = null; // what the cells were made for
   let layout = null;
   let share = 0;
   let ends = null;
+  let lifted = null; // { name, dx, dy, left }: a block in a hand, or on its way back (`left` goes from 1 to 0)
+
+  const boxOf = (name) => {
+    const [x, y] = between(layout, name, share);
+    const [columns, rows] = {
+      X: [shown.num_inputs, shown.batch_size], H: [shown.num_hiddens, shown.batch_size],
+      W_xh: [shown.num_hiddens, shown.num_inputs], W_hh: [shown.num_hiddens, shown.num_hiddens],
+    }[name];
+    const isRow = name === "X" || name === "H";
+    const [dx, dy] = lifted?.name === name ? [lifted.dx * lifted.left, lifted.dy * lifted.left] : [0, 0];
+    return { x: x + dx, y: y + dy, width: columns * (isRow ? layout.unit : layout.broad), height: rows * layout.row };
+  };
+  const gapOf = (name) => gapBetween(boxOf(name), boxOf(PARTNER[name]));
 
   const drag = (name, node) => {
     let from = null;
     dragOn(node, {
       axis: "both", signal,
       start: ({ event }) => {
-        from = { x: event.clientX, y: event.clientY, way: Math.max(0, (share - MERGED) / (1 - MERGED)), far: false };
+        from = { x: event.clientX, y: event.clientY, far: false, done: false, pull: 0 };
         return layout !== null;
       },
       move: ({ event }) => {
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-        from.far ||= Math.hypot(dx, dy) > 5;
-        if (!from.far) return;
-        const [vx, vy] = [0, 1].map((i) => layout.glued[name][i] - layout.apart[name][i]);
-        const way = Math.min(1, Math.max(0, from.way + (dx * vx + dy * vy) / (vx * vx + vy * vy || 1)));
-        onDrag(MERGED + way * (1 - MERGED));
+        if (from.done) return;
+        from.pull = Math.hypot(dx, dy);
+        if (!from.far) {
+          if (from.pull <= 5) return;
+          from.far = true;
+          onDrag();
+          lifted = null;
+          Object.assign(from, { box: boxOf(name), gap: gapOf(name) });
+        }
+        const { box: { x, y, width, height }, gap } = from;
+        const within = (by, at, size, all) => Math.max(-at, Math.min(all - at - size, by));
+        lifted = { name, dx: within(dx, x, width, layout.width), dy: within(dy, y, height, stage.clientHeight), left: 1 };
+        place();
+        if (gap > TOUCH && gapOf(name) <= TOUCH) {
+          from.done = true;
+          onDrop(true);
+        }
       },
-      end: () => from.far && onDrop(),
+      end: () => {
+        if (!from.far || from.done) return;
+        onDrop(from.gap > TOUCH ? gapOf(name) <= from.gap / 2 : from.pull <= PULL);
+      },
     });
     // What was dragged was not pressed.
     node.addEventListener("click", (event) => from?.far && event.stopImmediatePropagation(), { signal, capture: true });
@@ -55,20 +87,21 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     if (part === "h") drag(name, nodes[name]);
   }
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
-  stage.append(nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals);
+  stage.append(probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals);
 
   const place = () => {
     if (layout === null) return;
     const move = (node, name) => {
-      const [x, y] = between(layout, name, share);
+      const { x, y } = FACTORS[name] ? boxOf(name) : Object.fromEntries(between(layout, name, share).map((value, i) => ["xy"[i], value]));
       node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+      node.classList.toggle("glue-lifted", lifted?.name === name);
     };
     for (const [name, node] of Object.entries(nodes)) move(node, name);
     for (const [name, node] of Object.entries(signs)) {
       move(node, name);
       node.style.opacity = Math.max(0, 1 - share / MERGED);
     }
-    for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, Math.min(1, 1.4 - 1.4 * share / MERGED));
+    for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, 1 - share / MERGED);
     stage.classList.toggle("glue-together", share >= MERGED);
     stage.style.height = `${heightAt(layout, share)}px`;
   };
@@ -81,6 +114,10 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     stage.style.setProperty("--glue-broad", `${layout.broad}px`);
     stage.style.setProperty("--glue-row", `${layout.row}px`);
     stage.style.setProperty("--glue-rows", shown.batch_size);
+    // Numbers leave a margin in their cells, whatever the font.
+    stage.classList.toggle("glue-tight", layout.unit < 32);
+    const ratio = probe.getBoundingClientRect().width / 100; // of a number with one decimal, at 1 px
+    stage.style.setProperty("--glue-size", `${Math.min(14, 0.9 * (layout.unit - 4) / ratio)}px`);
     place();
     if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
     else box.removeAttribute("tabindex");
@@ -177,15 +214,21 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     node.tabIndex = chosen ? 0 : -1;
   }));
   return {
-    node: box, fill, light, select, share: () => share,
-    slide: (to) => {
+    node: box, fill, light, select, share: () => share, isLifted: () => lifted !== null,
+    /** To a share of the whole motion; `home` is how far a block that was in a hand has come to its place. */
+    slide: (to, home = 1) => {
       share = to;
+      if (home === 1) lifted = null;
+      else if (lifted) lifted.left = 1 - home;
       place();
     },
   };
 }
 
-/** The sum of one number, term by term: `show(pairs, glued)` lists the terms, `run(count)` adds the first of them. */
+/**
+ * The sum of one number, term by term: two rows and their sum, or one row. `show(pairs, values, glued)` lists the terms,
+ * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old place to its new one.
+ */
 export function sumPanel({ t }) {
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" });
   let lines = []; // [{ terms, values, total }]
@@ -193,10 +236,10 @@ export function sumPanel({ t }) {
 
   const line = (name, pairs, part) => {
     const terms = pairs.map(([u, v], k) => element(
-      "span", { class: `glue-term glue-${part(k)}` }, `${written(u, 1)} · ${v < 0 ? `(${written(v, 1)})` : written(v, 1)}`,
+      "span", { class: `glue-term glue-${part(k)}` }, element("span", {}, written(u, 1)), element("span", {}, `×${written(v, 1)}`),
     ));
     const total = element("b", {});
-    const plus = terms.flatMap((term, k) => (k === 0 ? [term] : [element("span", {}, "+"), term]));
+    const plus = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
     return { pairs, terms, total, node: element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...plus, element("span", { class: "glue-total" }, "= ", total)) };
   };
   const run = (count, sum, isRunning) => {
@@ -212,10 +255,29 @@ export function sumPanel({ t }) {
     }
     ending?.classList.toggle("glue-later", count < before);
   };
-  const show = ({ x, h }, values, glued) => {
+  let before = null; // glued or not
+  let ways = []; // [term, dx, dy]: from where it comes
+  const termsNow = () => lines.flatMap(({ terms }) => terms);
+  const placesNow = () => {
+    const at = node.getBoundingClientRect();
+    return termsNow().map((term) => term.getBoundingClientRect()).map(({ left, top }) => [left - at.left, top - at.top]);
+  };
+  const move = (share) => {
+    for (const [term, dx, dy] of ways) term.style.transform = share === 1 ? "" : `translate(${dx * (1 - share)}px, ${dy * (1 - share)}px)`;
+    if (share === 1) ways = [];
+  };
+  const show = (pairs, values, glued) => {
+    const old = before !== null && before !== glued ? placesNow() : [];
+    list(pairs, values, glued);
+    before = glued;
+    const places = old.length > 0 ? placesNow() : [];
+    ways = old.length > 0 && old.length === places.length ? termsNow().map((term, i) => [term, old[i][0] - places[i][0], old[i][1] - places[i][1]]) : [];
+  };
+  const list = ({ x, h }, values, glued) => {
     if (glued) {
       lines = [line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"))];
       ending = null;
+      lines[0].node.classList.add("glue-one");
       node.replaceChildren(lines[0].node);
       return;
     }
@@ -224,7 +286,7 @@ export function sumPanel({ t }) {
     ending = element("p", {}, element("span", { class: "glue-soft" }, t("sum")), ` ${written(values.x)} + ${second} = `, element("b", {}, written(values.sum)));
     node.replaceChildren(...lines.map((each) => each.node), ending);
   };
-  return { node, show, run };
+  return { node, show, run, move };
 }
 
 /** The line of code that computes what stands above; `light` marks the names of the part that is added now. */

@@ -160,12 +160,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     text.trails(model.k, model.isLast);
     text.paint(atRest(model));
   };
-  const showControls = () => {
-    const { epoch, k } = model;
-    const count = epoch.length;
+  const showPlace = () => {
+    const { epoch: { length: count }, k } = model;
     along.input.max = Math.max(1, count);
     place.textContent = count ? t("place", { k: k + 1, count }) : t("place_none");
     along.set(k + 1, place.textContent);
+  };
+  const showControls = () => {
     orders.sequential.setAttribute("aria-pressed", String(model.carries));
     orders.random.setAttribute("aria-pressed", String(!model.carries));
     example.set(presetOf(model));
@@ -191,6 +192,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     const isFits = epoch.length > 0;
     const tell = () => {
+      showPlace();
       now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
       now.node.classList.toggle("d2lrnn-error", !isFits);
       legend.draw(model);
@@ -208,7 +210,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       rest();
       goOn();
     } else {
-      let isTold = false; // when the windows leave for their next places
+      let isTold = !isPlaying; // playing, it is told when the windows leave for their next places
+      if (isTold) tell();
       text.trails(k - 1, false);
       glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
       glide.run((share) => {

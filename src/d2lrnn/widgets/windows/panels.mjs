@@ -1,7 +1,7 @@
 // The text with its windows and the bags of state, and the arrays X and Y beneath.
 import { dragOn } from "../shape.mjs";
 import { element, svg, visibleCharacter } from "../ui.mjs";
-import { cutMinibatch, segments, shownLines, stretches } from "./maths.mjs";
+import { cutMinibatch, segments, shownLines, streamStarts, stretches } from "./maths.mjs";
 
 const LINE = 44; // a line of the text with room above it for badges and bags
 const HEAD = 20;
@@ -9,7 +9,10 @@ const FOLD = 30;
 const MOST_LINES = 14;
 const BADGE_WIDTH = 18;
 const BAG_WIDTH = 44;
+const STREAM_WIDTH = 104; // of the words where a stream begins
 const rowClass = (row) => `win-row-${row}`;
+/** A text whose spaces carry a dot: a line may begin or end with one. */
+const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
 /** The state of a row as a bag: full or empty. */
@@ -65,18 +68,29 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       for (let line = from; line < to; line += 1) {
         tops.set(line, y);
         const texts = tokens.slice(line * columns, (line + 1) * columns);
-        const row = element("div", { class: "win-line" }, ...(isText ? [texts.join("")] : texts.map((text) => element("span", {}, text))));
+        const row = element("div", { class: "win-line" }, ...(isText ? visibleSpaces(texts.join("")) : texts.map((text) => element("span", {}, text))));
         row.style.top = `${y + HEAD}px`;
-        drawn.push(row);
+        const number = element("span", { class: "win-number" }, String(line * columns));
+        number.style.top = row.style.top;
+        drawn.push(row, number);
         y += LINE;
       }
     }
     node.style.height = `${y + 4}px`;
     node.style.setProperty("--win-cell", `${cell}px`);
     layout = { columns, cell, tops };
+    if (epoch.length > 0) drawn.push(...streamStarts(tokens.length, model).flatMap(streamMark));
     lines.replaceChildren(...drawn);
     return true;
   };
+  /** A bar where the part of a row begins; its words keep clear of the badge and the bag that may stand there. */
+  const streamMark = ({ row, start }) => boxes(start, start + 1).map(({ line, left }) => {
+    const mark = element("span", { class: `win-stream ${rowClass(row)}` }, element("span", {}, t("stream", { row, start })));
+    mark.classList.toggle("win-stream-after", left * layout.cell < STREAM_WIDTH);
+    mark.style.left = `${left * layout.cell}px`;
+    mark.style.top = `${layout.tops.get(line)}px`;
+    return mark;
+  });
   const boxes = (from, to) => segments(from, to, layout.columns).filter(({ line }) => layout.tops.has(line));
   const set = (box, { line, left, right }) => {
     box.style.left = `${left * layout.cell}px`;
@@ -85,7 +99,7 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
   };
   /** The token under a pointer; of what is folded, the next that is shown. */
   const placeAt = (x, y) => {
-    const wanted = y * node.clientHeight - HEAD / 2;
+    const wanted = y * node.clientHeight - LINE / 2;
     const [line] = [...layout.tops].reduce((best, each) => (Math.abs(each[1] - wanted) < Math.abs(best[1] - wanted) ? each : best));
     return line * layout.columns + Math.min(layout.columns, (x * node.clientWidth) / layout.cell);
   };
@@ -248,12 +262,19 @@ export function stateWords(t, { epoch, k, carries, num_steps }, row) {
 
 /** The arrays X and Y, a target under its input, and the state that each row starts from. */
 export function arraysPanel({ t, signal }) {
-  const caption = element("p", { class: "win-title" });
+  const shape = element("span", {});
+  const more = element("span", { class: "win-scrolls", hidden: true }, ` · ${t("caption_more")} →`);
+  const caption = element("p", { class: "win-title" }, shape, more);
   const rows = element("div", { class: "win-arrays-rows" });
   const node = element("div", { class: "win-arrays" }, caption, rows);
   // A box that scrolls must be reachable by keyboard; one that does not should not be a stop on the way.
+  const fade = () => rows.classList.toggle("win-more", rows.scrollLeft + rows.clientWidth < rows.scrollWidth - 1);
+  rows.addEventListener("scroll", fade, { signal, passive: true });
   const observer = new ResizeObserver(() => {
-    if (rows.scrollWidth > rows.clientWidth + 1) {
+    const isWide = rows.scrollWidth > rows.clientWidth + 1;
+    more.hidden = !isWide;
+    fade();
+    if (isWide) {
       rows.setAttribute("tabindex", "0");
       rows.setAttribute("role", "region");
       rows.setAttribute("aria-label", t("arrays"));
@@ -269,7 +290,7 @@ export function arraysPanel({ t, signal }) {
     const { tokens, epoch, k, batch_size, num_steps, carries } = model;
     node.hidden = epoch.length === 0;
     if (node.hidden) return;
-    caption.textContent = t("caption", { batch_size, num_steps });
+    shape.textContent = t("caption", { batch_size, num_steps });
     const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
     observer.disconnect();
     rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
@@ -289,14 +310,16 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
+  const bag = element("span", {});
   const items = {
-    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), t("legend_bag")),
+    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), bag),
     target: element("span", { class: "win-legend-item" }, sample("win-target"), t("legend_target")),
     read: element("span", { class: "win-legend-item" }, sample("win-before"), t("legend_read")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
   };
   const node = element("div", { class: "win-legend" }, element("span", {}, t("hint")), ...Object.values(items));
-  const draw = ({ epoch, k, carries, isLast }) => {
+  const draw = ({ epoch, k, carries, isLast, isText }) => {
+    bag.textContent = t(isText ? "legend_bag_text" : "legend_bag_numbers");
     items.bag.hidden = items.target.hidden = epoch.length === 0;
     items.read.hidden = carries || k <= 0;
     items.never.hidden = !isLast || epoch.length === 0;
