@@ -49,10 +49,9 @@ def is_glued(widget: Locator) -> bool:
 def check_sums(widget: Locator) -> None:
     """What is printed adds up, to the last digit."""
     for line in widget.locator(".glue-terms p").all_inner_texts():
-        terms, total = re.sub(r"^(from X|from H|one row|sum)", "", line.replace("\u2212", "-")).split("=")
-        expected = eval(
-            re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms.replace("×", "*").replace("\n", " "))
-        )
+        terms, total = re.sub(r"^(from X|from H|one sum|sum)", "", line.replace("\u2212", "-")).split("=")
+        terms = terms.replace("\u00d7", "*").replace("\n", " ")
+        expected = eval(re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms))
         assert expected == Decimal(total.strip()), line
 
 
@@ -62,12 +61,12 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two rows of terms: 1.53 from X and \u22122.93 from H make \u22121.40.")
+    expect(now).to_have_text("Two products, two sums: 1.53 from X and \u22122.93 from H make \u22121.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One row of the same 5 terms: they make \u22121.40.")
+    expect(now).to_have_text("One product, one sum of the same 5 terms: \u22121.40.")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     assert is_glued(widget)
     check_sums(widget)
@@ -170,8 +169,8 @@ def test_a_block_snaps_where_it_touches_and_comes_off(browser: Browser, tmp_path
 def test_terms_move_from_two_rows_into_one(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=760, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation(num_inputs=2, num_hiddens=3))
-        terms = "(e) => [...e.querySelectorAll('.glue-term')].map((x) => [x.textContent, x.className.match(/glue-[xh]/)[0],"
-        terms += " Math.round(x.getBoundingClientRect().top)])"
+        terms = """(e) => [...e.querySelectorAll(".glue-term")].map((x) => [x.textContent,
+          x.className.match(/glue-[xh]/)[0], Math.round(x.getBoundingClientRect().top)])"""
         apart = widget.evaluate(terms)
         widget.locator(".glue-button").click()
         early = widget.evaluate(terms)

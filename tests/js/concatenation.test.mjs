@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  ROUND, arrange, between, bothWays, countDifferent, derive, exactSum, matrices, products, repair, sumOf,
+  ROUND, arrange, between, bothWays, countDifferent, derive, exactSum, gapBetween, matrices, products, repair, sumOf,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -98,6 +98,20 @@ test("the blocks fit where they stand and never lie on each other", () => {
     }
   }
   assert.ok(arrange(DEFAULTS, 262).width === 262, "the first sizes need not scroll on the narrowest phone");
+});
+
+test("two blocks touch, or are so many pixels apart", () => {
+  const box = { x: 10, y: 10, width: 20, height: 20 };
+  assert.equal(gapBetween(box, { x: 30, y: 15, width: 5, height: 5 }), 0);
+  assert.equal(gapBetween(box, { x: 15, y: 15, width: 50, height: 5 }), 0);
+  assert.equal(gapBetween(box, { x: 36, y: 10, width: 5, height: 5 }), 6);
+  assert.equal(gapBetween({ x: 33, y: 34, width: 5, height: 5 }, box), 5);
+});
+
+test("the number that step 3 shows is one that differs", () => {
+  const { mats, row, column } = derive({ ...DEFAULTS, ...SPEC.steps[2].before, ...SPEC.steps[2].state });
+  const { apart, glued } = bothWays(products(mats, row, column), ROUND.float32);
+  assert.notEqual(apart, glued);
 });
 
 test("a link sets sizes within bounds, and the cell is one that there is", () => {

@@ -7,7 +7,7 @@ import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
   MAX_TYPED, ROW, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, limits, pairsRead, presetOf,
-  repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
+  repair, segments, shownLines, streamStarts, stretches, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
 
@@ -103,6 +103,15 @@ test("stretches that are read, and those that are not, cover every place once", 
       const wanted = new Set(starts.slice(0, k).flat().flatMap((start) => numbers(num_steps).map((i) => start + i)));
       assert.deepEqual(places(read), [...wanted].sort((a, b) => a - b));
     }
+  }
+});
+
+test("a mark stands where the first window of a row stands", () => {
+  for (const { sampling, batch_size, offset } of [1, 2, 6].flatMap((batch_size) => [0, 3].flatMap((offset) => (
+    ["sequential", "random"].map((sampling) => ({ sampling, batch_size, offset })))))) {
+    const settings = { sampling, batch_size, offset, num_steps: 4, seed: 0 };
+    const expected = sampling === "sequential" ? epochStarts(50, settings)[0].map((start, row) => ({ row, start })) : [];
+    assert.deepEqual(streamStarts(50, settings), expected.filter(({ start }) => start > 0));
   }
 });
 

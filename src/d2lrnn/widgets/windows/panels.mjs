@@ -270,7 +270,7 @@ export function arraysPanel({ t, signal }) {
   // A box that scrolls must be reachable by keyboard; one that does not should not be a stop on the way.
   const fade = () => rows.classList.toggle("win-more", rows.scrollLeft + rows.clientWidth < rows.scrollWidth - 1);
   rows.addEventListener("scroll", fade, { signal, passive: true });
-  const observer = new ResizeObserver(() => {
+  const tell = () => {
     const isWide = rows.scrollWidth > rows.clientWidth + 1;
     more.hidden = !isWide;
     fade();
@@ -279,7 +279,8 @@ export function arraysPanel({ t, signal }) {
       rows.setAttribute("role", "region");
       rows.setAttribute("aria-label", t("arrays"));
     } else for (const name of ["tabindex", "role", "aria-label"]) rows.removeAttribute(name);
-  });
+  };
+  const observer = new ResizeObserver(() => requestAnimationFrame(tell)); // the next frame: it changes what is observed
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 
   const line = (name, texts, isTarget) =>
