@@ -160,7 +160,7 @@ def test_with_a_front_end_the_live_view_comes_first(cls: type[Explorable], monke
     assert widget.comm is not None
     data, _ = widget._repr_mimebundle_()
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
-    assert data["text/plain"] == repr(widget)
+    assert data["text/plain"].removesuffix("…") == repr(widget)[: len(data["text/plain"].removesuffix("…"))]
     assert widget.get_state()["author_state"] == widget.author_state
     widget.close()
 

@@ -106,4 +106,4 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.set_viewport_size({"width": 320, "height": 700})
     widget = show(page, tmp_path, Clipping())
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
-    assert widget.locator(".d2lrnn-steps").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+    assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700

@@ -72,7 +72,7 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
 
 
 def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
-    top, bottom = widget.bounding_box()["y"], widget.locator(".d2lrnn-steps").bounding_box()["y"]
+    top, bottom = widget.bounding_box()["y"], widget.locator(".d2lrnn-step-titles").bounding_box()["y"]
     assert bottom - top < 720
 
 

@@ -211,7 +211,7 @@ def test_on_a_phone_control_and_effect_share_a_screen(opened: tuple[Page, Record
     page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 844})
     widget = show(page, tmp_path, GradientFlow())
-    top, steps = widget.bounding_box()["y"], widget.locator(".d2lrnn-steps").bounding_box()["y"]
+    top, steps = widget.bounding_box()["y"], widget.locator(".d2lrnn-step-titles").bounding_box()["y"]
     assert steps - top < 700
     slider = widget.get_by_label(re.compile("^spectral radius"))
     slider.press("Home")

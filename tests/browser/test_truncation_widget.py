@@ -113,4 +113,4 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
         page.set_viewport_size({"width": width, "height": 800})
         widget = show(page, tmp_path, Truncation())
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-        assert widget.locator(".d2lrnn-steps").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+        assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
