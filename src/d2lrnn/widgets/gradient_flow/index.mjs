@@ -45,13 +45,13 @@ function slider({ name, places, text, onChange, signal }) {
 }
 
 /** A row of buttons of which one is pressed. */
-function choice({ name, word, options, onChange, signal }) {
+function choice({ name, word, options, kind = "", onChange, signal }) {
   const buttons = options.map((option) => buttonControl({ label: word(option), signal, onPress: () => onChange(option) }));
   const node = element(
-    "div", { class: "flow-choice", role: "group", "aria-label": name },
+    "div", { class: `flow-choice ${kind}`, role: "group", "aria-label": name },
     element("span", { class: "flow-head", "aria-hidden": "true" }, name), ...buttons,
   );
-  return { node, set: (value) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === value))) };
+  return { node, buttons, set: (value) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === value))) };
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
@@ -76,7 +76,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onChange: (value) => set({ activation: value }),
   });
   const matrix = choice({
-    name: t("matrix"), word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
+    name: t("matrix"), kind: "flow-matrix", word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
     onChange: (value) => set({ matrix: value }),
   });
   const send = buttonControl({
@@ -87,7 +87,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
-  const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: formatLength, onChange: (input_size) => set({ input_size }), signal });
+  const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: (size) => formatLength(size).replace("1.0×", ""), onChange: (input_size) => set({ input_size }), signal });
   const sigma = element("p");
 
   const at = (values) => derive({ ...state(), ...values });
@@ -98,8 +98,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
     () => ({ left: formatLength(at(steps[1].state).left) }),
     () => {
-      const { lag, left } = at(steps[2].state);
-      return { steps: count(lag), left: formatLength(Number(left.toFixed(6))) };
+      const { lag } = at(steps[2].state);
+      return { steps: count(lag) };
     },
   ];
   const guided = guidedSteps({
@@ -126,7 +126,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       element("div", { class: "flow-choices" }, activation.node, matrix.node),
     ),
     guided.node,
-    fold(t("more"), element("div", { class: "flow-more" }, length.node, inputs.node, sigma)),
+    fold(t("more"), element("div", { class: "flow-more" }, length.node, inputs.node, element("p", {}, t("inputs_note")), sigma)),
     footRow({ t, reset, link, say, signal }),
   ));
   whenSeen(chain.node, { act: () => touched || chain.send(), signal });
@@ -140,6 +140,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     radiusValue.textContent = formatFactor(model.radius);
     activation.set(model.activation);
     matrix.set(model.matrix);
+    // only at radius 1 is it orthogonal itself
+    const scaled = model.radius === 1 ? t("matrix_orthogonal") : t("matrix_scaled", { radius: formatFactor(model.radius) });
+    matrix.buttons[controls.matrix.choices.indexOf("orthogonal")].textContent = scaled;
     length.set(model.num_steps);
     inputs.set(model.input_size);
     sigma.textContent = t("sigma", { sigma: formatFactor(model.sigma) });

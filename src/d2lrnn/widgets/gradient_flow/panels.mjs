@@ -4,8 +4,8 @@ import { dragOn, motion } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HEIGHT = 252;
-const MARGIN = { top: 14, right: 52, bottom: 34, left: 40 };
+const HEIGHT = 232;
+const MARGIN = { top: 22, right: 52, bottom: 24, left: 40 }; // the names of the zones stand outside, where no bead comes
 const INSET = 9; // half of the largest bead, between the last one and the scale
 const [FLOOR, CEILING] = [1e-6, 1e4]; // the scale never changes
 const TICKS = [1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
@@ -16,11 +16,12 @@ function sizeOf(share) {
   return 1 + power / (power < 0 ? 8 : 6);
 }
 
-/** A bead: a disc; a ring where it has vanished, a speck under the floor of the scale; a diamond where it has exploded, a triangle over the top. */
+/** A bead: a disc; a ring where it has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
 function bead(share, x, y, base) {
   const size = base * sizeOf(share);
-  if (share < FLOOR) return svg("circle", { class: "flow-bead flow-speck", cx: x, cy: y + 7, r: 1.2 });
-  if (share > CEILING) return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - 11}l${size} ${1.5 * size}h${-2 * size}z` });
+  const half = Math.min(4, base);
+  if (share < FLOOR) return svg("path", { class: "flow-bead flow-off flow-vanished", d: `M${x} ${y}l${half} ${-1.6 * half}h${-2 * half}z` });
+  if (share > CEILING) return svg("path", { class: "flow-bead flow-off flow-exploded", d: `M${x} ${y}l${half} ${1.6 * half}h${-2 * half}z` });
   if (share > 1 / VANISHED) {
     const d = 1.35 * size;
     return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - d}l${d} ${d}l${-d} ${d}l${-d} ${-d}z` });
@@ -30,8 +31,7 @@ function bead(share, x, y, base) {
 }
 
 /**
- * The chain, from the loss at the right back in time. `send` lets a pulse run back, under which each bead goes to its
- * place; a pointer, a finger or the arrow keys ask one bead for its length.
+ * The chain, from the loss at the right back in time. `send` lets a pulse run back, behind which the beads stand; a pointer, a finger or the arrow keys ask one bead for its length.
  */
 export function chainPanel({ t, steps, onTouch, signal }) {
   const grid = svg("g");
@@ -52,12 +52,8 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   const y = scale([FLOOR, CEILING], [HEIGHT - MARGIN.bottom, MARGIN.top], { log: true });
   const right = () => width - MARGIN.right;
   const xOf = (k) => right() - ((right() - MARGIN.left - INSET) * k) / model.lag;
-  // a bead rises or sinks while the pulse runs over it and the next few
-  const passed = (k) => {
-    const share = Math.min(1, Math.max(0, (reach * (model.lag + 4) - k) / 4));
-    return share * share * (3 - 2 * share);
-  };
-  const placeOf = (k) => y(1) + passed(k) * (y(model.shares[k]) - y(1));
+
+  const off = (k) => model.shares[k] < FLOOR || model.shares[k] > CEILING;
 
   function paintGrid() {
     const [l, r] = [MARGIN.left, right()];
@@ -69,10 +65,9 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     }
     const foot = HEIGHT - 6;
     parts.push(
-      svg("text", { class: "flow-label flow-hot", x: r - 6, y: y(CEILING) + 16, "text-anchor": "end" }, t("zone_explodes")),
-      svg("text", { class: "flow-label", x: r - 6, y: y(FLOOR) - 8, "text-anchor": "end" }, t("zone_vanishes")),
-      svg("text", { class: "d2lrnn-axis", x: l, y: foot }, t("far", { steps: steps(model.lag) })),
-      svg("text", { class: "d2lrnn-axis", x: r, y: foot, "text-anchor": "end" }, t("back")),
+      svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
+      svg("text", { class: "flow-label", x: r < 240 ? width - 2 : r, y: foot, "text-anchor": "end" }, t("zone_vanishes")),
+      svg("text", { class: "d2lrnn-axis", x: 4, y: foot }, t("far", { steps: steps(model.lag) })),
       svg("path", { class: "flow-level", d: `M${r} ${y(1)}h10` }),
       svg("rect", { class: "flow-loss", x: r + 9, y: y(1) - 12, width: 40, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 29, y: y(1) + 4, "text-anchor": "middle" }, t("loss")),
@@ -83,22 +78,16 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   function paintBeads() {
     const base = Math.min(6, Math.max(2.4, (0.46 * (right() - MARGIN.left - INSET)) / model.lag));
     const [beads, points] = [[], []];
-    for (let k = model.lag; k >= 0; k -= 1) {
-      const [x, at] = [xOf(k), placeOf(k)];
-      points.push(`${x.toFixed(1)} ${at.toFixed(1)}`);
-      if (passed(k) > 0) beads.push(bead(model.shares[k], x, at, base));
-      else beads.push(svg("circle", { class: "flow-unlit", cx: x, cy: at, r: Math.min(2, base / 2) }));
+    const at = reach * model.lag;
+    for (let k = 0; k <= at; k += 1) {
+      const [x, height] = [xOf(k), y(model.shares[k])];
+      // no line along the edge of the scale, where nothing is measured
+      if (k === 0 || !off(k) || !off(k - 1)) points.push(`${points.length > 0 ? "L" : "M"}${x.toFixed(1)} ${height.toFixed(1)}`);
+      beads.unshift(bead(model.shares[k], x, height, base));
     }
-    const parts = [svg("path", { class: "flow-string", d: `M${points.join("L")}` }), ...beads];
-    const end = placeOf(model.lag);
-    // the far end's length stands where the chain does not run: under it where it sinks, over it where it rises
-    const above = model.left > 1 ? end > MARGIN.top + 24 : end > y(FLOOR) - 24;
-    if (reach === 1) {
-      const place = model.left > 1 && !above ? end + 20 : end + (above ? -11 : 20);
-      parts.push(svg("text", { class: "flow-end", x: MARGIN.left + 4, y: place }, formatLength(model.left)));
-    }
+    const parts = [svg("path", { class: "flow-string", d: points.join("") }), ...beads];
+    if (reach === 1) parts.push(endLabel());
     layer.replaceChildren(...parts);
-    const at = Math.min(model.lag, reach * model.lag);
     const near = Math.floor(at);
     const between = at - near;
     const share = model.shares[near] ** (1 - between) * model.shares[Math.min(model.lag, near + 1)] ** between;
@@ -108,6 +97,16 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     pulse.firstChild.setAttribute("r", (2.2 * size).toFixed(1));
     pulse.lastChild.setAttribute("r", size.toFixed(1));
     pulse.style.display = reach === 1 ? "none" : "";
+  }
+
+  /** The far end's length, where the chain does not run: beside its bead, or near the line of 1 where that is at the edge. */
+  function endLabel() {
+    const [x, end, rises] = [MARGIN.left + 4, y(model.left), model.left > 1];
+    const words = formatLength(model.left);
+    const near = (at, text = words) => svg("text", { class: "flow-end", x, y: at }, text);
+    if (off(model.lag)) return near(y(1) + (rises ? -9 : 21), t("off_scale", { length: words }));
+    if (rises) return near(end > MARGIN.top + 28 ? end - 12 : y(1) - 9);
+    return near(end > y(FLOOR) - 28 ? y(1) + 21 : end + 23);
   }
 
   function paintAsked() {
@@ -122,7 +121,9 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     }
     const [x, at] = [xOf(lag), y(model.shares[lag])];
     const anchor = x < MARGIN.left + 70 ? "start" : x > right() - 70 ? "end" : "middle";
-    const words = svg("text", { class: "flow-asked-text", x, y: at > y(1e-4) || at < y(1) - 8 ? Math.max(12, at - 18) : at + 28, "text-anchor": anchor });
+    const [high, low] = [at < MARGIN.top + 34, at > y(1e-4)];
+    const beside = at < y(1) - 8 ? at - 18 : at + 28;
+    const words = svg("text", { class: "flow-asked-text", x, y: high ? y(1) + 20 : low ? y(1) - 10 : beside, "text-anchor": anchor });
     words.textContent = probe.getAttribute("aria-valuetext");
     asked.replaceChildren(
       svg("path", { class: "flow-plumb", d: `M${x} ${y(1)}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
@@ -202,25 +203,29 @@ export function planePanel({ t, range, onRadius, signal }) {
     "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
-    svg("path", { class: "flow-unit", d: `M${2 - HALF} ${HALF - 8}h14` }),
-    svg("text", { class: "flow-label", x: 20 - HALF, y: HALF - 4 }, t("unit_circle")),
     ring, marks, grip, label,
   );
-  const node = element("div", { class: "flow-eigen" }, element("div", { class: "flow-head" }, t("plane_title")), picture);
+  const unit = svg("svg", { class: "flow-key", width: 16, height: 16, "aria-hidden": "true" }, svg("circle", { class: "flow-unit", cx: 8, cy: 8, r: 6.5 }));
+  const node = element(
+    "div", { class: "flow-eigen" },
+    element("div", { class: "flow-head" }, t("plane_title")), picture, element("div", { class: "flow-head flow-legend" }, unit, t("unit_circle")),
+  );
   let shown = null;
   let grabbed = 1; // distance of what is dragged from the centre, as a share of the radius
+  let begun = null; // where a finger began: it covers what it drags, so it pulls at half the speed, from the radius that is
 
   const distance = ({ x, y }) => Math.hypot(2 * x - 1, 2 * y - 1) * (HALF / UNIT);
-  dragOn(node.lastChild, {
+  dragOn(picture, {
     axis: "both",
     start: (at) => {
+      begun = at.event.pointerType === "touch" ? { radius: shown.radius, distance: distance(at) } : null;
       const [re, im] = [(2 * at.x - 1) * (HALF / UNIT), (1 - 2 * at.y) * (HALF / UNIT)];
       const near = shown.eigenvalues.map((z) => [Math.hypot(z[0] - re, z[1] - im), Math.hypot(...z) / shown.radius])
         .filter(([, share]) => share > 0.35).sort((a, b) => a[0] - b[0])[0];
       grabbed = near && near[0] < 10 / UNIT ? near[1] : 1;
     },
     move: (at) => {
-      const wished = distance(at) / grabbed;
+      const wished = begun ? begun.radius + (distance(at) - begun.distance) / 2 : distance(at) / grabbed;
       const magnet = Math.abs(wished - 1) < 0.025 ? 1 : Math.round(100 * wished) / 100;
       onRadius(Math.min(range.max, Math.max(range.min, magnet)));
     },
