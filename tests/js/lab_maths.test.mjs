@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {
-  axes, bestOf, heat, inspectText, isLost, LEAST_LETTERS, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES, scales,
-  standing,
+  axes, bestOf, heat, inspectText, isLost, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  powerName, priceOf, scales, standing,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 
 const LEVELS = [27, 15.91, 8.85, 5.41, 3.98, 3.63].map((perplexity, order) => ({ order, perplexity }));
@@ -53,6 +53,27 @@ test("the longest gradient is on its axis, and so is the bound", () => {
   assert.ok(normAxis([], 0).to > normAxis([], 0).from);
 });
 
+test("powers of ten are named shortly, and ticks along are as few as there is room for", () => {
+  assert.deepEqual([1e-6, 0.01, 0.1, 1, 1000, 1e4, 1e9].map(powerName), ["10⁻⁶", "0.01", "0.1", "1", "1\u202f000", "10⁴", "10⁹"]);
+  const ticks = (count) => axes({ tokens: 2e7, perUpdate: 512, curves: [], levels: LEVELS, count }).x.ticks;
+  assert.deepEqual(ticks(3), [1e3, 1e5, 1e7]);
+  assert.equal(ticks(7).length, 6);
+});
+
+test("letters of earlier runs stay in the box, apart, and clear of what is there", () => {
+  const box = { left: 0, right: 300, top: 0, bottom: 200 };
+  const taken = [{ left: 254, right: 300, top: 90, bottom: 108 }];
+  const places = letterPlaces([{ x: 290, y: 100 }, { x: 290, y: 100 }, { x: 288, y: -5 }, { x: 3, y: 199 }], box, taken);
+  for (const { x, y } of places) assert.ok(x >= 7 && x <= 293 && y >= 7 && y <= 193, `${x}, ${y}`);
+  places.forEach((a, i) => places.slice(i + 1).forEach((b) => assert.ok(Math.abs(a.x - b.x) >= 14 || Math.abs(a.y - b.y) >= 14)));
+  for (const { x, y } of places) assert.ok(x + 7 <= 254 || y + 7 <= 90 || y - 7 >= 108);
+});
+
+test("the dearest price is told as such", () => {
+  assert.deepEqual(priceOf(Math.log(1e30)), { bits: "99.7", isMost: true });
+  assert.deepEqual(priceOf(2 * Math.LN2), { bits: "2.0", isMost: false });
+});
+
 test("names of rivals keep their distance", () => {
   const { y } = scales(axes({ tokens: 1, perUpdate: 1, curves: [], levels: LEVELS }), { left: 0, right: 1, top: 10, bottom: 150 });
   const places = levelPlaces(LEVELS, y, { top: 10, bottom: 150 }).map(({ label }) => label);
@@ -96,7 +117,6 @@ test("what a story came to is read off its runs", () => {
   const told = OUTCOMES[1]([report([8, 7.7, 60, 2e6]), report([8, 7.6, 8.7, 6.6])], LEVELS, name, 300);
   assert.deepEqual(told, { norm: "7.50", before: "7.70", worst: "2.0×10⁶", end: "2.0×10⁶", clipped: "8.70", clipped_end: "6.60" });
   const spelled = { steps: 251, real: 37, words: 73 };
-  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })], LEVELS, name), { steps: "251", real: 37, words: 73, perplexity: "4.80", beaten: "3-gram" });
-  assert.equal(OUTCOMES[0]([report([4.8], { spelled: null })], LEVELS, name).steps, "–");
+  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73 });
   assert.deepEqual(OUTCOMES[2]([report([9.01])], LEVELS), { perplexity: "9.01", bigram: "8.85" });
 });

@@ -18,6 +18,16 @@ export function emphasised(template, values) {
 }
 
 /**
+ * On a phone the steps stand below the screen that shows the figure: an answer brings the figure back, and the open step
+ * stays at the foot of the screen (base.css).
+ */
+export function bringBack(node) {
+  const widget = node.closest(".d2lrnn-widget");
+  if (!matchMedia("(max-width: 37.5rem)").matches || widget === null || widget.getBoundingClientRect().top >= 0) return;
+  widget.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+}
+
+/**
  * Guided steps: press one, answer its question, and see.
  *
  * `steps` stand in the widget's spec.json, each { before, state, answers, right }: pressing its title sets `before` (the
@@ -49,14 +59,7 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, outcome(i)));
     told.hidden = false;
     say(told.textContent);
-    bringBack();
-  };
-  // On a phone the steps stand below the screen that shows the figure: an answer brings the figure back, and the open
-  // step stays at the foot of the screen (base.css).
-  const bringBack = () => {
-    const widget = node.closest(".d2lrnn-widget");
-    if (!matchMedia("(max-width: 37.5rem)").matches || widget === null || widget.getBoundingClientRect().top >= 0) return;
-    widget.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+    bringBack(node);
   };
   const choose = (i) => {
     open = i;

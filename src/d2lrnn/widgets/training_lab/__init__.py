@@ -38,16 +38,18 @@ __all__ = ["TrainingLab", "rivals", "score_windows"]
 
 _SPEC = Spec("training_lab")
 #: updates after which the diary gets a line
-_AGES = (0, 10, 40, 100, 300, 1000, 3000, 10_000)
+_AGES = (0, 10, 40, 100, 300, 1000, 3000)
 _SENTENCE, _LINE, _SAMPLE, _WORD, _SPELLED = 96, 60, 400, 3, 0.6
 _REPORT_SECONDS, _MOST_UPDATES = 0.2, 50_000
+#: so long stands a text that it writes now, to be read
+_SAMPLE_SECONDS = 1.0
 #: a free run ends when it has not improved by this share while its age doubled
-_GAIN, _YOUNG = 0.01, 3000
+_GAIN, _YOUNG = 0.02, 3000
 # So long may a page that started the training leave its reports unanswered.
 _ALONE_SECONDS = 10.0
 #: updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly
 _PACES: dict[str, Callable[[int], float]] = {
-    "slow": lambda steps: min(120, max(3, 0.3 * steps)),
+    "slow": lambda steps: min(400, max(3, 0.3 * steps)),
     "normal": lambda steps: min(1200, max(20, 1.5 * steps)),
     "flat": lambda steps: math.inf,
 }
@@ -223,7 +225,10 @@ class _Run(Callback):
         self.status, self.ended = "paused", None
         self.train, self.norms, self.heldout = _Trace(), _Trace(), _Trace()
         self.diary: list[dict[str, Any]] = []
-        self.spelled: dict[str, Any] | None = None
+        self.counted: dict[str, int] | None = None  # of the words that it wrote last how many were real
+        self.spelled: dict[str, Any] | None = None  # the same with its age, when it could spell for the first time
+        self.written: list[list[Any]] = []  # what it writes now, in pieces
+        self.sampled = -math.inf
         self.words = set(_words_of(lab.whole_text()))
         space = self.text.vocab.index(" ") if " " in self.text.vocab else -1
         first = next((i + 1 for i, token in enumerate(self.text.heldout_ids[:40].tolist()) if token == space), 0)
@@ -322,6 +327,7 @@ class _Run(Callback):
         written = self.write(_SAMPLE).partition(" ")[2].rpartition(" ")[0]
         whole = [word for word in _words_of(written) if len(word) >= _WORD]
         real = sum(word in self.words for word in whole)
+        self.counted = {"real": real, "words": len(whole)}
         if len(whole) >= 20 and real >= _SPELLED * len(whole):
             self.spelled = {"steps": self.steps, "real": real, "words": len(whole), "seconds": self.seconds}
 
@@ -336,8 +342,11 @@ class _Run(Callback):
     def note(self) -> None:
         """A line of the diary."""
         perplexity = _finite(self.heldout.last or math.inf)
-        pieces = _mark_real(self.write(_LINE), self.words)
-        self.diary.append({"age": self.steps, "perplexity": perplexity, "pieces": pieces})
+        self.diary.append({"age": self.steps, "perplexity": perplexity, "pieces": self.sample()})
+
+    def sample(self) -> list[list[Any]]:
+        """A line of text as it writes now, in pieces."""
+        return _mark_real(self.write(_LINE), self.words)
 
     @torch.no_grad()
     def read(self) -> dict[str, Any]:
@@ -358,6 +367,9 @@ class _Run(Callback):
         }
 
     def report(self) -> dict[str, Any]:
+        now = time.monotonic()
+        if self.status != "running" or now - self.sampled > _SAMPLE_SECONDS:
+            self.written, self.sampled = self.sample(), now
         return {
             "steps": self.steps,
             "tokens": self.tokens,
@@ -366,7 +378,9 @@ class _Run(Callback):
             "batchSize": self.batch_size,
             "longest": _finite(self.longest),
             "catNorm": _finite(self.cat_norm),
+            "counted": self.counted,
             "spelled": self.spelled,
+            "written": self.written,
             "levels": self.lab.known_levels,
             "ended": self.ended,
             "diary": list(self.diary),

@@ -12,11 +12,11 @@ import { textPanel } from "./text.mjs";
 const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" && name !== "story");
 /** Settings that a run can take over while it goes on; a change of any other starts it again. */
 const LIGHT = ["learning_rate", "clip", "optimizer"];
-const AGES = [0, 10, 40, 100, 300, 1000, 3000, 10_000];
+const AGES = [0, 10, 40, 100, 300, 1000, 3000];
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
-const LONG = 4; // a gradient of such a length is worth a chart
+const MEASURED = { cell: "tanh", num_hiddens: 64 }; // from here a GRU is better: tests/js/lab_training.test.mjs
 
 const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
@@ -55,6 +55,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     text.node.hidden = !isShown;
     ownButton.setAttribute("aria-expanded", String(isShown));
   }
+  const better = buttonControl({ label: t("try_gru"), class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => commit({ cell: "gru" }) });
   const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
   const text = textPanel({ t, signal, onReset, say, onText: learn });
@@ -64,20 +65,23 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const diary = diaryPanel({ t, ages: AGES });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
+  network.knobs.append(ownButton);
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
-  const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, onOpen: (i) => commit({ story: i + 1 }) });
+  const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: (i) => commit({ story: i + 1 }) });
   const foot = footRow({ t, reset: () => { pause(); reset(); }, link, say, signal });
-  foot.append(buttonControl({ label: t("share"), signal, onPress: share }));
+  const shareButton = buttonControl({ label: t("share"), disabled: true, signal, onPress: share });
+  const saved = element("span", { class: "d2lrnn-told" });
+  foot.append(shareButton, saved);
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
     now.node,
     element("div", { class: "lab-bar" }, main,
-      element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), ownButton, counter),
-    text.node, trouble, stories.node, reading.node,
+      element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better, counter),
+    trouble, network.knobs, text.node, stories.node, reading.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" },
-        element("p", { class: "lab-head" }, t("curve"), " ", element("span", { class: "lab-note" }, t("curve_thin"))), curve.node, ghostList, norms.node),
+        element("p", { class: "lab-head" }, t("curve"), " ", element("span", { class: "lab-note" }, t("curve_thin"))), curve.node, element("p", { class: "lab-note" }, t("ngram")), norms.node, ghostList),
       diary.node),
     more, foot,
   );
@@ -159,8 +163,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function outcome(i, reports) {
     return OUTCOMES[i](reports, reports.at(-1).levels, beatenName, SPEC.steps[i].cat);
   }
+  function countWords(i, { counted }) {
+    return SPEC.steps[i].tells && counted?.words > 0 ? t(`step_${i + 1}_count`, counted) : "";
+  }
   async function share() {
-    if (report === null) return;
+    if (report === null || report.steps === 0) return;
     const { spelled, perplexity, tokens, seconds, levels } = report;
     const { beaten } = standing(perplexity, levels);
     const in_ = (time) => formatNumber(Math.max(1, time), 0);
@@ -171,12 +178,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     drawPicture(canvas, {
       report, headline,
       foot: t("share_foot", { units: settings.num_hiddens, perplexity: value(perplexity), characters: formatNumber(tokens, 0) }),
+      rule: spelled ? t("share_rule", { steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words }) : "",
       levelName: (level) => `${levelName(level)} ${value(level.perplexity)}`,
       tickName: (tick) => characterTick(t, tick),
       axisNames: { x: t("characters"), y: t("curve") },
       ageName: (age) => t("diary_age", { age: formatNumber(age, 0) }),
     });
     await saveCanvas(canvas, "my-network.png");
+    saved.textContent = t("shared");
     say(t("shared"));
   }
 
@@ -196,12 +205,20 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function showBar() {
     main.textContent = t(wish ? "pause" : report?.status === "ended" || report?.status === "diverged" ? "again" : "start");
     main.setAttribute("aria-pressed", String(wish));
+    shareButton.disabled = !(report?.steps > 0);
+    if (!(report?.steps > 0)) saved.textContent = "";
+    better.hidden = !isWorthGru();
     if (report === null) return;
     const { steps, seconds, busy, tokens } = report;
     const counts = { steps: formatNumber(steps, 0), seconds: formatNumber(seconds, 0) };
     if (isTorch) counter.textContent = t("count_device", { ...counts, device: report.device });
     else if (state().speed === "flat" && busy > 0.5) counter.textContent = t("count_fast", { ...counts, speed: formatNumber(tokens / busy, 0) });
     else counter.textContent = t("count", counts);
+  }
+
+  /** Whether a run like the first one has come to its end. */
+  function isWorthGru() {
+    return report?.ended === "plateau" && own === null && !isTorch && Object.entries(MEASURED).every(([name, known]) => settings[name] === known);
   }
 
   function sentence() {
@@ -213,6 +230,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const { beaten, next } = standing(perplexity, levels);
     const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
     const key = beaten === null ? "now_none" : next === null ? "now_all" : "now_better";
+    if (ended === "plateau" && beaten && next) return emphasised(t.raw("now_ended"), { ...values, ...names });
     const end = ended === "plateau" || ended === "most" ? [` ${t(`ended_${ended}`)}`] : [];
     return [...emphasised(t.raw(key), { ...values, ...names }), ...end];
   }
@@ -226,7 +244,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     ghostList.hidden = ghosts.length === 0;
     ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
       label: t("ghost_label", { letter: ghost.letter, settings: described(ghost), perplexity: value(ghost.perplexity) }), signal,
-      class: "d2lrnn-button lab-ghost-button", onPress: () => { commit(ghost.settings); },
+      class: "d2lrnn-button lab-ghost-button", onPress: () => commit(ghost.settings),
     })));
   }
 
@@ -241,15 +259,16 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       flash = { order: order_, since: performance.now() };
       say(t("bell", { beaten: rivalName(beaten) }));
     }
-    beatenOrder = Math.max(beatenOrder, order_);
+    if (report.steps > 0) beatenOrder = Math.max(beatenOrder, order_);
     if (flash && performance.now() - flash.since > FLASH_MS) flash = null;
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
     now.set(...sentence());
     reading.draw(report);
-    const shown = { ...report, beatenOrder: order_, nextOrder: next?.order ?? -1 };
+    const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
+    const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? 0 : next?.order ?? -1 };
     curve.draw({ report: shown, ghosts, flash, now: performance.now() });
-    norms.draw({ report, clip: settings.clip }, order.cat > 0 || report.longest > LONG || more.open);
+    norms.draw({ report, clip: settings.clip }, order.cat > 0 || more.open);
     diary.draw(report);
     showBar();
     if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
@@ -282,9 +301,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     } else {
       const changed = SETTINGS.filter((name) => fresh[name] !== settings[name]);
       if (changed.some((name) => !LIGHT.includes(name))) {
-        const wasRunning = wish;
+        const goesOn = wish || report?.status === "ended" || report?.status === "diverged";
         restart(fresh);
-        if (wasRunning) go();
+        if (goesOn) go();
       } else if (changed.length) {
         settings = fresh;
         engine.set(pick(fresh, changed));

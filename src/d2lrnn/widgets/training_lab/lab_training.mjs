@@ -12,7 +12,7 @@ export const HELDOUT_SHARE = 0.1;
 /** Letters of the held-out sentence that the page shows. */
 export const SENTENCE = 96;
 /** Updates after which the diary gets a line. */
-export const AGES = [0, 10, 40, 100, 300, 1000, 3000, 10_000];
+export const AGES = [0, 10, 40, 100, 300, 1000, 3000];
 /** A word of at least so many letters counts when the lab asks whether words are real. */
 const WORD = 3;
 /** Such a share of real words, in so many characters, is called spelling. */
@@ -196,7 +196,9 @@ export function createTraining(text, settings, kernels = PLAIN) {
     steps: 0, tokens: 0, status: "running", batchSize, train: createTrace(), norms: createTrace(), heldout: createTrace(),
     longest: 0, // length of the longest gradient
     catNorm: 0, // and of the cat's
-    diary: [], spelled: null,
+    diary: [],
+    counted: null, // of the words that it wrote last how many were real: { real, words }
+    spelled: null, // the same with its age, when it could spell for the first time
   };
 
   /** One update; false once the numbers are lost. */
@@ -241,7 +243,8 @@ export function createTraining(text, settings, kernels = PLAIN) {
     const { nats, numTokens } = score();
     report.heldout.add(report.tokens, Math.exp(nats / numTokens));
     if (report.spelled === null && words.size > 50) {
-      const { real, words: all } = countReal(write(SAMPLE), words);
+      report.counted = countReal(write(SAMPLE), words);
+      const { real, words: all } = report.counted;
       if (all >= 20 && real >= SPELLED * all) report.spelled = { steps: report.steps, real, words: all };
     }
   }
@@ -264,8 +267,13 @@ export function createTraining(text, settings, kernels = PLAIN) {
   }
 
   /** A line of the diary: what it writes at its age, and how well it predicts. */
-  function note(length = 60) {
-    report.diary.push({ age: report.steps, perplexity: report.heldout.last, pieces: markReal(write(length), words) });
+  function note() {
+    report.diary.push({ age: report.steps, perplexity: report.heldout.last, pieces: sample() });
+  }
+
+  /** A line of text as it writes now, in pieces. */
+  function sample(length = 60) {
+    return markReal(write(length), words);
   }
 
   /** Read the sentence: { nats, top, states }, the price of each letter but the first, the five likeliest there, all states. */
@@ -295,6 +303,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
     evaluate,
     write,
     note,
+    sample,
     read,
     /** Let the cat lie on the keyboard: the next minibatch is the rarest letter, over and over. */
     letCat() {

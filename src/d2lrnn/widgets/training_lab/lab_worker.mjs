@@ -8,13 +8,14 @@ const SLICE_MS = 30; // then the queue of messages is looked at
 const REPORT_MS = 90;
 const REST_MS = 15; // where the pace leaves nothing to do
 const MOST_UPDATES = 50_000;
+const SAMPLE_MS = 1000; // so long stands a text that it writes now, to be read
 /** A free run ends when it has not improved by this share while its age doubled. */
-const GAIN = 0.01;
+const GAIN = 0.02;
 const YOUNG = 3000;
 
 /** Updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly. */
 const PACES = {
-  slow: (steps) => Math.min(120, Math.max(3, 0.3 * steps)),
+  slow: (steps) => Math.min(400, Math.max(3, 0.3 * steps)),
   normal: (steps) => Math.min(1200, Math.max(20, 1.5 * steps)),
   flat: () => Infinity,
 };
@@ -35,6 +36,8 @@ let lastWork = 0;
 let seconds = 0; // of running, without pauses
 let busy = 0; // of computing updates
 let lastReport = 0;
+let lastSample = 0;
+let written = []; // what it writes now, in pieces
 let heldoutCost = 0; // seconds that scoring the held-out text takes
 let heldoutSeconds = 0; // in all
 let scoredTokens = 0; // when it was scored last
@@ -42,10 +45,14 @@ let best = { perplexity: Infinity, steps: 0 };
 
 /** Send what there is to show. */
 function tell() {
-  const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, diary, spelled } = training.report;
+  const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, diary, counted, spelled } = training.report;
   lastReport = performance.now();
+  if (!running || lastReport - lastSample > SAMPLE_MS) {
+    written = training.sample();
+    lastSample = lastReport;
+  }
   self.postMessage({
-    run, steps, tokens, seconds, busy, batchSize, longest, catNorm, spelled, levels, ended,
+    run, steps, tokens, seconds, busy, batchSize, longest, catNorm, counted, spelled, written, levels, ended,
     diary: [...diary],
     kernels: used.name,
     status: status === "diverged" ? status : ended ? "ended" : running ? "running" : "paused",

@@ -24,8 +24,8 @@ export function isLost({ heldout, perplexity, steps }) {
 
 const MOST_SHOWN = 400;
 
-/** Both axes of the chart, logarithmic: { x: { from, to, ticks }, y }, for curves and levels. */
-export function axes({ tokens, perUpdate, curves, levels }) {
+/** Both axes of the chart, logarithmic: { x: { from, to, ticks }, y }, for curves and levels; at most `count` ticks along. */
+export function axes({ tokens, perUpdate, curves, levels, count = 7 }) {
   const from = Math.max(1, perUpdate / 2); // the age 0 stands at the edge
   const to = 10 ** Math.max(6, Math.ceil(Math.log10(Math.max(tokens, 1)) - 1e-9));
   const values = [...curves.flatMap(({ ys }) => ys), ...levels.map((level) => level.perplexity)].filter(Number.isFinite);
@@ -35,7 +35,7 @@ export function axes({ tokens, perUpdate, curves, levels }) {
   const top = Math.min(1.15 * most, Math.max(MOST_SHOWN, 1.15 * (levels[0]?.perplexity ?? 0))); // beyond, a curve runs along the edge
   const plain = [1, 1.5, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000].filter((tick) => tick >= bottom && tick <= top);
   return {
-    x: { from, to, ticks: powerTicks(from, to) },
+    x: { from, to, ticks: powerTicks(from, to, { count }) },
     y: { from: bottom, to: top, ticks: top > 1000 ? powerTicks(bottom, top, { count: 5 }) : plain },
   };
 }
@@ -47,6 +47,39 @@ export function normAxis(values, clip) {
   const high = Math.ceil(Math.log10(good.reduce((a, b) => Math.max(a, b), 10)));
   const [from, to] = [10 ** Math.max(low, -6), 10 ** Math.min(Math.max(high, low + 1), 9)];
   return { from, to, ticks: powerTicks(from, to, { count: 4 }) };
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A power of ten as an axis names it: 0.01, 1, 100, 10⁴. */
+export function powerName(value) {
+  if (value >= 0.01 && value <= 1000) return value < 1 ? String(value) : formatNumber(value, 0);
+  const exponent = Math.round(Math.log10(value));
+  return `10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((digit) => RAISED[digit]).join("")}`;
+}
+
+const LETTER = 14; // the room of a run's letter, and how far it stands from its curve's end
+
+/**
+ * Where the letters of earlier runs stand: near the ends of their curves, inside the box, and clear of each other and of
+ * what is `taken`, rectangles { left, right, top, bottom }. [{ x, y }], the middles.
+ */
+export function letterPlaces(ends, { left, right, top, bottom }, taken = []) {
+  const boxes = [...taken];
+  return ends.map((end) => {
+    const tries = [[0, -1], [0, 1], [-1, -1], [-1, 1], [-2, -1], [-2, 1], [-3, -1], [-3, 1], [-4, -1], [-4, 1], [0, -2], [0, 2]].map(([a, b]) => ({
+      x: Math.min(right - LETTER / 2, Math.max(left + LETTER / 2, end.x + a * LETTER)),
+      y: Math.min(bottom - LETTER / 2, Math.max(top + LETTER / 2, end.y + b * LETTER)),
+    }));
+    const boxOf = ({ x, y }) => ({ left: x - LETTER / 2, right: x + LETTER / 2, top: y - LETTER / 2, bottom: y + LETTER / 2 });
+    const isFree = (at) => {
+      const box = boxOf(at);
+      return boxes.every((other) => box.right <= other.left || box.left >= other.right || box.bottom <= other.top || box.top >= other.bottom);
+    };
+    const place = tries.find(isFree) ?? tries[0];
+    boxes.push(boxOf(place));
+    return place;
+  });
 }
 
 /** Where the levels lie and where their names stand, one below the other: [{ order, y, label }]. */
@@ -66,6 +99,9 @@ export function scales({ x, y }, { left, right, top, bottom }) {
 // ---- the sentence ---------------------------------------------------------------------------------------------------
 
 const MOST_BITS = 8;
+
+/** A price in bits; probabilities below 1e-30 are not told apart, so that there is a dearest. */
+export const priceOf = (nats) => ({ bits: formatNumber(nats / Math.LN2, 1), isMost: nats > 0.999 * Math.log(1e30) });
 
 /** How strongly a letter is coloured, 0 to 1, by its price in nats. */
 export const heat = (nats) => Math.min(1, nats / Math.LN2 / MOST_BITS);
@@ -135,13 +171,7 @@ const show = (value) => formatNumber(value);
 
 /** What each story came to, as the values of its words; `reports` are the last ones of its runs. */
 export const OUTCOMES = [
-  ([report], levels, name) => ({
-    steps: report.spelled ? formatNumber(report.spelled.steps, 0) : "–",
-    real: report.spelled?.real ?? 0,
-    words: report.spelled?.words ?? 0,
-    perplexity: show(report.perplexity),
-    beaten: name(standing(report.perplexity, levels).beaten),
-  }),
+  ([{ spelled }]) => ({ steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words }),
   ([free, clipped], levels, name, cat) => {
     const [a, b] = [free, clipped].map((report) => around(report.heldout, cat * report.tokens / report.steps));
     return {

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, whenSeen } from "../shape.mjs";
-import { axes, heat, levelPlaces, lines, normAxis, scales } from "./maths.mjs";
+import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, priceOf, scales } from "./maths.mjs";
 
 /** Redraw when the width of a node changes; `draw(width)`. */
 function onWidth(node, draw, signal) {
@@ -17,7 +17,8 @@ function onWidth(node, draw, signal) {
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
-const bits = (nats) => formatNumber(nats / Math.LN2, 1);
+const NARROW = 500; // pixels of a phone's page
+const PER_TICK = 84; // pixels that a number of characters needs along its axis
 
 // ---- the sentence and the state -------------------------------------------------------------------------------------
 
@@ -37,13 +38,19 @@ export function readingPanel({ t, signal, onReset }) {
   let width = 0;
   let latest = null;
   let shape = ""; // what the lines were built for
-  let letters = [];
+  let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
   let chosen = FIRST_CHOICE;
+  const price = (nats) => {
+    const { bits, isMost } = priceOf(nats);
+    return isMost ? t("bits_most") : bits;
+  };
 
   const build = ({ sentence }, cell) => {
     letters = [];
-    strips = lines(sentence.length, Math.floor(width / cell)).map(([from, to], _, all) => {
+    const columns = Math.floor(width / cell);
+    const count = width < NARROW ? Math.min(sentence.length, 2 * columns) : sentence.length;
+    strips = lines(count, columns).map(([from, to], _, all) => {
       const canvas = element("canvas", { class: "lab-strip", "aria-hidden": "true" });
       return { from, to, canvas, share: (to - from) / (all[0][1] - all[0][0]) };
     });
@@ -90,7 +97,7 @@ export function readingPanel({ t, signal, onReset }) {
 
   const explain = ({ sentence, nats, top }) => {
     const letter = visibleCharacter(sentence[chosen]);
-    page.setAttribute("aria-valuemax", sentence.length);
+    page.setAttribute("aria-valuemax", letters.length);
     page.setAttribute("aria-valuenow", chosen + 1);
     letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
     if (chosen === 0) {
@@ -98,7 +105,7 @@ export function readingPanel({ t, signal, onReset }) {
       page.setAttribute("aria-valuetext", t("first", { letter }));
       return;
     }
-    const price = bits(nats[chosen - 1]);
+    const bits = price(nats[chosen - 1]);
     const expected = top[chosen - 1];
     const before = sentence.slice(Math.max(0, chosen - 8), chosen).join("");
     const guesses = expected.map(([guess, p]) => element(
@@ -106,10 +113,10 @@ export function readingPanel({ t, signal, onReset }) {
       element("b", {}, visibleCharacter(guess)), ` ${formatProbability(p)}`,
       element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
     ));
-    const about = emphasised(t.raw("after"), { before: `${chosen > 8 ? "…" : ""}${before}`, letter, bits: price });
+    const about = emphasised(t.raw("after"), { before: `${chosen > 8 ? "…" : ""}${before}`, letter, bits });
     detail.replaceChildren(element("p", {}, ...about), element("div", { class: "lab-guesses" }, ...guesses));
     const spoken = expected.map(([guess, p]) => `${visibleCharacter(guess)} ${formatProbability(p)}`).join(", ");
-    page.setAttribute("aria-valuetext", t("letter_spoken", { letter, bits: price, expected: spoken }));
+    page.setAttribute("aria-valuetext", t("letter_spoken", { letter, bits, expected: spoken }));
   };
 
   const show = () => {
@@ -117,9 +124,9 @@ export function readingPanel({ t, signal, onReset }) {
     const { sentence, nats } = latest;
     const isWide = sentence.some((letter) => letter.codePointAt(0) >= HAN_AND_WIDER);
     const now = `${width} ${sentence.join("")}`;
-    if (now !== shape) build(latest, isWide ? 21 : width < 500 ? 12 : 12.6);
+    if (now !== shape) build(latest, isWide ? 21 : width < NARROW ? 12 : 12.6);
     shape = now;
-    chosen = Math.min(chosen, sentence.length - 1);
+    chosen = Math.min(chosen, letters.length - 1);
     letters.forEach((span, i) => span.style.setProperty("--lab-heat", i === 0 ? 0 : heat(nats[i - 1]).toFixed(3)));
     paintStrips(latest);
     explain(latest);
@@ -139,7 +146,7 @@ export function readingPanel({ t, signal, onReset }) {
   };
   const pointAt = (place) => {
     if (latest === null || !(place >= 0)) return;
-    chosen = Math.min(Math.max(place, 0), latest.sentence.length - 1);
+    chosen = Math.min(Math.max(place, 0), letters.length - 1);
     explain(latest);
   };
   // When it is first seen, it is read once, from the first letter to the one that is chosen.
@@ -185,9 +192,12 @@ export function curvePanel({ t, signal }) {
   const paint = ({ report, ghosts, flash, now }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
     const isNarrow = width < 520;
-    const height = isNarrow ? 220 : 250;
+    const height = isNarrow ? 190 : 250;
     const box = { left: 38, right: width - (isNarrow ? 104 : 146), top: 12, bottom: height - 38 };
-    const range = axes({ tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels });
+    const range = axes({
+      tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels,
+      count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
+    });
     const { x, y } = scales(range, box);
     const parts = [];
     const add = (tag, attributes, ...text) => parts.push(svg(tag, attributes, ...text));
@@ -209,12 +219,13 @@ export function curvePanel({ t, signal }) {
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
       add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
     }
+    const ends = []; // of the earlier runs
     for (const ghost of ghosts) {
       const xs = ghost.heldout.xs.filter((value) => value <= range.x.to).map((value) => Math.max(value, range.x.from));
       const ys = ghost.heldout.ys.slice(0, xs.length);
       add("path", { class: `lab-ghost lab-ghost-${ghost.place}`, d: linePath(xs, ys, x, y) });
       const end = ys.findLastIndex(Number.isFinite);
-      if (end >= 0) add("text", { class: "d2lrnn-level-text", x: Math.min(x(xs[end]) + 4, box.right - 12), y: y(ys[end]) - 4 }, ghost.letter);
+      if (end >= 0) ends.push({ x: x(xs[end]), y: y(ys[end]), letter: ghost.letter });
     }
     add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
@@ -222,9 +233,14 @@ export function curvePanel({ t, signal }) {
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, 1e9))];
     add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
     const atEnd = cx > box.right - 46;
-    add("text", {
-      class: "lab-now-value", x: atEnd ? cx - 4 : cx + 9, y: atEnd ? (cy + 22 < box.bottom ? cy + 22 : cy - 26) : cy + 5, "text-anchor": atEnd ? "end" : "start",
-    }, formatNumber(perplexity));
+    const value = { x: atEnd ? cx - 4 : cx + 9, y: atEnd ? (cy + 22 < box.bottom ? cy + 22 : cy - 26) : cy + 5 };
+    add("text", { class: "lab-now-value", ...value, "text-anchor": atEnd ? "end" : "start" }, formatNumber(perplexity));
+    const taken = [
+      { left: value.x - (atEnd ? 46 : 0), right: value.x + (atEnd ? 0 : 46), top: value.y - 14, bottom: value.y + 4 },
+      { left: cx - 6, right: cx + 6, top: cy - 6, bottom: cy + 6 },
+    ];
+    letterPlaces(ends, box, taken).forEach((place, i) =>
+      add("text", { class: "d2lrnn-level-text lab-ghost-letter", x: place.x, y: place.y + 4, "text-anchor": "middle" }, ends[i].letter));
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("height", height);
     picture.setAttribute("aria-label", t("chart", {
@@ -254,7 +270,7 @@ export function curvePanel({ t, signal }) {
 export function normPanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart", role: "img", height: 104 });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
-  const node = element("div", { class: "lab-norms", hidden: true }, element("p", { class: "lab-head" }, t("norm")), box);
+  const node = element("div", { class: "lab-norms" }, element("p", { class: "lab-head" }, t("norm")), box);
   let latest = null;
   let width = 0;
   onWidth(box, (now) => {
@@ -268,7 +284,7 @@ export function normPanel({ t, signal }) {
     const { x, y } = scales({ x: along, y: up }, place);
     const parts = up.ticks.flatMap((value) => [
       svg("path", { class: "d2lrnn-grid", d: `M${place.left} ${y(value)}H${place.right}` }),
-      svg("text", { class: "d2lrnn-tick", x: place.left - 6, y: y(value) + 4, "text-anchor": "end" }, value < 1 ? String(value) : formatNumber(value, 0)),
+      svg("text", { class: "d2lrnn-tick", x: place.left - 6, y: y(value) + 4, "text-anchor": "end" }, powerName(value)),
     ]);
     if (clip > 0) {
       parts.push(
@@ -284,23 +300,23 @@ export function normPanel({ t, signal }) {
   return {
     node,
     draw(data, isShown) {
-      node.hidden = !isShown;
+      node.classList.toggle("lab-asked", isShown); // where there is room it always stands there (style.css)
       latest = data;
-      if (isShown && width > 0) paint(data);
+      if (width > 0) paint(data);
     },
   };
 }
 
 // ---- the diary --------------------------------------------------------------------------------------------------------
 
-/** One line an age, kept; ages to come stand there empty. */
+/** One line an age, kept; ages to come stand there empty; the last line is of now. */
 export function diaryPanel({ t, ages }) {
-  const rows = ages.map((age) => {
+  const rows = [...ages, null].map((age) => {
     const perplexity = element("span", { class: "lab-diary-value" });
     const text = element("span", { class: "lab-diary-text" });
     const node = element(
       "li", { class: "lab-diary-row" },
-      element("span", { class: "lab-diary-age" }, formatNumber(age, 0)), perplexity, text,
+      element("span", { class: "lab-diary-age" }, age === null ? t("diary_now") : formatNumber(age, 0)), perplexity, text,
     );
     return { age, node, perplexity, text };
   });
@@ -312,9 +328,10 @@ export function diaryPanel({ t, ages }) {
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
     element("p", { class: "lab-note" }, t("diary_kappa")),
   );
-  const draw = ({ diary }) => {
+  const draw = ({ diary, written, perplexity, steps }) => {
+    const latest = steps > 0 ? { age: null, perplexity, pieces: written } : undefined;
     for (const row of rows) {
-      const line = diary.find(({ age }) => age === row.age);
+      const line = row.age === null ? latest : diary.find(({ age }) => age === row.age);
       row.node.classList.toggle("lab-to-come", !line);
       row.perplexity.textContent = line ? formatNumber(line.perplexity ?? Infinity, 1) : "";
       if (line && row.pieces === line.pieces) continue;
@@ -344,8 +361,10 @@ function placesControl({ label, places, format, onPlace, signal }) {
   return { node: range.node, set };
 }
 
-/** The controls of the network: some act at once, others start it again. */
+/** The controls of the network: `knobs` stand in sight, `node` is folded; some act at once, others start it again. */
 export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
+  const cells = spec.cell.choices.map((name) =>
+    buttonControl({ label: t(`cell_${name}`), "data-cell": name, signal, onPress: () => onChange({ cell: name }) }));
   const slider = (name) =>
     placesControl({ label: t(name), places: spec[name].places, format: String, signal, onPlace: (value) => onChange({ [name]: value }) });
   const choice = (name) => selectControl({
@@ -363,19 +382,24 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     onChange: (value) => onChange({ carry: value === "yes" }),
   });
   const sliders = Object.fromEntries(["learning_rate", "num_hiddens", "num_steps", "batch_size", "seed"].map((name) => [name, slider(name)]));
-  const choices = Object.fromEntries(["optimizer", "cell"].map((name) => [name, choice(name)]));
+  const choices = { optimizer: choice("optimizer") };
   const group = (title, ...controls) =>
     element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...controls.map((control) => control.node));
   const node = element(
     "div", { class: "lab-controls" },
     group(t("acts_now"), sliders.learning_rate, clip, choices.optimizer, { node: buttonControl({ label: t("cat"), signal, onPress: onCat }) }),
-    group(t("acts_anew"), choices.cell, sliders.num_hiddens, sliders.num_steps, sliders.batch_size, carry, sliders.seed),
+    group(t("acts_anew"), sliders.num_steps, sliders.batch_size, carry, sliders.seed),
     element("p", { class: "lab-note" }, t("ends")),
   );
+  const knobs = element(
+    "div", { class: "lab-knobs" },
+    element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
+  );
   const draw = (state) => {
+    for (const button of cells) button.setAttribute("aria-pressed", String(button.dataset.cell === state.cell));
     for (const [name, control] of Object.entries({ ...sliders, ...choices })) control.set(state[name]);
     clip.set(state.clip || none);
     carry.set(state.carry ? "yes" : "no");
   };
-  return { node, draw };
+  return { node, knobs, draw };
 }

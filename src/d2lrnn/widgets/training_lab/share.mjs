@@ -12,14 +12,14 @@ const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-se
 const MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
 /** Draw a run on a canvas: a headline, the sentence in its colours, the curve among its rivals, the diary. */
-export function drawPicture(canvas, { report, headline, foot, levelName, ageName, tickName, axisNames }) {
+export function drawPicture(canvas, { report, headline, foot, rule, levelName, ageName, tickName, axisNames }) {
   const { sentence, nats, diary, heldout, levels, tokens, perUpdate, perplexity } = report;
   const perLine = 48;
   const numLines = Math.ceil(sentence.length / perLine);
   const curveTop = 150 + numLines * 62 + 30;
   const diaryTop = curveTop + 380;
   canvas.width = WIDTH;
-  canvas.height = diaryTop + 40 + diary.length * 34 + 70;
+  canvas.height = diaryTop + 40 + diary.length * 34 + 100;
   const pen = canvas.getContext("2d");
   const write = (text, x, y, { font = `22px ${SANS}`, fill = INK, align = "left" } = {}) => {
     Object.assign(pen, { font, fillStyle: fill, textAlign: align, textBaseline: "alphabetic" });
@@ -79,6 +79,7 @@ export function drawPicture(canvas, { report, headline, foot, levelName, ageName
       along += pen.measureText(piece).width;
     }
   });
+  write(rule, MARGIN, canvas.height - 64, { font: `18px ${SANS}`, fill: SOFT });
   write(foot, MARGIN, canvas.height - 36, { font: `18px ${SANS}`, fill: SOFT });
 }
 

@@ -1,12 +1,14 @@
 // Stories: a question to guess at, a run (or two) that ends by itself, and what it came to, measured.
+import { bringBack } from "../shape.mjs";
 import { buttonControl, element } from "../ui.mjs";
 
 /**
- * `run(step, phase)` starts a story's run afresh; `hear(report)` is told every report, and knows when it has ended;
+ * `run(step, phase)` starts a story's run afresh; `hear(report)` is told every report, and knows when it has ended, or, where
+ * the step says `tells`, when the report has what is asked for; `count(report)` says in words how far it is meanwhile;
  * `outcome(i, reports)` gives the values of the words that tell it. `onOpen(i)` hears which story a reader asks for, -1 for
  * none; `show(i)` opens it. `leave` ends a story, because something else begins.
  */
-export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, onOpen }) {
+export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, count, onOpen }) {
   const question = element("p", { class: "d2lrnn-question" });
   const answers = element("div", { class: "d2lrnn-answers", role: "group" });
   const told = element("p", { class: "d2lrnn-outcome", hidden: true });
@@ -20,16 +22,18 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, onO
     class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => onOpen(open === i ? -1 : i),
   }));
 
-  const tell = (words) => {
-    told.textContent = words;
+  const tell = (words, verdict = []) => {
+    told.replaceChildren(...verdict, words);
     told.hidden = false;
-    say(words);
+    say(told.textContent);
   };
   const start = (i, guess, buttons) => {
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === guess)));
-    panel.classList.add("lab-told"); // the guess is made: make room for what is to be seen
-    story = { i, guess, reports: [], begun: false };
+    buttons.forEach((button) => button.classList.remove("d2lrnn-right"));
+    told.classList.remove("d2lrnn-missed");
+    story = { i, guess, buttons, reports: [], begun: false };
     begin();
+    bringBack(panel);
   };
   const begin = () => {
     const { i, reports } = story;
@@ -46,7 +50,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, onO
     story = null;
     titles.forEach((title, k) => title.setAttribute("aria-expanded", String(k === i)));
     panel.hidden = i < 0;
-    panel.classList.remove("lab-told");
+    told.classList.remove("d2lrnn-missed");
     told.hidden = true;
     if (i < 0) return;
     question.textContent = t(`step_${i + 1}_question`);
@@ -59,15 +63,30 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, onO
   const hear = (report) => {
     if (story === null) return;
     if (report.steps < 5) story.begun = true; // reports of the run before are not the story's
-    if (!story.begun || (report.status !== "ended" && report.status !== "diverged")) return;
-    const { i, guess, reports } = story;
+    const { i, guess, buttons, reports } = story;
+    const { tells, right, then } = steps[i];
+    const isOver = report.status === "ended" || report.status === "diverged";
+    if (!story.begun) return;
+    if (!isOver && !(tells && report[tells])) {
+      const far = count(i, report);
+      if (far) told.textContent = far;
+      return;
+    }
+    if (tells && !report[tells]) { // it never came about
+      story = null;
+      tell(t("step_never"));
+      return;
+    }
     reports.push(report);
-    if (reports.length <= (steps[i].then ? 1 : 0)) {
+    if (reports.length <= (then ? 1 : 0)) {
       begin();
       return;
     }
     story = null;
-    tell(`${t(guess === steps[i].right ? "step_right" : "step_wrong")} ${t(`step_${i + 1}_outcome`, outcome(i, reports))}`);
+    buttons[right].classList.add("d2lrnn-right");
+    told.classList.toggle("d2lrnn-missed", guess !== right);
+    const verdict = element("b", { class: "d2lrnn-verdict" }, t(guess === right ? "step_right" : "step_wrong"));
+    tell(t(`step_${i + 1}_outcome`, outcome(i, reports)), [verdict, " "]);
   };
   onReset(() => choose(-1));
   const node = element(
