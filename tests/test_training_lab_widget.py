@@ -92,6 +92,7 @@ def test_a_report_has_what_the_stage_shows(lab: TrainingLab) -> None:
     states = torch.frombuffer(bytearray(base64.b64decode(report["states"])), dtype=torch.int8).view(96, 16)
     H, _ = lab.model.rnn(lab.model.encode_inputs(torch.tensor([ids])))
     torch.testing.assert_close(states.float() / 127, H[:, 0].detach(), atol=0.01, rtol=0)
+    assert len("".join(piece for piece, _ in report["written"])) == 60, "what it writes now"
     assert report["norms"]["xs"][-1] == report["tokens"] and report["longest"] == max(report["norms"]["ys"])
 
 

@@ -75,9 +75,9 @@ def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page
     expect(now(page)).to_contain_text("read nothing yet")
     fresh, start = surprisal(page), perplexity(page)
     assert fresh > 0.5 and 20 < start < 40
+    expect(page.locator(".lab-beaten")).to_have_count(0)
     press(page, "normal")
     press(page, "Start")
-    expect(page.locator(".lab-beaten")).to_have_count(0)
     expect(now(page)).to_contain_text("better than the 2-gram. Next: the 3-gram (5.41).", timeout=LONG_MS)
     press(page, "Pause")
     has_status(page, "paused")

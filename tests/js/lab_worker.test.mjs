@@ -53,6 +53,7 @@ test("a fresh run is reported at once: nothing read, the levels to beat, a first
   assert.ok(Math.abs(heldout.ys[0] / new Set(TEXT).size - 1) < 0.5, `${heldout.ys[0]} before it has learned anything`);
   assert.deepEqual([perplexity, diary.length, diary[0].age, diary[0].pieces.flat().filter((piece) => piece.length).join("").length], [heldout.ys[0], 1, 0, 60]);
   assert.deepEqual([nats.length, top.length, states.length], [sentence.length - 1, sentence.length - 1, 16 * sentence.length]);
+  assert.equal(last().written.map(([piece]) => piece).join("").length, 60, "what it writes now");
   assert.equal(turns, 0, "it waits for the reader");
 });
 

@@ -333,7 +333,8 @@ class _Run(Callback):
 
     def write(self, length: int) -> str:
         """So many characters, after the text's first four; nothing where its numbers are lost."""
-        if not math.isfinite(self.heldout.last or math.inf):
+        is_finite = all(bool(weights.isfinite().all()) for weights in self.model.parameters())
+        if not is_finite or not math.isfinite(self.heldout.last or math.inf):
             return ""
         generator = torch.Generator(self.model.device).manual_seed(self.lab.seed + 2)
         written = generate(self.model, self.text.vocab, self.prefix, length, temperature=0.7, generator=generator)

@@ -266,7 +266,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     now.set(...sentence());
     reading.draw(report);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
-    const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? 0 : next?.order ?? -1 };
+    const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
     curve.draw({ report: shown, ghosts, flash, now: performance.now() });
     norms.draw({ report, clip: settings.clip }, order.cat > 0 || more.open);
     diary.draw(report);
