@@ -60,6 +60,7 @@ def test_it_writes_at_four_temperatures_and_repeats_itself_with_the_same_seed() 
     network = d.load_pretrained()
     greedy = d.generate(network.model, network.vocab, "the tide ", 80, temperature=0)
     assert greedy == "the tide " + widgets[0][0] == "the tide " + widgets[2][0]
+    assert list(NextCharacter(temperature=1.2).writings) == [0, 1.2, 1, 1.5]
     assert set(NextCharacter(kind="top-k", top_k=1).writings.values()) == {widgets[0][0]}
 
 

@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it goes round in a circle of 26 letters; at 1.5, 31 of 80 are improbable."
+NOW = "At temperature 0 it goes round in a circle of 26 letters; at 1.5, 31 of 80 letters are improbable."
 
 
 @pytest.fixture
@@ -92,10 +92,10 @@ def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
 
 
 def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locator) -> None:
-    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣”, at temperature 1")
+    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣”, at temperature 1: “w” has 0.091")
     expect(widget.locator(".next-came")).to_have_text("w")
     widget.locator(".next-written").nth(3).locator(".next-letter").nth(1).click()
-    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣u”, at temperature 1.5")
+    expect(widget.locator(".next-caption")).to_contain_text("After “the␣tide␣u”, at temperature 1.5: “s” has ")
     column = widget.get_by_role("slider", name="Written at temperature 1.5")
     expect(column).to_have_value("2")
     column.press("ArrowRight")
@@ -104,14 +104,14 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     column.press("End")
     expect(column).to_have_value("80")
     widget.get_by_role("slider", name="Written at temperature 0", exact=True).press("ArrowRight")
-    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣t”, at temperature 0")
+    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣t”, at temperature 0: “h” has 1")
 
 
 def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     slider, value = cut(widget), widget.locator(".next-value")
     expect(value).to_have_text("Drag the line: it cuts the tail.")
     expect(slider).to_have_attribute("aria-valuetext", "top-p all keeps 27 of 27.")
-    box = slider.bounding_box()
+    box = widget.locator(".next-cells").bounding_box()
     y = box["y"] + 40
     widget.page.mouse.move(box["x"] + box["width"] - 2, y)
     widget.page.mouse.down()
@@ -134,6 +134,57 @@ def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     assert written(widget) == list(NextCharacter(kind="top-k", top_k=22).writings.values())
     slider.press("End")
     expect(widget.get_by_role("status")).to_contain_text("top-k all keeps 27 of 27.")
+
+
+def test_the_knob_can_be_taken_on_both_sides(widget: Locator) -> None:
+    slider = cut(widget)
+    for side in (-20, 20):
+        slider.press("End")
+        box = widget.locator(".next-line").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 2
+        widget.page.mouse.move(x + side, y)
+        widget.page.mouse.down()
+        widget.page.mouse.move(x - 150, y)
+        widget.page.mouse.up()
+        assert int(slider.get_attribute("aria-valuenow")) < 25
+
+
+def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
+    caption = widget.locator(".next-caption")
+    widget.locator(".next-cell").first.hover()
+    expect(caption).to_contain_text("“t” has 0.26")
+    widget.locator(".d2lrnn-now").hover()
+    expect(caption).to_contain_text("“w” has 0.091")
+    expect(widget.locator(".next-level")).to_have_text(["0.2"])
+
+
+def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
+    slider = widget.get_by_role("slider", name="temperature 0.7").and_(widget.locator(".d2lrnn-range"))
+    expect(slider).to_have_value("0.7")
+    others = written(widget)
+    slider.press("End")
+    expect(widget.locator(".next-caption")).to_contain_text("at temperature 2")
+    texts = written(widget)
+    assert texts[1] == NextCharacter(temperature=2).writings[2]
+    assert texts[0] == others[0] and texts[2:] == others[2:]
+    widget.locator(".next-head .d2lrnn-range").press("Home")
+    assert written(widget)[1] == others[0]
+    expect(widget.locator(".next-value")).to_contain_text("Outlined: the model")
+    expect(widget.get_by_text("Earlier runs")).to_be_hidden()
+    widget.get_by_role("button", name="Reset").click()
+    assert written(widget) == others
+
+
+def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=720, height=1000) as (page, record):
+        widget = show(page, tmp_path, NextCharacter())
+        widget.get_by_role("button", name="Only three letters").click()
+        widget.get_by_role("button", name="hardly any").click()
+        told = re.search(r"Of 80 letters (\d+) instead", widget.locator(".d2lrnn-outcome").inner_text())[1]
+        assert all(len(text) == 80 for text in written(widget))
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of 80 letters")
+        expect(widget.locator(".next-count").last).to_have_text(f"{told} improbable")
+        assert record.errors == []
 
 
 def test_runs_are_kept_and_a_reset_forgets_them(widget: Locator) -> None:
@@ -159,7 +210,7 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only three letters").click()
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Yes\. \d of 80 instead of 31"))
+    expect(told).to_contain_text(re.compile(r"^Yes\. Of 80 letters \d instead of 31"))
     widget.get_by_role("button", name="Only one letter").click()
     assert len(set(written(widget))) == 4, "the question finds them uncut"
     widget.get_by_role("button", name="4", exact=True).click()

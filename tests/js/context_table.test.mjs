@@ -8,6 +8,7 @@ import {
   createCounts, findCopies, formatShare, longestCopy, possibleContexts, predict, ranking, tidyStart, write, writings,
 } from "../../src/d2lrnn/widgets/context_table/maths.mjs";
 import { outcomes } from "../../src/d2lrnn/widgets/context_table/index.mjs";
+import { surprisalOf } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
 import { countContexts, countNgrams, ngramProbs, randomSource, scoreNgram } from "../../src/d2lrnn/widgets/core.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -154,7 +155,7 @@ test("the right answers of the guided steps are right, and their outcomes say so
     const [, ...others] = writings(COUNTS, SOURCE, start, seed);
     assert.ok(others.every(({ text }) => text[0] === "u"), `seed ${seed}`);
   }
-  assert.match(t("step_2_answer_3"), /2-gram/);
+  assert.match(t(`step_2_answer_${unknown.right + 1}`), /follows “q”/);
 
   const empty = WALK.filter(({ order }) => order < MAX_ORDER);
   assert.equal(t(`step_3_answer_${walk.right + 1}`), String(empty.length));
@@ -193,6 +194,11 @@ test("typed text becomes letters and spaces, and not many", () => {
   assert.equal(long.length, MAX_START);
   assert.match(long, /^[a-z ]+$/);
   assert.equal(tidyStart(`${"a".repeat(50)}bc`), `${"a".repeat(38)}bc`, "the end is kept");
+});
+
+test("a small surprisal is not rounded to nothing", () => {
+  const t = translator("en", SPEC.words);
+  assert.deepEqual([-Math.log2(0.99), 0.001, 0.2, 7.48].map((bits) => surprisalOf(bits, t)), ["0.01 bits", "<0.01 bits", "0.2 bits", "7.5 bits"]);
 });
 
 test("shares are never rounded to all or nothing", () => {

@@ -6,7 +6,7 @@ import test from "node:test";
 import { reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
 import { nowValues, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
 import {
-  MAX_TEXT, NUM_WRITTEN, TEMPERATURES, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
+  FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, TEMPERATURES, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
   write, writings,
 } from "../../src/d2lrnn/widgets/next_character/maths.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -74,6 +74,16 @@ test("what the figure opens with: a circle at 0, and more improbable letters the
   assert.equal(nowValues(all, 10, t).does, "always takes the likeliest letter");
 });
 
+test("one column has the reader's temperature, and what is known is not written again", () => {
+  assert.equal(TEMPERATURES[FREE_COLUMN], SPEC.controls.temperature.default);
+  const all = writings(NETWORK, DEFAULT);
+  const warmer = writings(NETWORK, { ...DEFAULT, temperature: 1.5 }, all);
+  warmer.forEach((each, column) => assert.equal(each === all[column], column !== FREE_COLUMN));
+  assert.equal(textOf(warmer[FREE_COLUMN]), textOf(all.at(-1)));
+  writings(NETWORK, { ...DEFAULT, seed: 3 }, all).slice(1).forEach((each, i) => assert.notEqual(textOf(each), textOf(all[i + 1])));
+  for (const temperature of [0, 0.1, 2]) assert.equal(textOf(writings(NETWORK, { ...DEFAULT, temperature })[FREE_COLUMN]).length, NUM_WRITTEN);
+});
+
 test("a bound for top-p keeps as many letters as were asked for", () => {
   for (const { letters } of writings(NETWORK, DEFAULT).slice(1)) {
     for (const { probs } of letters.slice(0, 20)) {
@@ -95,6 +105,7 @@ test("the right answers of the guided steps are right, and their outcomes say so
   const [three, one, enough] = outcomes(NETWORK, DEFAULT).map((outcome) => outcome());
   assert.ok(three.now < three.before / 5, "hardly any");
   assert.equal(t(`step_1_answer_${SPEC.steps[0].right + 1}`), "hardly any");
+  assert.equal(one.count, 1, "so that all write what temperature 0 writes");
   assert.equal(t(`step_2_answer_${SPEC.steps[1].right + 1}`), String(one.count));
   assert.equal(t(`step_3_answer_${SPEC.steps[2].right + 1}`), `${enough.few} and ${enough.many}`);
 });

@@ -4,7 +4,7 @@ import { buttonControl, element, explorable, formatNumber, prefersReducedMotion 
 import {
   LINE_LENGTH, MAX_ORDER, alongLine, countInSteps, createCounts, predict, ranking, tidyStart, writings,
 } from "./maths.mjs";
-import { detailsPanel, linePanel, sentenceOf, writingsPanel } from "./panels.mjs";
+import { detailsPanel, linePanel, sentenceOf, surprisalOf, writingsPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLICE_MS = 8;
@@ -38,19 +38,31 @@ function countSlowly({ text, numTrain, vocab, signal, onDone }) {
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 
-/** The field with the beginning; what it shows is left alone as long as it means the same. */
+/** The field with the beginning; what it shows is left alone as long as it means the same, and a note says what is read. */
 function startField({ t, onStart, signal }) {
   const input = element("input", { type: "text", class: "d2lrnn-text ctx-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   const read = (event) => {
-    if (!event.isComposing) onStart(tidyStart(input.value)); // else an input method is still at work
+    if (event.isComposing) return; // an input method is still at work
+    tell();
+    onStart(tidyStart(input.value));
+  };
+  const note = element("p", { class: "ctx-note", hidden: true });
+  const tell = () => {
+    const start = tidyStart(input.value);
+    note.hidden = input.value.toLowerCase() === start;
+    note.textContent = t("read_as", { start: start.trim() === "" ? t("read_as_nothing") : `“${start}”` });
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
   const node = element("label", { class: "ctx-start" }, element("span", {}, t("go_on")), input);
   const draw = (start) => {
-    if (input.value !== start && tidyStart(input.value) !== start) input.value = start;
+    if (input.value !== start && tidyStart(input.value) !== start) force(start);
   };
-  return { node, draw, force: (start) => (input.value = start) };
+  const force = (start) => {
+    input.value = start;
+    tell();
+  };
+  return { node, note, draw, force };
 }
 
 function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
@@ -100,7 +112,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   });
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
-    now.node, waiting, element("div", { class: "ctx-tools" }, field.node, again), rows.node, along.node,
+    now.node, waiting, element("div", { class: "ctx-tools" }, field.node, again, field.note), rows.node, along.node,
     guided, fold(t("more"), details.node),
     footRow({ t, reset: () => { halt(); reset(); field.force(model.get("start")); }, link, say, signal }),
   );
@@ -153,7 +165,7 @@ export function outcomes(t, { levels, counts, steps }) {
     { unseen: asked.context, seen: answering.context, letter: counts.vocab[ranking(probs)[0]] },
     {
       empty: steps.filter(({ order }) => order < MAX_ORDER).length, letter: hardest.letter,
-      bits: t("surprisal", { bits: formatNumber(hardest.bits, 1) }),
+      bits: surprisalOf(hardest.bits, t),
     },
   ];
 }

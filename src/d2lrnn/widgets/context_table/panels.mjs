@@ -22,17 +22,18 @@ export function writingsPanel({ t, now, levels, chapters, signal }) {
   const rows = levels.map(({ order, perplexity }) => {
     const text = element("p", { class: "ctx-text", translate: "no" });
     const copied = element("span", { class: "ctx-copied-share" });
-    const score = element("span", { class: `ctx-score${perplexity === lowest ? " ctx-lowest" : ""}`, hidden: true },
-      t("score", { value: formatNumber(perplexity) }), perplexity === lowest ? ` ▾ ${t("lowest")}` : "");
+    const score = element("span", { class: "ctx-score" });
+    const told = formatNumber(perplexity) + (perplexity === lowest ? " ▾" : "");
     const name = element("span", { class: "ctx-name" }, t("n_gram", { n: order }));
-    return { node: element("li", { class: "ctx-writing" }, name, text, copied, score), text, copied, score };
+    return { node: element("li", { class: "ctx-writing" }, name, text, copied, score), text, copied, score, told, best: perplexity === lowest };
   });
   const key = t.raw("key").split("{underlined}");
   const node = element(
     "div", { class: "ctx-writings" },
     element("div", { class: "ctx-head" },
-      element("p", {}, key[0], element("u", { class: "ctx-copy" }, t("underlined")), key[1].replace("{min}", String(SHORTEST_COPY))),
-      element("p", {}, t("copied"))),
+      element("div", {}, element("p", {}, t("n_gram_is", { n: t("n_gram", { n: MAX_ORDER }), letters: MAX_ORDER - 1 })),
+        element("p", {}, key[0], element("u", { class: "ctx-copy" }, t("underlined")), key[1].replace("{min}", String(SHORTEST_COPY)))),
+      element("p", { class: "ctx-heads" }, element("span", {}, t("copied")), " ", element("span", {}, t("score")))),
     element("ol", { class: "ctx-rows" }, ...rows.map((row) => row.node)),
   );
   let shown = null;
@@ -68,7 +69,10 @@ export function writingsPanel({ t, now, levels, chapters, signal }) {
     node,
     play: () => shown !== null && play(),
     draw(writings, scores, { animate }) {
-      for (const { score } of rows) score.hidden = !scores;
+      for (const { score, told, best } of rows) {
+        score.textContent = scores ? told : t("level_guess");
+        score.classList.toggle("ctx-lowest", scores && best);
+      }
       if (writings === shown) return;
       shown = writings;
       if (animate) play();
@@ -81,6 +85,11 @@ export function writingsPanel({ t, now, levels, chapters, signal }) {
   };
 }
 
+/** A surprisal in words; a small one is not rounded to nothing. */
+export function surprisalOf(bits, t) {
+  return t("surprisal", { bits: bits < 0.005 ? "<0.01" : formatNumber(bits, bits < 0.095 ? 2 : 1) });
+}
+
 /** What is the case at one letter of the line, in words: [{ template, values }]. */
 export function wordsOf({ past, letter, answering, order, p, bits, followed }, t) {
   const { context, total } = answering;
@@ -88,7 +97,7 @@ export function wordsOf({ past, letter, answering, order, p, bits, followed }, t
   const times = total === 1 ? t("times_once") : t("times", { count: count(total) });
   const values = { n, times, context: context === "" ? t("no_context") : quoted(context), lost: quoted(past) };
   const first = context.length === past.length ? t.raw("met") : context === "" ? t.raw("fell_far") : t.raw("fell");
-  const surprisal = t("surprisal", { bits: formatNumber(bits, 1) });
+  const surprisal = surprisalOf(bits, t);
   const second = { letter: quoted(letter), p: formatProbability(p), bits: surprisal };
   return [{ template: first, values }, { template: followed ? t.raw("gives") : t.raw("gives_new"), values: second }];
 }
@@ -112,7 +121,7 @@ export function linePanel({ t, line, min, max, onPlace, button, signal }) {
   });
   const axis = element(
     "span", { class: "ctx-axis" },
-    element("span", {}, t("n_gram", { n: MAX_ORDER })), element("span", {}, t("n_gram", { n: 1 })), element("span", {}, t("bits")),
+    element("span", {}, t("n_gram", { n: MAX_ORDER })), element("span", {}, t("n_gram", { n: 1 })),
   );
   const track = element("div", {
     class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line", { line: line.trim() }), "aria-valuemin": min, "aria-valuemax": max,
@@ -164,8 +173,9 @@ export function linePanel({ t, line, min, max, onPlace, button, signal }) {
   return {
     node: element(
       "div", { class: "ctx-walk" },
-      element("div", { class: "ctx-head" },
-        element("p", {}, element("b", {}, t("line_title")), " ", t("line_key")), button),
+      element("div", { class: "ctx-head" }, element("p", {}, element("b", {}, t("line_title"))), button),
+      element("p", { class: "ctx-legend" },
+        ...["stack", "bits"].map((kind) => element("span", {}, element("i", { class: `ctx-mark-${kind}` }), t(`key_${kind}`)))),
       track, words,
     ),
     draw(allSteps, wanted) {

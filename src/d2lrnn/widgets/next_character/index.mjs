@@ -1,10 +1,10 @@
 // What comes next: a trained network writes at four temperatures at once, and the tail of its distribution can be cut.
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, fill, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, explorable, fill, formatProbability, visibleCharacter } from "../ui.mjs";
 import { loadModel } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  NUM_WRITTEN, countImprobable, countKept, cutOf, distributionAt, findCircle, readable, topPFor, writings,
+  FREE_COLUMN, NUM_WRITTEN, countImprobable, countKept, cutOf, distributionAt, findCircle, readable, topPFor, writings,
 } from "./maths.mjs";
 import { columnsPanel, cutPanel, shadedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
@@ -25,7 +25,10 @@ function cutValue({ kind, top_k, top_p }, t) {
   return value === SPEC.controls[kind === "top-k" ? "top_k" : "top_p"].max ? t("all") : String(Number(value.toFixed(4)));
 }
 
-/** What is the case after `length` letters, as values for the words of `now`. */
+/** The words for what is the case after `length` letters. */
+const nowWords = ({ count }) => (count === 1 ? "now_one" : "now");
+
+/** What is the case after `length` letters, as values for these words. */
 export function nowValues(all, length, t) {
   const [first, last] = [all[0], all.at(-1)];
   const circle = findCircle(first.letters.slice(0, length).map(({ character }) => character).join(""));
@@ -53,9 +56,10 @@ function build(context) {
   if (model.get("compact")) return buildCompact({ ...context, network });
   const size = network.vocab.length;
   let shown = null; // the state on the screen
-  let run = { key: null, all: null };
+  let run = { key: null, all: [] };
   let runs = [];
   let forget = false;
+  let atOnce = false; // what a guided step sets is written at once: its outcome speaks of the finished texts
 
   const now = nowLine();
   const input = element("input", { type: "text", class: "d2lrnn-text next-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
@@ -67,10 +71,14 @@ function build(context) {
   const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
   const columns = columnsPanel({
     t, signal, onLetter: (column, place) => commit({ column, place }),
-    onProgress: (length) => now.set(...emphasised(t.raw("now"), nowValues(run.all, length, t))),
+    onTemperature: (temperature) => commit({ temperature, column: FREE_COLUMN, place: shown.column === FREE_COLUMN ? shown.place : 0 }),
+    onProgress: (length) => {
+      const values = nowValues(run.all, length, t);
+      now.set(...emphasised(t.raw(nowWords(values)), values));
+    },
   });
   const chart = cutPanel({
-    t, size, signal,
+    t, size, signal, onLook: (row) => tell(row),
     onKeep: (count) => {
       const { temperature, letters } = run.all[shown.column];
       const tempered = reshapeProbs(letters[shown.place].probs, { temperature });
@@ -84,13 +92,20 @@ function build(context) {
   const value = element("p", { class: "next-value" });
   const kept = element("div", { class: "next-runs" });
   const earlier = fold(t("runs"), kept);
+  const setAtOnce = (values) => {
+    atOnce = true;
+    commit(values);
+    columns.finish();
+    queueMicrotask(() => (atOnce = false)); // after the figure is drawn
+  };
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, set: commit, onReset, say, signal, outcome: (i) => outcomes(network, context.state())[i](),
+    t, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, outcome: (i) => outcomes(network, context.state())[i](),
   });
   onReset(() => {
     forget = true;
     runs = [];
     drawRuns();
+    chart.lookAway();
   });
   el.append(element(
     "div", { class: "d2lrnn-shape next" },
@@ -112,6 +127,11 @@ function build(context) {
         element("dt", {}, String(temperature)), element("dd", {}, letters.map(({ character }) => character).join("")),
       ])))));
   }
+  // What stands over the bars: where we are, and the probability of one letter.
+  let place = null;
+  const tell = ({ character, after }) => caption.replaceChildren(
+    ...emphasised(t.raw("chart"), { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after) }),
+  );
   const draw = (state) => {
     const before = shown;
     shown = state;
@@ -120,25 +140,28 @@ function build(context) {
     const cut = cutOf(state);
     const key = JSON.stringify([state.text, state.seed, cut]);
     const isNew = key !== run.key;
-    if (isNew) {
+    const isWarmer = before !== null && before.temperature !== state.temperature; // its column is written at once
+    if (isNew || isWarmer) {
       // A run that has been written to its end is kept.
-      if (before !== null && columns.written() && !forget) {
+      if (before !== null && !isWarmer && columns.written() && !forget) {
         runs = [{ state: before, all: run.all }, ...runs].slice(0, SPEC.presets.sizes.runs_kept);
         drawRuns();
       }
-      run = { key, all: writings(network, state) };
+      run = { key, all: writings(network, state, run.all) };
     }
     forget = false;
-    columns.draw(run.all, state, { animate: before !== null && isNew });
+    columns.draw(run.all, state, { animate: before !== null && isNew && !isWarmer && !atOnce });
     const writing = run.all[state.column];
     const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
-    caption.replaceChildren(...emphasised(t.raw("chart"), { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature }));
-    value.textContent = distribution.kept === size ? t("uncut") : `${cutWords} ${t("chart_key")}`;
+    place = { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature };
+    const isOwn = distribution.kept === size && writing.temperature === 1;
+    value.textContent = (distribution.kept === size ? t("uncut") : cutWords) + (isOwn ? "" : ` ${t("chart_key")}`);
     chart.draw(distribution, writing.letters[state.place].character, cutWords);
     if (before === null) return;
-    say(t("spoken", { now: fill(t.raw("now"), nowValues(run.all, NUM_WRITTEN, t)), cut: cutWords }));
+    const values = nowValues(run.all, NUM_WRITTEN, t);
+    say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
   };
   drawRuns();
   input.value = model.get("text");

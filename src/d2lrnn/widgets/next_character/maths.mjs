@@ -5,6 +5,8 @@ import SPEC from "./spec.json" with { type: "json" };
 
 const SIZES = SPEC.presets.sizes;
 export const TEMPERATURES = SIZES.temperatures;
+/** The column whose temperature the reader sets. */
+export const FREE_COLUMN = SIZES.free_column;
 export const NUM_WRITTEN = SIZES.num_written;
 export const MAX_TEXT = SPEC.controls.text.max;
 /** A letter of fewer bits is not called improbable. */
@@ -77,9 +79,18 @@ export function countImprobable(letters, length = letters.length) {
   return letters.slice(0, length).filter(({ bits }) => bits > IMPROBABLE_BITS).length;
 }
 
-/** The four writings of a state. */
-export function writings(network, { text, seed, ...state }) {
-  return TEMPERATURES.map((temperature) => ({ temperature, letters: write(network, text, temperature, cutOf(state), seed) }));
+/** The four temperatures of a state. */
+export function temperaturesOf({ temperature = TEMPERATURES[FREE_COLUMN] }) {
+  return TEMPERATURES.map((fixed, column) => (column === FREE_COLUMN ? temperature : fixed));
+}
+
+/** The four writings of a state; what `known` already holds with the same key is taken from there. */
+export function writings(network, { text, seed, ...state }, known = []) {
+  const cut = cutOf(state);
+  return temperaturesOf(state).map((temperature) => {
+    const key = JSON.stringify([text, seed, cut, temperature]);
+    return known.find((each) => each.key === key) ?? { key, temperature, letters: write(network, text, temperature, cut, seed) };
+  });
 }
 
 /** The distribution at a place of a writing: letters by falling probability, [{ character, before, after }], and how many are kept. */

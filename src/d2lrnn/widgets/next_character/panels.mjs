@@ -1,7 +1,9 @@
 // What the figure of the next character shows: four writings at once, and the distribution with its cut.
+import { linearTicks } from "../charts.mjs";
 import { dragOn, motion } from "../shape.mjs";
-import { element, formatProbability, visibleCharacter } from "../ui.mjs";
-import { IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
+import { element, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
+import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
+import SPEC from "./spec.json" with { type: "json" };
 
 const LETTERS_A_SECOND = 18;
 const MOST_BITS = 8; // a letter of so many bits is as dark as any
@@ -24,15 +26,17 @@ export function shadedKey(template, word) {
   return element("p", { class: "next-key" }, before, mark, after);
 }
 
-/** Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. */
-export function columnsPanel({ t, onLetter, onProgress, signal }) {
+/**
+ * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. One
+ * column has a slider for its temperature.
+ */
+export function columnsPanel({ t, onLetter, onTemperature, onProgress, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   let all = null;
   let length = 0;
   let here = { column: 0, place: 0 };
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
-    const note = t(`note_${column}`);
     const box = element("div", { class: "next-written", translate: "no" });
     box.addEventListener("click", (event) => {
       const place = spans[column].indexOf(event.target);
@@ -40,12 +44,16 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
     }, { signal });
     // The keys' way along the letters: a slider that cannot be seen, over them. What they say stays text.
     const keys = element("input", {
-      type: "range", class: "next-keys", min: 1, max: NUM_WRITTEN, value: 1, "aria-label": t("column", { temperature }),
+      type: "range", class: "next-keys", min: 1, max: NUM_WRITTEN, value: 1,
     });
     keys.addEventListener("input", () => onLetter(column, Number(keys.value) - 1), { signal });
-    const head = element("p", { class: "next-head" }, element("span", {}, t("temperature"), " ", element("b", {}, String(temperature))),
-      element("span", { class: "next-note" }, note), " ", count);
-    return { node: element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys)), box, keys, count };
+    const number = element("b", {}, String(temperature));
+    const name = element("span", {}, t("temperature"), " ", number);
+    const slider = column === FREE_COLUMN
+      ? rangeControl({ label: name, min: 0, max: SPEC.controls.temperature.max, step: 0.1, onInput: onTemperature, signal }) : null;
+    const head = element("div", { class: "next-head" },
+      ...(slider ? [slider.node] : [name, element("span", { class: "next-note" }, t(`note_${column}`))]), " ", count);
+    return { node: element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys)), box, keys, count, number, slider };
   });
   let spans = columns.map(() => []);
   const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
@@ -81,6 +89,10 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
   return {
     node,
     play: () => all !== null && play(),
+    finish: () => {
+      pen.stop();
+      if (all !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
+    },
     written: () => all !== null && length === NUM_WRITTEN,
     draw(writings, { column, place }, { animate }) {
       here = { column, place };
@@ -91,6 +103,13 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
           columns[i].box.replaceChildren(...made);
           return made;
         });
+        all.forEach(({ temperature }, i) => {
+          const { keys, number, slider } = columns[i];
+          number.textContent = String(Number(temperature.toFixed(2)));
+          keys.setAttribute("aria-label", t("column", { temperature: number.textContent }));
+          slider?.set(temperature, number.textContent);
+        });
+        pen.stop();
         if (animate) {
           length = -1;
           play();
@@ -105,7 +124,7 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
  * The letters by falling probability; what lies right of the line is cut off. The line is a slider from 1 letter to all
  * of them: drag it, or use the arrow keys.
  */
-export function cutPanel({ t, size, onKeep, signal }) {
+export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const cells = Array.from({ length: size }, () => {
     const outline = element("i", { class: "next-outline" });
     const bar = element("i", { class: "next-bar" });
@@ -113,14 +132,24 @@ export function cutPanel({ t, size, onKeep, signal }) {
     return { node: element("span", { class: "next-cell" }, element("span", { class: "next-track" }, bar, outline), name), outline, bar, name };
   });
   const line = element("span", { class: "next-line" });
+  const grid = element("span", { class: "next-grid", "aria-hidden": "true" });
+  const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), line);
   const chart = element("div", { class: "next-chart", role: "slider", tabindex: 0, "aria-valuemin": 1, "aria-valuemax": size },
-    element("span", { class: "next-cells", "aria-hidden": "true" }, ...cells.map(({ node }) => node)), line);
+    box);
   let kept = size;
+  let shown = null; // rows, and the one whose probability is told while the pointer is elsewhere
   const keep = (wanted) => {
     const count = Math.min(size, Math.max(1, wanted));
     if (count !== kept) onKeep(count);
   };
-  dragOn(chart, { axis: "x", move: ({ x }) => keep(Math.round(x * size)), signal });
+  // The chart takes a finger beside the bars too, where the line's knob stands out.
+  const letterAt = (event) => {
+    const { left, width } = box.getBoundingClientRect();
+    return (size * (event.clientX - left)) / width;
+  };
+  dragOn(chart, { axis: "x", move: ({ event }) => keep(Math.round(letterAt(event))), signal });
+  chart.addEventListener("pointermove", (event) => onLook(shown.rows[Math.floor(letterAt(event))] ?? shown.row), { signal });
+  chart.addEventListener("pointerleave", () => onLook(shown.row), { signal });
   chart.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: kept - 1, ArrowDown: kept - 1, ArrowRight: kept + 1, ArrowUp: kept + 1, Home: 1, End: size, PageDown: kept - 5, PageUp: kept + 5 }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -130,6 +159,13 @@ export function cutPanel({ t, size, onKeep, signal }) {
   const draw = ({ rows, kept: count }, came, cutWords) => {
     kept = count;
     const highest = Math.max(...rows.map(({ before, after }) => Math.max(before, after)));
+    grid.replaceChildren(...linearTicks(highest, 2).slice(1).map((tick) => {
+      const level = element("i", { class: "next-level" }, String(tick));
+      level.style.setProperty("bottom", `${((100 * tick) / highest).toFixed(2)}%`);
+      return level;
+    }));
+    shown = { rows, row: rows.find(({ character }) => character === came) };
+    onLook(shown.row);
     rows.forEach(({ character, before, after }, i) => {
       const { node, outline, bar, name } = cells[i];
       outline.style.setProperty("height", `${((100 * before) / highest).toFixed(2)}%`);
@@ -143,5 +179,5 @@ export function cutPanel({ t, size, onKeep, signal }) {
     chart.setAttribute("aria-valuenow", count);
     chart.setAttribute("aria-valuetext", cutWords);
   };
-  return { node: chart, draw };
+  return { node: chart, draw, lookAway: () => onLook(shown.row) };
 }
