@@ -23,7 +23,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     t, steps: SPEC.steps, set: commit, onReset, say, signal,
     outcome: () => {
       const { distances, cut, guesses } = derive(state());
-      return { p: formatProbability(guesses[1].p), distance: short(distances.at(-1)), peak: short(distances[cut - 1]) };
+      const [peak, left] = [distances[cut - 1], distances.at(-1)];
+      return { p: formatProbability(guesses[1].p), distance: short(left), peak: short(peak), part: Number((peak / left).toPrecision(1)) };
     },
   });
   const root = element(

@@ -63,7 +63,7 @@ export function sentence({ text, forgotten, kept, guesses }) {
   if (text === "") return ["now_empty", {}];
   const [whole, other] = guesses;
   const values = { forgotten: tail(forgotten), kept: tail(kept), other: inOne(other), whole: inOne(whole) };
-  if (kept === "") return ["now_nothing", values];
+  if (kept === "") return ["now_nothing", { ...values, letter: other.written[0], p: formatProbability(other.p) }];
   if (whole.written !== other.written) return ["now_differ", values];
   return [other.written === " " ? "now_space" : "now_same", { ...values, other: wordOf(other).written }];
 }
@@ -275,15 +275,16 @@ export function guessCards({ t }) {
     const word = element("p", { class: "cut-word" }, stem, written);
     return { caption, stem, written, next, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
   });
-  const draw = ({ kept, guesses }) => {
+  const draw = ({ text, kept, guesses }) => {
     const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: tail(kept, 9) })];
     cards.forEach((card, i) => {
-      const { stem, written } = wordOf(guesses[i], 12);
+      const { stem, written } = text === "" ? { stem: "", written: "" } : wordOf(guesses[i], 12);
+      card.word.classList.toggle("cut-unsure", guesses[i].p < 0.15); // little more than chance
       card.caption.textContent = captions[i];
       card.stem.textContent = stem;
       card.written.textContent = written;
       card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
-      card.next.textContent = t(guesses[i].written[0] === " " ? "next_space" : "next", {
+      card.next.textContent = text === "" ? "\u00a0" : t(guesses[i].written[0] === " " ? "next_space" : "next", {
         character: guesses[i].written[0], p: formatProbability(guesses[i].p),
       });
     });
