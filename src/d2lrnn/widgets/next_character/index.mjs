@@ -156,8 +156,8 @@ function build(context) {
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     place = { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature };
-    const isOwn = distribution.kept === size && writing.temperature === 1;
-    value.textContent = (distribution.kept === size ? t("uncut") : cutWords) + (isOwn ? "" : ` ${t("chart_key")}`);
+    const isCut = distribution.kept < size;
+    value.textContent = isCut ? `${cutWords} ${t("chart_key")}` : t(writing.temperature === 1 ? "uncut" : "chart_key");
     chart.draw(distribution, writing.letters[state.place].character, cutWords);
     if (before === null) return;
     const values = nowValues(run.all, NUM_WRITTEN, t);
