@@ -8,6 +8,7 @@ import { element, formatNumber, formatProbability, rangeControl, svg, visibleCha
 export const LEFT = 30;
 const RIGHT = 6;
 const WIDEST_COLUMN = 26;
+const NARROWEST_PLOT = 280; // a short text has wide columns, so that the captions have room
 const HANDLE = 44;
 const LETTERS = 34;
 const CAPTION = 20;
@@ -21,7 +22,8 @@ const PLOT = 54;
  * read what is to its left; so the difference begins right of the cut, and the last column is the state that guesses.
  */
 export function layoutOf(width, count) {
-  const column = Math.min(WIDEST_COLUMN, (width - LEFT - RIGHT) / (count + 1));
+  const room = width - LEFT - RIGHT;
+  const column = Math.min(room / (count + 1), Math.max(WIDEST_COLUMN, NARROWEST_PLOT / (count + 1)));
   const map = HANDLE + LETTERS + CAPTION;
   const plot = map + MAP + CAPTION + 6;
   return {
@@ -362,7 +364,8 @@ export function textField({ t, onText, readable, max, signal }) {
     type: "text", class: "d2lrnn-text cut-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const long = element("p", { class: "cut-hint", hidden: true }, t("text_long", { max }));
-  const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label" }, t("text"), input), long);
+  const lost = element("p", { class: "cut-hint", hidden: true });
+  const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label" }, t("text"), input), long, lost);
   const read = (event) => {
     if (!event.isComposing) onText(readable(input.value)); // else an input method is still at work
   };
@@ -371,6 +374,9 @@ export function textField({ t, onText, readable, max, signal }) {
   const draw = ({ text }) => {
     if (readable(input.value) !== text) input.value = text;
     long.hidden = [...input.value].length <= max;
+    const count = [...input.value].filter((character) => !/[a-z\s]/i.test(character)).length;
+    lost.textContent = t("text_lost", { count });
+    lost.hidden = count === 0;
   };
   return { node, draw };
 }
