@@ -393,7 +393,7 @@ def test_the_training_lab_trains_with_torch(chapters: tuple[Page, Kernel]) -> No
     lab.locator("summary").click()
     lab.get_by_label("hidden units").press("Home")  # a change of size begins anew
     kernel.wait_for("w.report['steps'] == 0 and w.model.rnn.num_hiddens == 2")
-    lab.get_by_label("layer").select_option("gru")
+    lab.get_by_role("button", name="GRU", exact=True).click()
     kernel.wait_for("w.report['steps'] == 0 and type(w.model.rnn).__name__ == 'GRU'")
     lab.get_by_role("button", name="Reset", exact=True).click()
     kernel.wait_for("w.num_hiddens == 64 and w.report['steps'] == 0 and w.model.rnn.num_hiddens == 64")
@@ -407,11 +407,11 @@ def test_it_learns_a_text_that_the_reader_names_and_stops_when_the_notebook_is_c
     kernel.run("from d2lrnn.widgets import TrainingLab")
     lab = show(page, kernel, len(CHAPTER_CELLS))
     kernel.run("own = w")
-    lab.get_by_role("button", name="flat out").click()
+    lab.get_by_role("button", name="normal").click()
     lab.get_by_role("button", name="Start", exact=True).click()
     lab.locator(".lab-now-value").wait_for(state="attached", timeout=KERNEL_MS)
     waited_for(page, lambda: perplexity(lab) < 2 and "tide at" in lab.locator(".lab-diary").inner_text())
-    lab.get_by_role("button", name="slow").click()  # flat out it would soon be at its end
+    lab.get_by_role("button", name="slow").click()  # at a quicker pace it would soon be at its end
     kernel.wait_for("w.speed == 'slow'")
     assert kernel.value(TRAINS) == ["d2lrnn training lab"]
 

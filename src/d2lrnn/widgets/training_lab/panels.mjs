@@ -193,7 +193,7 @@ export function curvePanel({ t, signal }) {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
     const isNarrow = width < 520;
     const height = isNarrow ? 190 : 250;
-    const box = { left: 38, right: width - (isNarrow ? 104 : 146), top: 12, bottom: height - 38 };
+    const box = { left: 38, right: width - (isNarrow ? 104 : 154), top: 12, bottom: height - 38 };
     const range = axes({
       tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels,
       count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
@@ -278,7 +278,7 @@ export function normPanel({ t, signal }) {
     if (latest) paint(latest);
   }, signal);
   const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip }) => {
-    const place = { left: 38, right: width - (width < 520 ? 104 : 146), top: 8, bottom: 92 };
+    const place = { left: 38, right: width - (width < 520 ? 104 : 154), top: 8, bottom: 92 };
     const { x: along } = axes({ tokens, perUpdate, curves: [], levels });
     const up = normAxis(norms.ys, clip);
     const { x, y } = scales({ x: along, y: up }, place);
