@@ -137,7 +137,7 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     [
         ("A longer memory", "after 10 or more", {"bias": 2.0}, "Yes. After 13 letters."),
         ("Better predictions?", "worse", {"bias": 2.0}, "Yes. 1.88 bits a letter became 2.65."),
-        ("Do all let go?", "some keep on", {"unit": 16}, "Yes. Unit 16 keeps "),
+        ("Do all let go?", "some keep on", {"unit": 16, "place": 9}, "Yes. Unit 16 keeps "),
     ],
 )
 def test_a_guess_comes_before_the_answer(

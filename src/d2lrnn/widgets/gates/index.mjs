@@ -101,7 +101,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
       const space = letters.indexOf(" ", at);
-      return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2) };
+      const own = ownForget[space];
+      const alone = 1 / (1 + ((1 - own) / own) * Math.exp(-state().bias)); // sigmoid of its own argument plus the bias
+      return { count: t("letters", { count }), before: own.toFixed(2), alone: alone.toFixed(2), gate: forget[space].toFixed(2) };
     }
     if (i === 1) return { own: ownBits.toFixed(2), bits: bits.toFixed(2) };
     return { keeps: share(keptAtSpaces(16)), lets: share(keptAtSpaces(18)) };

@@ -168,7 +168,7 @@ export function createEquation(t) {
     node.replaceChildren(
       term("is-here", visibleCharacter(letters[at]), t("here")),
       term("is-gate", f.toFixed(2), t("forget"), f), sign("×"), term("", signed(at > 0 ? cell[at - 1] : 0), t("before")), sign("+"),
-      term("is-gate", i.toFixed(2), t("input"), i), sign("×"), term("", signed(candidate[at]), t("candidate")), sign("="),
+      term("is-gate", i.toFixed(2), t("input"), i), sign("×"), term("", signed(candidate[at]), t("candidate")), sign("≈"),
       term("", signed(cell[at]), t("now_cell")),
     );
   }
