@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW, COMPARED = ".d2lrnn-now", ".att-compared"
+NOW, LOOKS, MOVES = ".d2lrnn-now", ".att-title-attention", ".att-title-state"
 
 
 @pytest.fixture
@@ -37,10 +37,13 @@ def show(page: Page, folder: Path, widget: Attention | None = None) -> Locator:
 def test_it_says_what_each_looks_back_at(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
-    expect(widget.locator(".att-expects").first).to_contain_text("expects ␣ 0.9")
-    expect(widget.locator(".att-kept")).to_contain_text("26 × 128 = 3\u202f328")  # noqa: RUF001
-    expect(widget.locator(".att-read")).to_have_count(26)
+    said = " ".join(widget.locator(part).inner_text() for part in (NOW, LOOKS, MOVES))
+    assert said == Attention().static_sentence()
+    expect(widget.locator(".att-told")).to_have_text(re.compile("d"))
+    expect(widget.locator(".att-kept")).to_contain_text("20 × 128 = 2\u202f560")  # noqa: RUF001
+    expect(widget.locator(".att-read")).to_have_count(20)
+    widget.get_by_text("The two models").click()
+    expect(widget.locator(".d2lrnn-fold p")).to_contain_text("Attention expects ␣ 0.96")
 
 
 def test_letters_are_tapped_dragged_and_walked(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -48,7 +51,7 @@ def test_letters_are_tapped_dragged_and_walked(opened: tuple[Page, Record], tmp_
     widget = show(page, tmp_path)
     column = widget.locator(".att-column")
     column.nth(8).click()
-    expect(widget.locator(NOW)).to_contain_text("To predict what follows “and then ”")
+    expect(widget.locator(NOW)).to_contain_text("Here after “and the c”")
     expect(widget.locator(".att-read")).to_have_count(9)
     box = column.nth(8).bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
@@ -60,9 +63,9 @@ def test_letters_are_tapped_dragged_and_walked(opened: tuple[Page, Record], tmp_
     keys.focus()
     page.keyboard.press("ArrowLeft")
     expect(widget.locator(".att-read")).to_have_count(12)
-    expect(keys).to_have_attribute("aria-valuetext", "e, letter 12 of 26")
+    expect(keys).to_have_attribute("aria-valuetext", "p, letter 12 of 20")
     page.keyboard.press("Home")
-    expect(widget.locator(NOW)).to_contain_text("there is little to look back at")
+    expect(widget.locator(LOOKS)).to_contain_text("1.00 of its weight lies on a, the letter itself")
 
 
 def test_a_letter_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -70,37 +73,52 @@ def test_a_letter_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> 
     shown = Attention()
     widget = show(page, tmp_path, shown)
     column = widget.locator(".att-column")
-    weights = shown.attention_weights.mean(dim=0).tolist()
-    column.nth(20).hover()
-    expect(widget.locator(COMPARED)).to_have_text(
-        f"n, 6 back: attention <0.01, state {shown.state_changes[20]:.2f}."
+    column.nth(14).hover()
+    expect(widget.locator(LOOKS)).to_contain_text("<0.01 of its weight lies on y, 5 letters earlier")
+    expect(widget.locator(MOVES)).to_have_text(
+        f"State: replace this y by a space, and the state moves by {shown.state_changes[14]:.2f} of its length."
     )
-    column.nth(24).hover()
-    expect(widget.locator(COMPARED)).to_contain_text("e, 2 back")
+    column.nth(15).hover()
+    expect(widget.locator(MOVES)).to_contain_text("replace this ␣ by e")
     page.mouse.move(1, 1)
-    most = max(range(26), key=weights.__getitem__)
-    expect(widget.locator(COMPARED)).to_contain_text(f"{shown.text[most]}, {26 - most} back")
+    expect(widget.locator(LOOKS)).to_contain_text("0.33 of its weight lies on d, 17 letters earlier")
+
+
+def test_on_a_phone_letters_stand_in_rows_and_each_can_be_hit(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=390, height=800) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path)
+        column = widget.locator(".att-column")
+        boxes = [column.nth(s).bounding_box() for s in range(20)]
+        assert len({box["y"] for box in boxes}) == 2 and min(box["width"] for box in boxes) >= 24
+        for s in (3, 13):
+            column.nth(s).click()
+            expect(widget.locator(".att-read")).to_have_count(s + 1)
+        assert record.errors == []
 
 
 def test_each_head_has_weights_of_its_own(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    heights = "(e) => [...e.querySelectorAll('.att-bar-up')].map((x) => x.style.height).join()"
+    heights = "(e) => [...e.querySelectorAll('.att-bar-up')].map((x) => x.style.getPropertyValue('--att-share')).join()"
     seen = {widget.evaluate(heights)}
-    for head in range(1, 5):
+    for head in (1, 2, 4):
         widget.get_by_role("button", name=f"head {head}").click()
-        expect(widget.locator(NOW)).to_contain_text(f"head {head} of attention gives")
+        expect(widget.locator(LOOKS)).to_contain_text(f"Attention, head {head}:")
         seen.add(widget.evaluate(heights))
+    widget.get_by_role("button", name="mean of 4").click()
+    expect(widget.locator(LOOKS)).to_contain_text("mean of 4 heads")
+    seen.add(widget.evaluate(heights))
     assert len(seen) == 5
 
 
 def test_it_reads_and_a_hand_stops_it(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser) as (page, record):
         widget = show(page, tmp_path)
-        expect(widget.locator(NOW)).to_contain_text("there is little to look back at")  # by itself, when seen
-        expect(widget.locator(".att-read")).to_have_count(26, timeout=10_000)
+        expect(widget.locator(NOW)).to_contain_text("“a”")  # by itself, when seen
+        expect(widget.locator(".att-read")).to_have_count(20, timeout=10_000)
         widget.get_by_role("button", name="Read it").click()
-        expect(widget.locator(NOW)).to_contain_text("there is little")
+        expect(widget.locator(NOW)).to_contain_text("“a”")
         widget.get_by_label("Text", exact=True).fill("the tide")
         page.wait_for_timeout(1000)
         expect(widget.locator(".att-read")).to_have_count(8)
@@ -108,9 +126,14 @@ def test_it_reads_and_a_hand_stops_it(browser: Browser, tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("How far back?", "about 0.5", "No. It is 0.81"),
-    ("What fades", "about 0.2", "Yes. By 0.18 of its length, and for the letter 20 back by 0.01"),
-    ("Four heads", "each at another", "Yes. Most weight: head 1: h (3 back, 0.82), head 2: e (2 back, 0.99)"),
+    ("Looking back", "the o before it", "No. The d gets 0.33"),
+    ("What fades", "less than 0.01", "Yes. By 0.006, and for the o before the k by 0.99"),
+    (
+        "Four heads",
+        "each at a different one",
+        "Yes. Most weight: head 1: o, 2 letters earlier (0.66); head 2: k, the letter itself (0.98); "
+        "head 3: d, 17 letters earlier (0.33); head 4: o, 1 letter earlier (0.68).",
+    ),
 ]
 
 
@@ -124,10 +147,10 @@ def test_a_step_asks_first_and_shows_then(
     widget.get_by_role("button", name=title).click()
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     if title != "Four heads":
-        expect(widget.locator(".att-read")).to_have_count(2)
+        expect(widget.locator(".att-read")).to_have_count(3)
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
-    expect(widget.locator(".att-read")).to_have_count(26)
+    expect(widget.locator(".att-read")).to_have_count(20)
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
 
@@ -139,6 +162,7 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     box.fill("Low, tide!")
     expect(widget.locator(".att-column")).to_have_count(9)
     expect(widget.locator(NOW)).to_contain_text("low tide ")
+    expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")
     box.fill("z" * 60)

@@ -50,6 +50,11 @@ export function normalise(text) {
   return text.toLowerCase().replace(/[^a-z]+/g, " ");
 }
 
+/** The characters that normalise() turns into a space, white space aside. */
+export function leftOut(text) {
+  return Array.from(text).filter((character) => character.trim() !== "" && normalise(character) === " ");
+}
+
 /** Indices of the characters of a normalised text. */
 export function encode(text, vocab) {
   const index = new Map(vocab.map((character, i) => [character, i]));

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,6 @@ __all__ = ["Attention"]
 
 _SPEC = Spec("attention")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
-_NEAR, _BACK = 3, 10
 
 
 @cache
@@ -34,7 +32,9 @@ def _weight_text(weight: float) -> str:
 
 
 def _change_text(change: float) -> str:
-    return "<0.01" if 0 < change < 0.005 else f"{change:.2f}"
+    if 0 < change < 0.0005:
+        return "<0.001"
+    return f"{change:.3f}" if change < 0.00995 else f"{change:.2f}"
 
 
 class Attention(Explorable):
@@ -142,18 +142,20 @@ class Attention(Explorable):
         if not read:
             return words("now_empty")
         end = read[-13:]
-        context = f"…{end[end.rstrip().find(' ') + 1 :]}" if len(read) > 14 else read
-        if len(read) <= _NEAR:
-            return words("now_begin", context=context)
-        back = min(_BACK, len(read))
-        return words(
-            "now",
-            context=context,
-            who=words("who_all") if self.head == 0 else words("who_head", head=self.head),
-            near=_weight_text(math.fsum(self._weights()[-_NEAR:])),
-            back=back,
-            moved=_change_text(self.state_changes[-back]),
+        context = f"…{end[end.rstrip().find(' ') + 1 :]}" if len(read) > 20 else read
+        weights, changes = self._weights(), self.state_changes
+        s = weights.index(max(weights))
+        character, count = visible_character(read[s]), len(read) - 1 - s
+        looks = words(
+            "looks" if self.head else "looks_mean",
+            head=self.head,
+            weight=_weight_text(weights[s]),
+            character=character,
+            earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
         )
+        by = words("by_e" if read[s] == " " else "by_space")
+        moves = words("moves", character=character, by=by, change=_change_text(changes[s]))
+        return f"{words('now', context=context)} {looks} {moves}"
 
     def static_picture(self) -> str:
         """The text; bars above it for the weights, bars below it for the changes of the state."""
@@ -165,21 +167,18 @@ class Attention(Explorable):
             "picture",
             context=read,
             letters=", ".join(
-                words("picture_letter", character=characters[s], back=number - s, weight=_weight_text(weights[s]))
-                for s in most
+                words("picture_letter", character=characters[s], weight=_weight_text(weights[s])) for s in most
             ),
             changes=", ".join(
-                words("picture_change", character=characters[s], back=number - s, change=_change_text(changes[s]))
+                words("picture_change", character=characters[s], change=_change_text(changes[s]))
                 for s in range(number - 1, max(-1, number - 6), -1)
             ),
         )
         picture = Picture(440, 262, words("title"), description)
         step = min(16, 416 / max(number, 1))
-        picture.add("text", words("attention"), x=12, y=16, font_size=12)
-        picture.add("text", words("state"), x=12, y=258, font_size=12)
         for s, character in enumerate(characters):
             x = 12 + step * s
-            up, down = 90 * weights[s], 80 * min(1.25, changes[s])
+            up, down = 100 * weights[s] / max(weights), 100 * changes[s] / max(changes)
             picture.add("rect", x=x + 1, y=118 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
             mono = {"font_family": "ui-monospace, monospace", "font_size": 14, "text_anchor": "middle"}
             picture.add("text", character, x=x + step / 2, y=135, **mono)

@@ -2,8 +2,8 @@
 import { element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { BACK, changeText, derive, repair, weightText } from "./maths.mjs";
-import { headsInWords, lookPanel, sentenceNodes, spoken, toolbar } from "./panels.mjs";
+import { changeText, derive, repair, weightText } from "./maths.mjs";
+import { expected, headsInWords, lookPanel, sentenceNodes, spoken, toolbar } from "./panels.mjs";
 
 const LETTER_MS = 140; // how long the reading rests on a letter
 
@@ -50,8 +50,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     t, steps: SPEC.steps, onReset, say, signal, set: change,
     outcome: () => {
       const model = derive(state());
-      const moved = (back) => changeText(model.changes[model.place - back] ?? 0);
-      return { near: weightText(model.near), moved: moved(BACK), far: moved(2 * BACK), heads: headsInWords(model, t) };
+      const { most, weights, changes, place } = model;
+      return {
+        weight: weightText(weights[most] ?? 0), moved: changeText(changes[most] ?? 0), near: changeText(changes[place - 2] ?? 0),
+        heads: headsInWords(model, t),
+      };
     },
   });
   onReset(() => {
@@ -70,7 +73,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     look.draw(model);
     tools.draw(model);
     const [attention, network] = model.perplexities.map((perplexity) => formatNumber(perplexity));
-    models.textContent = t("models", { attention, state: network });
+    const [looking, holding] = expected(model, t);
+    models.textContent = [model.place > 0 && t("expects", { looking, holding }), t("models", { attention, state: network })]
+      .filter(Boolean).join(" ");
   }
   return { draw, destroy: stop };
 }

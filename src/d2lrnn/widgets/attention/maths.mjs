@@ -4,8 +4,6 @@ import { encode, loadModel, normalise, readSafetensors } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
-export const NEAR = 3; // letters whose weight is added up
-export const BACK = 10; // the letter whose replacement the sentence tells
 
 /** What is read of a typed text: normalised, its first MAX_TEXT characters. */
 export function readable(text) {
@@ -105,12 +103,13 @@ export function weightText(weight) {
 
 /** A change in words, in lengths of the state. */
 export function changeText(change) {
-  return change > 0 && change < 0.005 ? "<0.01" : change.toFixed(2);
+  if (change > 0 && change < 0.0005) return "<0.001";
+  return change.toFixed(change < 0.00995 ? 3 : 2);
 }
 
 /** The end of what has been read, from the beginning of a word where there is one. */
 export function endOf(read) {
-  if (read.length <= 14) return read;
+  if (read.length <= 20) return read;
   const end = read.slice(-13);
   return `…${end.slice(end.trimEnd().indexOf(" ") + 1)}`;
 }
@@ -125,10 +124,9 @@ function once(view, load) {
 const top = (probs, vocab) =>
   [...probs.keys()].sort((a, b) => probs[b] - probs[a]).slice(0, 2).map((index) => ({ character: vocab[index], p: probs[index] }));
 
-/** The letter with most weight: { character, back, weight }. The last letter read is 1 back. */
-export function mostOf(weights, text) {
-  const s = weights.indexOf(Math.max(...weights));
-  return { character: text[s], back: weights.length - s, weight: weights[s] };
+/** The place of the letter with most weight. */
+export function mostOf(weights) {
+  return weights.indexOf(Math.max(...weights));
 }
 
 /** What the figure shows after `place` letters of the text. Head 0 is the mean of all heads. */
@@ -139,13 +137,12 @@ export function derive({ text, place: wished, head, weights_attention, weights_t
   const place = Math.min(Math.max(wished, 1), text.length);
   const read = text.slice(0, place);
   const shown = { text, place, head, read, perplexities, kept: 2 * attention.numHiddens, state: network.model.numHiddens };
-  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], near: 0, expects: [[], []] };
+  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], most: -1, expects: [[], []] };
   const ids = encode(read, network.vocab);
   const { heads, probs } = attend(attention, ids);
   const weights = head === 0 ? ids.map((_, s) => heads.reduce((sum, found) => sum + found[s], 0) / heads.length) : heads[head - 1];
   const { changes, probs: stateProbs } = replaceEach(network, ids);
-  const near = weights.slice(-NEAR).reduce((sum, weight) => sum + weight, 0);
-  return { ...shown, heads, weights, changes, near, expects: [top(probs, attention.vocab), top(stateProbs, network.vocab)] };
+  return { ...shown, heads, weights, changes, most: mostOf(weights), expects: [top(probs, attention.vocab), top(stateProbs, network.vocab)] };
 }
 
 /** A link's text is what is read of it, and the letter is one of it. */
