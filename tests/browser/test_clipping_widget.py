@@ -107,3 +107,30 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
     widget = show(page, tmp_path, Clipping())
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
     assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+
+
+@pytest.mark.parametrize("tip", [(6.0, -6.0), (-6.0, -6.0), (6.0, 6.0), (-6.0, 6.0), (0.4, -6.0), (-6.0, -5.4)])
+@pytest.mark.parametrize("by", ["norm", "value"])
+def test_no_label_is_cut_off_in_a_corner(
+    opened: tuple[Page, Record], tmp_path: Path, tip: tuple[float, float], by: str
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping(g_1=tip[0], g_2=tip[1], clip=5.0, by=by))
+    frame = widget.locator(".clip-plane").bounding_box()
+    for label in widget.locator(".clip-plane text:is(.clip-long, .clip-clipped, .clip-hint)").all():
+        box = label.bounding_box()
+        assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
+
+
+def test_the_opening_motion_moves_words_and_picture_together(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="no-preference")
+    page.add_init_script("""addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
+        const long = document.querySelector('.clip-long'), now = document.querySelector('.d2lrnn-now');
+        if (long && now) (window.pairs ??= []).push([long.textContent.split(' ')[0], now.textContent]);
+    }).observe(document, { subtree: true, childList: true }))""")
+    widget = show(page, tmp_path, Clipping())
+    page.wait_for_function("window.pairs?.length > 3")
+    expect(now(widget)).to_have_text(Clipping().static_sentence())
+    assert all(f" {length}, " in words.replace("\u00a0", " ") for length, words in page.evaluate("window.pairs"))

@@ -62,13 +62,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   whenSeen(plane.node, {
     act: () => {
       const end = state();
-      if (!touched) show.run((share) => plane.draw(derive({ ...end, g_1: share * end.g_1, g_2: share * end.g_2 })));
+      if (!touched) show.run((share) => paint(derive({ ...end, g_1: share * end.g_1, g_2: share * end.g_2 })));
     },
     signal,
   });
 
-  function draw(model) {
-    show.stop();
+  function paint(model) {
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
     plane.draw(model);
@@ -76,6 +75,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     clip.set(Math.round(10 * model.clip), model.clip.toFixed(1));
     ways.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.by.choices[i] === model.by)));
   }
+  const draw = (model) => {
+    show.stop();
+    paint(model);
+  };
   return { draw };
 }
 

@@ -8,7 +8,8 @@ const HALF = 6.8 * UNIT;
 const LIMIT = 6;
 const STEP = 0.1;
 
-const rounded = (value, max, min = -max) => Math.round(10 * Math.min(max, Math.max(min, value))) / 10;
+const within = (value, max, min = -max) => Math.min(max, Math.max(min, value));
+const rounded = (value, max, min) => Math.round(10 * within(value, max, min)) / 10;
 
 function arrow(kind, [x, y], thickness) {
   const length = Math.hypot(x, y) * UNIT;
@@ -69,10 +70,18 @@ export function planePanel({ t, range, onChange, signal }) {
     onChange({ g_1: rounded(shown.g_1 + x, LIMIT), g_2: rounded(shown.g_2 + y, LIMIT) });
   }, { signal });
 
-  const textBy = ([x, y], words, kind) => {
-    const up = y >= 0 ? -14 : 24;
-    const at = Math.min(HALF - 34, Math.max(34 - HALF, x * UNIT));
-    return svg("text", { class: `clip-text clip-${kind}`, x: at.toFixed(1), y: (-y * UNIT + up).toFixed(1), "text-anchor": "middle" }, words);
+  const text = (kind, x, y, anchor, words) => svg("text", { class: `clip-text clip-${kind}`, x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, words);
+  /** Beyond the tip; beside it where there is no room beyond. */
+  const textAtTip = ([x, y], words) => {
+    if (Math.abs(y) > 5.4) return text("long", x * UNIT + (x > 0 ? -16 : 16), -y * UNIT + 5, x > 0 ? "end" : "start", words);
+    return text("long", within(x * UNIT, HALF - 39), -y * UNIT + (y >= 0 ? -14 : 24), "middle", words);
+  };
+  /** Beside the clipped arrow, on the side where the gradient is not, unless that is outside the picture. */
+  const textAtClipped = ([x, y], size, clockwise, words) => {
+    const place = (sign) => ({ nx: (sign * y) / size, ny: (-sign * x) / size, left: x * UNIT + (14 * sign * y) / size });
+    const outer = place(clockwise ? 1 : -1);
+    const { nx, ny, left } = Math.abs(outer.left) > HALF - 84 && outer.nx * outer.left > 0 ? place(clockwise ? -1 : 1) : outer;
+    return text("clipped", left, -y * UNIT - 14 * ny + 5, nx > 0.3 ? "start" : nx < -0.3 ? "end" : "middle", words);
   };
 
   function draw(model) {
@@ -83,36 +92,31 @@ export function planePanel({ t, range, onChange, signal }) {
       ? svg("circle", { class: "clip-allowed", cx: 0, cy: 0, r })
       : svg("rect", { class: "clip-allowed", x: -r, y: -r, width: 2 * r, height: 2 * r }));
     edge.setAttribute("cx", -r);
-    edgeText.setAttribute("x", -r - 12);
+    edgeText.setAttribute("x", clip > 4 ? 12 - r : -r - 12);
     edgeText.setAttribute("y", 20);
     edgeText.setAttribute("text-anchor", clip > 4 ? "start" : "end");
-    if (clip > 4) edgeText.setAttribute("x", -r + 12);
     edgeText.textContent = t("theta", { clip: clip.toFixed(1) });
 
     const parts = [arrow("full", [g_1, g_2], 3)];
     if (acts) parts.push(arrow("clipped", clipped, 6));
-    const notes = length > 0 ? [textBy([g_1, g_2], t("long", { length: length.toFixed(2) }), "long")] : [];
-    const over = g_1 * clipped[1] > g_2 * clipped[0] ? 0 : 1; // whether the clipped arrow lies clockwise of the gradient
-    if (acts) {
-      const [nx, ny] = [clipped[1] / clippedLength, -clipped[0] / clippedLength].map((part) => (over ? part : -part));
-      const [x, y] = [clipped[0] * UNIT + 14 * nx, -clipped[1] * UNIT - 14 * ny + 5];
-      const anchor = nx > 0.3 ? "start" : nx < -0.3 ? "end" : "middle";
-      notes.push(svg("text", { class: "clip-text clip-clipped", x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, t("clipped_to", { length: clippedLength.toFixed(2) })));
-    }
+    const notes = length > 0 ? [textAtTip([g_1, g_2], t("long", { length: length.toFixed(2) }))] : [];
+    const clockwise = g_1 * clipped[1] <= g_2 * clipped[0]; // from the gradient to the clipped arrow
+    if (acts) notes.push(textAtClipped(clipped, clippedLength, clockwise, t("clipped_to", { length: clippedLength.toFixed(2) })));
     if (angle >= 0.5) {
       const way = ([x, y], size) => `${((x / Math.hypot(x, y)) * size).toFixed(1)} ${((-y / Math.hypot(x, y)) * size).toFixed(1)}`;
       const size = Math.min(r * 1.3, UNIT * clippedLength) + 14;
-      parts.push(svg("path", { class: "clip-arc", d: `M${way([g_1, g_2], size)}A${size} ${size} 0 0 ${over} ${way(clipped, size)}` }));
+      parts.push(svg("path", { class: "clip-arc", d: `M${way([g_1, g_2], size)}A${size} ${size} 0 0 ${Number(clockwise)} ${way(clipped, size)}` }));
       const middle = [g_1 / length + clipped[0] / clippedLength, g_2 / length + clipped[1] / clippedLength];
-      const [x, y] = way(middle, size + 16).split(" ");
-      notes.push(svg("text", { class: "clip-text clip-angle", x, y: Number(y) + 4, "text-anchor": "middle" }, t("angle", { angle: Math.round(angle) })));
+      const [x, y] = way(middle, size + 16).split(" ").map(Number);
+      notes.push(text("angle", x, y + 4, "middle", t("angle", { angle: Math.round(angle) })));
     }
     arrows.replaceChildren(...parts);
     labels.replaceChildren(...notes);
     grip.setAttribute("cx", g_1 * UNIT);
     grip.setAttribute("cy", -g_2 * UNIT);
-    hint.setAttribute("x", Math.min(HALF - 30, Math.max(30 - HALF, g_1 * UNIT)));
-    hint.setAttribute("y", -g_2 * UNIT + (g_2 >= 0 ? -31 : 41));
+    hint.setAttribute("x", within(g_1 * UNIT, HALF - 32));
+    const isBelow = g_2 < 0 ? g_2 > -4.9 : g_2 > 5.1; // beyond the length, or on the other side where there is no room
+    hint.setAttribute("y", -g_2 * UNIT + (isBelow ? 41 : -31));
     tip.setAttribute("aria-valuenow", length.toFixed(2));
     tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
     picture.setAttribute("aria-label", t("picture", {

@@ -75,30 +75,27 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     guided.node,
     footRow({ t, reset, link, say, signal }),
   ));
-  const told = (model) => t(...sentence(model, t));
-  const describe = (model) => t("picture", { count: NUM_STEPS, now: told(model) });
   // once: the cut comes in from the right
   whenSeen(routes.node, {
     act: () => {
       const end = state();
-      if (touched) return;
-      show.run((share) => {
-        const model = derive({ ...end, tau: Math.round(NUM_STEPS + (end.tau - NUM_STEPS) * share) });
-        routes.draw(model, describe(model));
-      });
+      if (!touched) show.run((share) => paint(derive({ ...end, tau: Math.round(NUM_STEPS + (end.tau - NUM_STEPS) * share) })));
     },
     signal,
   });
 
-  function draw(model) {
-    show.stop();
+  function paint(model) {
     const [key, values] = sentence(model, t);
     now.set(...emphasised(t.raw(key), values));
-    routes.draw(model, describe(model));
+    routes.draw(model, t("picture", { count: NUM_STEPS, now: t(key, values) }));
     tau.set(model.tau, String(model.tau));
     radius.set(Math.round(100 * model.radius), model.radius.toFixed(2));
     ways.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.way.choices[i] === model.way)));
   }
+  const draw = (model) => {
+    show.stop();
+    paint(model);
+  };
   return { draw };
 }
 
