@@ -15,7 +15,8 @@ import traitlets as t
 
 import d2lrnn as d
 from d2lrnn.widgets import TrainingLab
-from d2lrnn.widgets.training_lab import _Trace, rivals, score_windows
+from d2lrnn.widgets.training_lab.ngrams import rivals
+from d2lrnn.widgets.training_lab.run import Trace, score_windows
 
 
 @pytest.fixture
@@ -142,7 +143,7 @@ def test_gated_layers_are_the_packages(lab: TrainingLab, cell: str) -> None:
 
 
 def test_a_curve_stays_small_and_loses_no_spike() -> None:
-    trace = _Trace()
+    trace = Trace()
     for i in range(1, 20_001):
         trace.add(512 * i, 1e6 if i == 7_777 else 1.0 + i % 7)
     points = trace.points()

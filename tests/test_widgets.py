@@ -160,7 +160,8 @@ def test_with_a_front_end_the_live_view_comes_first(cls: type[Explorable], monke
     assert widget.comm is not None
     data, _ = widget._repr_mimebundle_()
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
-    assert data["text/plain"].removesuffix("…") == repr(widget)[: len(data["text/plain"].removesuffix("…"))]
+    shown = data["text/plain"].removesuffix("…")  # ipywidgets before 8.1.2 cuts it
+    assert repr(widget).startswith(shown) and len(shown) >= min(100, len(repr(widget)))
     assert widget.get_state()["author_state"] == widget.author_state
     widget.close()
 
@@ -497,7 +498,7 @@ def find_node() -> str:
 def run_node(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("NODE_")}
     run = subprocess.run(
-        [find_node(), *arguments], capture_output=True, text=True, check=False, env=environment, timeout=120
+        [find_node(), *arguments], capture_output=True, text=True, check=False, env=environment, timeout=300
     )
     assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
     return run

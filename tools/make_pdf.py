@@ -8,16 +8,11 @@ with the address that opens the same figure.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import re
 import sys
-import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from html import escape
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -27,6 +22,7 @@ from pypdf.generic import ArrayObject, DictionaryObject, Fit, NameObject, Number
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from chromium import ARGUMENTS, find_chromium
+from serving import served
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "_build" / "html"
@@ -108,24 +104,6 @@ class Printed:
     level: int
     pdf: bytes
     sheets: int
-
-
-class _QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
-        pass
-
-
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The folder's address as long as the block lasts."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def print_page(page: Page, address: str, name: str, solutions: str) -> Printed:

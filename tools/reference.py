@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -157,7 +158,7 @@ class CommandHelp(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         words = [sys.executable, "-m", "d2lrnn", *self.arguments, "--help"]
-        done = subprocess.run(words, capture_output=True, text=True, check=True, env={"COLUMNS": "80", "PATH": ""})
+        done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "80"})
         return [nodes.literal_block(done.stdout, done.stdout, language="text")]
 
 

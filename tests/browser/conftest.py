@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from chromium import ARGUMENTS, find_chromium
+from pages import served
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = ROOT / "_build" / "html"
-
-
-class _QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
-        pass
 
 
 @pytest.fixture(scope="session")
@@ -32,12 +25,8 @@ def book() -> Path:
 @pytest.fixture(scope="session")
 def addresses(book: Path) -> Iterator[dict[str, str]]:
     """The book's address by scheme: http, from a server on a free port, and file."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(book))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield {"http": f"http://127.0.0.1:{server.server_port}", "file": book.as_uri()}
-        server.shutdown()
-        thread.join()
+    with served(book) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from playwright.sync_api import Page
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+import serving
 from d2lrnn.widgets import Explorable
-
-
-class _QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
-        pass
-
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Every page of the book. The reference's pages come from one mould: five of them stand for all.
@@ -30,14 +22,8 @@ PAGES = [p for p in parse_toc_yaml(ROOT / "_toc.yml") if not p.startswith(REFERE
 @contextmanager
 def served(folder: Path) -> Iterator[dict[str, str]]:
     """The folder's address by scheme, ``http`` and ``file``, as long as the block lasts."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield {"http": f"http://127.0.0.1:{server.server_port}", "file": folder.as_uri()}
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving.served(folder) as address:
+        yield {"http": address, "file": folder.as_uri()}
 
 
 def page_of(*widgets: Explorable, theme: str | None = None, head: str = "") -> str:

@@ -21,15 +21,14 @@ pytestmark = pytest.mark.browser
 
 SOURCE = """
 import {
-  buttonControl, choiceRule, element, explorable, footPanel, numberRule, prefersReducedMotion, rangeControl,
-  selectControl,
+  element, explorable, prefersReducedMotion, rangeControl, selectControl,
 } from "./ui.mjs";
+import { footRow } from "./shape.mjs";
 
-const WORDS = {
-  en: { amount: "Amount", kind: "Kind", how: "So", try: "That" },
-  de: { amount: "Menge", kind: "Art", how: "So", try: "Dies" },
+const SPEC = {
+  controls: { amount: { type: "int", min: 0, max: 10 }, kind: { type: "choice", choices: ["a", "b", "c"] } },
+  words: { en: { amount: "Amount", kind: "Kind" }, de: { amount: "Menge", kind: "Art" } },
 };
-const RULES = { amount: numberRule(0, 10, { whole: true }), kind: choiceRule(["a", "b", "c"]) };
 
 function build({ el, t, signal, commit, reset, say, link }) {
   const log = (globalThis.probe = { draws: 0, destroyed: 0, signal });
@@ -38,11 +37,9 @@ function build({ el, t, signal, commit, reset, say, link }) {
   const options = [["a", "first"], ["b", "<b>second</b>"], ["c", "third"]];
   const kind = selectControl({ label: t("kind"), options, signal,
     onChange: (value) => commit({ kind: value, amount: 1 }) });
-  const button = buttonControl({ label: t("reset"), signal, onPress: reset });
   const shown = element("p", { class: "shown", title: false, lang: null });
   const weights = element("p", { class: "weights" });
-  const foot = footPanel({ t, how: t("how"), experiment: t("try"), link, say, signal });
-  el.append(amount.node, kind.node, button, shown, weights, foot.node);
+  el.append(amount.node, kind.node, shown, weights, footRow({ t, reset, link, say, signal }));
   return {
     draw({ amount: value, kind: chosen, weights: view }) {
       log.draws += 1;
@@ -57,7 +54,7 @@ function build({ el, t, signal, commit, reset, say, link }) {
   };
 }
 
-export default explorable({ words: WORDS, traits: ["amount", "kind", "weights"], build, rules: RULES });
+export default explorable({ spec: SPEC, data: ["weights"], build });
 """
 
 
@@ -72,7 +69,7 @@ def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
 def probe(opened: tuple[Page, Record], tmp_path: Path) -> Page:
     """A page with the probe on it, alive."""
     package = Path(d2lrnn.widgets.__file__).parent
-    for name in ("ui.mjs", "ui.json"):
+    for name in ("ui.mjs", "ui.json", "shape.mjs"):
         shutil.copy(package / name, tmp_path)
     (tmp_path / "probe.mjs").write_text(SOURCE)
 
@@ -102,7 +99,7 @@ def test_controls_have_labels_in_the_language_of_the_page(probe: Page) -> None:
     expect(probe.get_by_label("Art")).to_have_value("a")
     expect(probe.get_by_role("button", name="Reset")).to_have_attribute("type", "button")
     expect(probe.get_by_role("option", name="<b>second</b>")).to_have_count(1)
-    for control in ("input", "select", "button >> nth=0", "button >> nth=1", "summary"):
+    for control in ("input", "select", "button >> nth=0", "button >> nth=1"):
         assert probe.locator(f".d2lrnn-widget {control}").bounding_box()["height"] >= 24
     assert probe.locator(".shown").evaluate("(e) => [e.title, e.hasAttribute('lang')]") == ["", False]
 

@@ -11,8 +11,9 @@ from playwright.sync_api import Page as BrowserPage
 from pypdf import PageObject, PdfReader
 from pypdf.generic import ArrayObject
 
-from make_pdf import PrintError, join, levels, numbers, print_book, print_page, served
+from make_pdf import PrintError, join, levels, numbers, print_book, print_page
 from pages import ROOT
+from serving import served
 
 pytestmark = pytest.mark.browser
 

@@ -5,8 +5,9 @@ import test from "node:test";
 
 import { countNgrams, createModel, initialise, scoreNgram, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  countReal, createTrace, createTraining, lanes, markReal, prepareText, rivals, SENTENCE, sentenceIds, windowScorer,
+  countReal, createTrace, createTraining, lanes, markReal, prepareText, rivals, sentenceIds, windowScorer,
 } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
+import LAB from "../../src/d2lrnn/widgets/training_lab/rules.json" with { type: "json" };
 import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
 import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -142,9 +143,9 @@ test("a curve of any length stays small, keeps its order and its newest value, a
 
 test("the sentence begins with a word, and reading it gives a price, five guesses and a state for every letter", () => {
   const training = run({}, 300);
-  assert.equal(training.sentence.length, SENTENCE);
+  assert.equal(training.sentence.length, LAB.sentence);
   const { nats, top, states } = training.read();
-  assert.deepEqual([nats.length, top.length, states.length], [SENTENCE - 1, SENTENCE - 1, 16 * SENTENCE]);
+  assert.deepEqual([nats.length, top.length, states.length], [LAB.sentence - 1, LAB.sentence - 1, 16 * LAB.sentence]);
   assert.ok(nats.every((price) => price >= 0 && price < 70) && states.some((value) => value < 0));
   for (const [i, guesses] of top.entries()) {
     assert.ok(guesses.length === 5 && guesses.every(([, p], k) => p <= (guesses[k - 1]?.[1] ?? 1)));
@@ -153,7 +154,7 @@ test("the sentence begins with a word, and reading it gives a price, five guesse
   }
   assert.deepEqual(training.read(), training.read());
   const spaced = prepareText("ab cd ".repeat(500));
-  assert.equal([...sentenceIds(spaced)].map((id) => spaced.vocab[id]).join("").trimStart().length, SENTENCE);
+  assert.equal([...sentenceIds(spaced)].map((id) => spaced.vocab[id]).join("").trimStart().length, LAB.sentence);
 });
 
 test("equal weights write the same, a diary keeps what was written, and lost numbers write nothing", () => {
@@ -181,7 +182,7 @@ test("GRU and LSTM train in the lab as well", () => {
   for (const cell of ["gru", "lstm"]) {
     const training = run({ cell }, 300);
     assert.ok(training.report.heldout.last < 3, cell);
-    assert.equal(training.read().states.length, 16 * SENTENCE);
+    assert.equal(training.read().states.length, 16 * LAB.sentence);
   }
 });
 

@@ -236,34 +236,6 @@ function land(root, signal) {
   settle();
 }
 
-/** How to read it, an experiment with its answer folded away, and, on a page, a link to the state. */
-export function footPanel({ t, how, experiment, link, say, signal }) {
-  const expected = element("p", {}, "");
-  const told = element("span", { class: "d2lrnn-told" });
-  const share = async () => {
-    const url = link();
-    history.replaceState(history.state, "", url); // a page from disk may have no clipboard: the address bar it has
-    let words = t("link_shown");
-    try {
-      await navigator.clipboard.writeText(url);
-      words = t("link_copied");
-    } catch {
-      // told by `link_shown`
-    }
-    told.textContent = words;
-    say(words);
-  };
-  const button = link ? [buttonControl({ label: t("link"), signal, onPress: share }), told] : [];
-  const node = element(
-    "div", { class: "d2lrnn-foot" },
-    element("p", {}, element("b", {}, t("how_title")), " ", how),
-    element("p", {}, element("b", {}, t("try_title")), " ", experiment),
-    element("details", {}, element("summary", {}, t("expect_title")), expected),
-    element("div", { class: "d2lrnn-link" }, ...button),
-  );
-  return { node, expect: (text) => (expected.textContent = text) };
-}
-
 // ---- the life of a view -----------------------------------------------------------------------------------------
 
 /**
@@ -272,7 +244,7 @@ export function footPanel({ t, how, experiment, link, say, signal }) {
  * `spec` is its spec.json: `controls` are the synced traits that a reader changes, with their ranges (a link may set
  * them, within these), `words` its texts. `data` names the other synced traits that it shows. `derive(state)` makes of
  * the traits' values what the panels draw: pure mathematics, no page. `repair(state)` (optional) makes values that come
- * from a link fit each other. `spoken(model, t)` (optional) is the sentence that the live region says after a change.
+ * from a link fit each other; `rules` (optional) are closer than the ranges. `spoken(model, t)` (optional) is the sentence that the live region says after a change.
  *
  * `build(context)` runs once a view: it appends to `context.el` and returns `{ draw, destroy }`. `draw(model)` shows
  * what `derive` made, whoever set the traits; it is called once after each change, however many traits changed together.
@@ -283,12 +255,13 @@ export function footPanel({ t, how, experiment, link, say, signal }) {
  * (the traits' values), link (the address that reproduces the state; null where a kernel holds the state), model.
  */
 export function explorable({
-  spec = null, data = [], derive = (state) => state, spoken = null, build: buildView, repair = (state) => state,
-  words = spec.words, traits = [...Object.keys(spec.controls), ...data], rules = spec ? rulesOf(spec.controls) : null,
+  spec, data = [], rules = rulesOf(spec.controls), derive = (state) => state, repair = (state) => state, spoken = null,
+  build: buildView,
 }) {
+  const traits = [...Object.keys(spec.controls), ...data];
   function render({ model, el, signal }) {
     const root = el.closest(".d2lrnn-widget") ?? el;
-    const t = translator(languageOf(root), UI.words, words);
+    const t = translator(languageOf(root), UI.words, spec.words);
     const controller = new AbortController();
     let view = null;
     let queued = false;
@@ -338,7 +311,7 @@ export function explorable({
       });
     }
 
-    const linked = rules !== null && model.isStatic === true;
+    const linked = model.isStatic === true;
     const name = root.dataset.widget;
     const place = linked ? [...document.querySelectorAll(`.d2lrnn-widget[data-widget="${name}"]`)].indexOf(root) : 0;
     const chosen = () => Object.fromEntries(Object.keys(rules).map((key) => [key, model.get(key)]));

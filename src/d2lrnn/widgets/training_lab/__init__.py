@@ -6,124 +6,31 @@ shows the torch model, which `fit` trains on its device, in a thread.
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import math
 import os
-import re
 import threading
 import time
-from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import torch
 import traitlets as t
 
-from d2lrnn.decoding import generate
-from d2lrnn.engines.closed_form import threads_for
-from d2lrnn.layers import GRU, LSTM, RNNScratch
-from d2lrnn.metrics import Score, score_logits
-from d2lrnn.model import RNNLM, evaluate
-from d2lrnn.ops.device import describe_device, pick_device
-from d2lrnn.optim import SGD, AdamW, Optimizer
+from d2lrnn.model import RNNLM
+from d2lrnn.ops.device import pick_device
 from d2lrnn.text import EncodedText, encode_text, load_text
-from d2lrnn.training import Callback, Run, TrainingDivergedError, fit
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number
 from d2lrnn.widgets.spec import Spec, Words
-from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
+from d2lrnn.widgets.training_lab.ngrams import rivals
+from d2lrnn.widgets.training_lab.run import LabRun
 
-__all__ = ["TrainingLab", "rivals", "score_windows"]
+__all__ = ["TrainingLab"]
 
 _SPEC = Spec("training_lab")
-#: updates after which the diary gets a line
-_AGES = (0, 10, 40, 100, 300, 1000, 3000)
-_SENTENCE, _LINE, _SAMPLE, _WORD, _SPELLED = 96, 60, 400, 3, 0.6
-_REPORT_SECONDS, _MOST_UPDATES = 0.2, 50_000
-#: so long stands a text that it writes now, to be read
-_SAMPLE_SECONDS = 1.0
-#: a free run ends when it has not improved by this share while its age doubled
-_GAIN, _YOUNG = 0.02, 3000
-# So long may a page that started the training leave its reports unanswered.
+_REPORT_SECONDS = 0.2
+#: so long may a page that started the training leave its reports unanswered
 _ALONE_SECONDS = 10.0
-#: updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly
-_PACES: dict[str, Callable[[int], float]] = {
-    "slow": lambda steps: min(400, max(3, 0.3 * steps)),
-    "normal": lambda steps: min(1200, max(20, 1.5 * steps)),
-    "flat": lambda steps: math.inf,
-}
-
-
-def rivals(text: EncodedText, longest: int = 5) -> list[dict[str, float]]:
-    """Held-out perplexity of the n-grams of a text, n from 0 to `longest`, as `NGramLM` has it, by sorting.
-
-    With a large alphabet the longest are left out: their number of possible n-grams does not fit an integer.
-
-    Examples
-    --------
-    >>> [round(level["perplexity"], 2) for level in rivals(load_text())]
-    [27.0, 15.91, 8.85, 5.41, 3.98, 3.63]
-    """
-    size = len(text.vocab)
-    while size**longest >= 2**62:
-        longest -= 1
-    train, heldout = (ids.long().cpu() for ids in (text.train_ids, text.heldout_ids))
-    probs = torch.full((len(heldout) - 1,), 1 / size, dtype=torch.float64)  # of the token that came, by the last n-gram
-    seen = torch.ones(len(probs), dtype=torch.bool)
-    found = [float(size)]
-    before = torch.zeros(len(train), dtype=torch.long), torch.zeros(len(heldout), dtype=torch.long)  # codes of contexts
-    for length in range(longest):
-        # Whatever begins `length` tokens into the text has a context of that length.
-        train_context, heldout_context = before[0][length:], before[1][1:]
-        grams = (train_context * size + train[length:]).sort().values
-        asked = heldout_context * size + heldout[1:]
-        count, total = _counts(grams, asked, 1), _counts(grams, heldout_context * size, size)
-        types = _counts(grams.unique_consecutive(), heldout_context * size, size)
-        fits = torch.arange(1, len(heldout)) >= length
-        seen &= (total > 0) | ~fits  # where a context was never met, no longer one was
-        better = (count + types * probs) / (total + types).clamp(min=1)
-        probs = torch.where(seen & fits, better, probs)
-        found.append(math.exp(-float(probs.log().mean())))
-        # The code of one token more: the token at its place is the newest, the others move up.
-        before = tuple(_longer(codes, ids, length, size) for codes, ids in zip(before, (train, heldout)))
-    return [{"order": order, "perplexity": perplexity} for order, perplexity in enumerate(found)]
-
-
-def _counts(sorted_codes: torch.Tensor, first: torch.Tensor, width: int) -> torch.Tensor:
-    """How many of the sorted codes lie in [first, first + width), for each."""
-    return torch.searchsorted(sorted_codes, first + width) - torch.searchsorted(sorted_codes, first)
-
-
-def _longer(codes: torch.Tensor, ids: torch.Tensor, length: int, size: int) -> torch.Tensor:
-    """Codes of the contexts that are one token longer: of place p, tokens p - length - 1 to p - 1."""
-    longer = torch.zeros_like(codes)
-    longer[length + 1 :] = codes[length + 1 :] + ids[: len(ids) - length - 1] * size**length
-    return longer
-
-
-@torch.no_grad()
-def score_windows(model: RNNLM, ids: torch.Tensor, num_steps: int) -> Score:
-    """Score a text in windows that each start from a zero state, as a model is trained that never carries it on.
-
-    Parameters
-    ----------
-    model : RNNLM
-    ids : integer Tensor, shape (num_tokens,)
-    num_steps : int
-
-    Returns
-    -------
-    Score
-        Of all whole windows.
-    """
-    count = (len(ids) - 1) // num_steps
-    X = ids[: count * num_steps].view(count, num_steps).to(model.device)
-    Y = ids[1 : count * num_steps + 1].view(count, num_steps).to(model.device)
-    score = Score(0.0, 0)
-    for x, y in zip(X.split(512), Y.split(512)):
-        score += score_logits(model(x)[0].flatten(0, 1), y.flatten())
-    return score
 
 
 @cache
@@ -134,270 +41,6 @@ def _story() -> EncodedText:
 @cache
 def _story_rivals() -> list[dict[str, float]]:
     return rivals(_story())
-
-
-def _words_of(text: str) -> list[str]:
-    return [word for word in re.split(r"[\W\d_]+", text.lower()) if word]
-
-
-def _mark_real(text: str, words: set[str]) -> list[list[Any]]:
-    """A text in pieces, each with whether it is one of the words; a letter alone proves nothing."""
-    return [[piece, len(piece) > 1 and piece.lower() in words] for piece in re.split(r"([^\W\d_]+)", text) if piece]
-
-
-class _Trace:
-    """A curve for a logarithmic axis: fifty bins a power of ten, of each the least, the largest and the newest value.
-
-    So a run of any length fits, and no spike is lost.
-    """
-
-    def __init__(self, bins_per_decade: int = 50) -> None:
-        self._per_decade = bins_per_decade
-        self._bins: dict[int, list[tuple[int, float]]] = {}
-
-    def add(self, x: int, y: float) -> None:
-        key = math.floor(self._per_decade * math.log10(x)) if x > 0 else -1
-        point = (x, y)
-        least, most, _ = self._bins.get(key, [point, point, point])
-        self._bins[key] = [point if y < least[1] else least, point if y > most[1] else most, point]
-
-    @property
-    def last(self) -> float | None:
-        return next(reversed(self._bins.values()))[2][1] if self._bins else None
-
-    def points(self) -> dict[str, list[float | None]]:
-        points = [point for three in self._bins.values() for point in sorted(set(three))]
-        return {"xs": [x for x, _ in points], "ys": [_finite(y) for _, y in points]}
-
-
-def _finite(value: float) -> float | None:
-    # JSON knows no infinity
-    return value if math.isfinite(value) else None
-
-
-class _WithCat:
-    """Windows that a cat can lie on: then one minibatch is the rarest token, over and over."""
-
-    run: _Run
-
-    def _from_position(self) -> Iterator[Batch]:
-        for X, Y in super()._from_position():  # type: ignore[misc]
-            if self.run.cat_comes():
-                X = Y = torch.full_like(X, len(self.run.text.vocab) - 1)
-            yield X, Y
-
-
-class _Sequential(_WithCat, SequentialWindows):
-    pass
-
-
-class _Random(_WithCat, RandomWindows):
-    pass
-
-
-class _Run(Callback):
-    """One training with torch, by `fit`, that can pause after any update and go on; it listens to itself."""
-
-    def __init__(self, lab: TrainingLab, cat: int = 0, until: int = 0) -> None:
-        self.lab, self.text, self.cat, self.until = lab, lab.encoded, cat, until
-        size = len(self.text.vocab)
-        torch.manual_seed(lab.seed)
-        if lab.cell == "tanh":
-            layer: Any = RNNScratch(size, lab.num_hiddens)
-            torch.nn.init.orthogonal_(layer.W_hh)
-        else:
-            layer = (GRU if lab.cell == "gru" else LSTM)(size, lab.num_hiddens)
-        self.model = RNNLM(layer, size).to(lab.device)
-        self.carry, self.num_steps = lab.carry, lab.num_steps
-        # A short text gets fewer sequences at once: as many as it has room for.
-        self.batch_size = max(1, min(lab.batch_size, (len(self.text.train_ids) - 1) // self.num_steps))
-        cut = self.text.train_ids, self.batch_size, self.num_steps
-        generator = torch.Generator().manual_seed(lab.seed)
-        self.windows = _Sequential(*cut) if self.carry else _Random(*cut, generator=generator)
-        self.windows.run = self
-        self.progress: dict[str, Any] | None = None  # where the last `go` stopped
-        self.steps = self.tokens = 0
-        self.smooth = self.weight = 0.0
-        self.seconds = self.heldout_seconds = self.longest = 0.0
-        self.scored_tokens, self.best, self.best_steps = 0, math.inf, 0
-        self.cat_waits = self.is_cats = False
-        self.cat_norm = 0.0
-        self.status, self.ended = "paused", None
-        self.train, self.norms, self.heldout = _Trace(), _Trace(), _Trace()
-        self.diary: list[dict[str, Any]] = []
-        self.counted: dict[str, int] | None = None  # of the words that it wrote last how many were real
-        self.spelled: dict[str, Any] | None = None  # the same with its age, when it could spell for the first time
-        self.written: list[list[Any]] = []  # what it writes now, in pieces
-        self.sampled = -math.inf
-        self.words = set(_words_of(lab.whole_text()))
-        space = self.text.vocab.index(" ") if " " in self.text.vocab else -1
-        first = next((i + 1 for i, token in enumerate(self.text.heldout_ids[:40].tolist()) if token == space), 0)
-        self.sentence = self.text.heldout_ids[first : first + _SENTENCE]
-        self.prefix = self.text.vocab.decode(self.text.train_ids[:4])
-
-    def cat_comes(self) -> bool:
-        """Whether the next minibatch is the cat's."""
-        self.is_cats, self.cat_waits = self.cat_waits or self.steps + 1 == self.cat, False
-        return self.is_cats
-
-    def go(self, pause: Callable[[], bool]) -> bool:
-        """Update until `pause`, asked after each update, is true; False once the numbers are lost."""
-        self.pause = pause
-        settings = {"lr": self.lab.learning_rate, "optimizer": self._optimizer, "clip": None, "device": self.lab.device}
-        small = threads_for(self.lab.num_hiddens, self.batch_size) if self.lab.device.type == "cpu" else None
-        try:
-            with small or contextlib.nullcontext():
-                fit(self.model, self.windows, updates=10**12, **settings, progress=False, callbacks=[self])
-        except TrainingDivergedError:
-            self.status = "diverged"
-            return False
-        return True
-
-    def _optimizer(self, weights: torch.Tensor) -> Optimizer:
-        self.kind = self.lab.optimizer
-        return AdamW(weights, weight_decay=0.0) if self.kind == "adam" else SGD(weights)
-
-    def _obey(self, run: Run) -> None:
-        """The controls act at the next update."""
-        run.settings["lr"], run.stepper.max_norm = self.lab.learning_rate, self.lab.clip or math.inf
-        if self.kind != self.lab.optimizer:
-            run.stepper.optimizer = self._optimizer(run.stepper.flat.data)
-        self.forward = run.stepper.forward
-
-    def on_train_begin(self, run: Run) -> None:
-        if self.progress is not None:
-            optimizer = run.stepper.optimizer.state_dict() if self.kind != self.stored_kind else None
-            run.load_state_dict(self.progress if optimizer is None else self.progress | {"optimizer": optimizer})
-        self._obey(run)
-
-    def on_step_end(self, run: Run) -> None:
-        nats, norm = run.history.step_losses[-1], run.history.step_grad_norms[-1]
-        self.steps += 1
-        self.tokens += self.batch_size * self.num_steps
-        self.smooth, self.weight = 0.97 * self.smooth + 0.03 * nats, 0.97 * self.weight + 0.03
-        self.longest = max(self.longest, norm)
-        self.cat_norm = norm if self.is_cats else self.cat_norm
-        self.train.add(self.tokens, _exp(self.smooth / self.weight))
-        self.norms.add(self.tokens, norm)
-        self._look()
-        if self.pause():
-            self.progress, self.stored_kind = run.state_dict(), self.kind
-            run.stop("paused")
-        self._obey(run)
-
-    def on_train_end(self, run: Run) -> None:
-        self.forward = None  # it reads memory that was the training's
-
-    def _look(self) -> None:
-        """Score and write at some ages, and see whether the run is over."""
-        is_age = self.steps in _AGES
-        is_near = self.cat and self.cat - 1 <= self.steps < self.cat + 20  # what the cat does, update by update
-        # Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
-        is_due = self.tokens >= 1.05 * self.scored_tokens and self.heldout_seconds <= 0.3 * (self.seconds + 0.3)
-        if is_age or is_near or self.steps == self.until or is_due:
-            self.evaluate()
-        if is_age:
-            self.note()
-        if self.until:
-            self.ended = "until" if self.steps >= self.until else None
-        elif self.steps >= _MOST_UPDATES:
-            self.ended = "most"
-        elif self.steps > _YOUNG and self.steps > 2 * self.best_steps:
-            self.ended = "plateau"
-
-    def evaluate(self) -> None:
-        """Score the held-out text."""
-        start = time.perf_counter()
-        ids, forward = self.text.heldout_ids, getattr(self, "forward", None)
-        if self.carry:
-            score = evaluate(self.model, ids, forward=forward)
-        else:
-            score = score_windows(self.model, ids, self.num_steps)
-        perplexity = _exp(score.total_nats / score.num_tokens)
-        self.heldout.add(self.tokens, perplexity)
-        if perplexity < self.best * (1 - _GAIN):
-            self.best, self.best_steps = perplexity, self.steps
-        if self.spelled is None and len(self.words) > 50 and self.steps >= 50:
-            self._spell()
-        self.scored_tokens = self.tokens
-        self.heldout_seconds += time.perf_counter() - start
-
-    def _spell(self) -> None:
-        """Note when three in five of the words that it writes are real."""
-        written = self.write(_SAMPLE).partition(" ")[2].rpartition(" ")[0]
-        whole = [word for word in _words_of(written) if len(word) >= _WORD]
-        real = sum(word in self.words for word in whole)
-        self.counted = {"real": real, "words": len(whole)}
-        if len(whole) >= 20 and real >= _SPELLED * len(whole):
-            self.spelled = {"steps": self.steps, "real": real, "words": len(whole), "seconds": self.seconds}
-
-    def write(self, length: int) -> str:
-        """So many characters, after the text's first four; nothing where its numbers are lost."""
-        is_finite = all(bool(weights.isfinite().all()) for weights in self.model.parameters())
-        if not is_finite or not math.isfinite(self.heldout.last or math.inf):
-            return ""
-        generator = torch.Generator(self.model.device).manual_seed(self.lab.seed + 2)
-        written = generate(self.model, self.text.vocab, self.prefix, length, temperature=0.7, generator=generator)
-        return written[len(self.prefix) :]
-
-    def note(self) -> None:
-        """A line of the diary."""
-        perplexity = _finite(self.heldout.last or math.inf)
-        self.diary.append({"age": self.steps, "perplexity": perplexity, "pieces": self.sample()})
-
-    def sample(self) -> list[list[Any]]:
-        """A line of text as it writes now, in pieces."""
-        return _mark_real(self.write(_LINE), self.words)
-
-    @torch.no_grad()
-    def read(self) -> dict[str, Any]:
-        """The sentence: the price of each letter but the first, the five likeliest there, all states as bytes."""
-        ids = self.sentence.to(self.model.device)
-        windows = [ids] if self.carry else ids.split(self.num_steps)
-        H = torch.cat([self.model.rnn(self.model.encode_inputs(window[None]))[0] for window in windows])[:, 0]
-        probs = torch.softmax(H @ self.model.W_hq + self.model.b_q, dim=1)[:-1].nan_to_num(0.0).cpu()
-        nats = -probs.gather(1, self.sentence[1:, None].cpu())[:, 0].clamp(min=1e-30).log()
-        top = probs.topk(min(5, probs.shape[1]))
-        name = self.text.vocab.tokens
-        likeliest = [[[name[i], p] for i, p in zip(*row)] for row in zip(top.indices.tolist(), top.values.tolist())]
-        states = (127 * H.nan_to_num(0.0)).round().to(torch.int8).cpu().contiguous()
-        return {
-            "nats": nats.tolist(),
-            "top": likeliest,
-            "states": base64.b64encode(states.numpy().tobytes()).decode("ascii"),
-        }
-
-    def report(self) -> dict[str, Any]:
-        now = time.monotonic()
-        if self.status != "running" or now - self.sampled > _SAMPLE_SECONDS:
-            self.written, self.sampled = self.sample(), now
-        return {
-            "steps": self.steps,
-            "tokens": self.tokens,
-            "seconds": self.seconds,
-            "busy": self.seconds,
-            "batchSize": self.batch_size,
-            "longest": _finite(self.longest),
-            "catNorm": _finite(self.cat_norm),
-            "counted": self.counted,
-            "spelled": self.spelled,
-            "written": self.written,
-            "levels": self.lab.known_levels,
-            "ended": self.ended,
-            "diary": list(self.diary),
-            "status": self.status,
-            "device": describe_device(self.model.device),
-            "train": self.train.points(),
-            "norms": self.norms.points(),
-            "heldout": self.heldout.points(),
-            "perplexity": _finite(self.heldout.last or math.inf),
-            "sentence": [self.text.vocab.tokens[i] for i in self.sentence.tolist()],
-            **self.read(),
-        }
-
-
-def _exp(nats: float) -> float:
-    return math.exp(nats) if nats < 700 else math.inf
 
 
 class TrainingLab(Explorable):
@@ -458,7 +101,7 @@ class TrainingLab(Explorable):
         self._corpus = self.encoded = _story() if corpus is None else load_text(corpus)
         self._levels: list[dict[str, float]] | None = None
         self._device: torch.device | None = None
-        self._run: _Run | None = None
+        self._run: LabRun | None = None
         self._thread: threading.Thread | None = None
         self._wanted = threading.Event()
         self._seen: float | None = None  # when a page last looked on; None where none has to
@@ -548,9 +191,9 @@ class TrainingLab(Explorable):
         self.stop()
         super().close()
 
-    def _begin(self, **order: int) -> _Run:
+    def _begin(self, **order: int) -> LabRun:
         with self._lock:
-            self._run = _Run(self, **order)
+            self._run = LabRun(self, **order)
             self._run.evaluate()
             self._run.note()
             self.report = self._run.report()
@@ -562,8 +205,7 @@ class TrainingLab(Explorable):
             run = self._begin()
         run.status = "running"
         told = last = time.monotonic()
-        if not self.known_levels:
-            _ = self.levels
+        _ = self.levels  # counted now, where they were not
 
         def pause() -> bool:
             nonlocal told, last
@@ -575,7 +217,7 @@ class TrainingLab(Explorable):
             if now - told > _REPORT_SECONDS and not run.ended:
                 self.report, told = run.report(), now
             self._lock.release()  # others may look at the run between two updates
-            pace = _PACES[self.speed](run.steps)
+            pace = run.pace()
             if pace < math.inf and not run.ended:
                 # no longer than what is left of this update's share, and a pause is heard at once
                 rest = 1 / pace - (now - run.ticked)

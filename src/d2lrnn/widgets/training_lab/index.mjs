@@ -5,6 +5,7 @@ import { createKernelEngine, createPageEngine } from "./engines.mjs";
 import { bestOf, isLost, OUTCOMES, standing } from "./maths.mjs";
 import { characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
+import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
 import { storiesPanel } from "./stories.mjs";
 import { textPanel } from "./text.mjs";
@@ -12,7 +13,6 @@ import { textPanel } from "./text.mjs";
 const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" && name !== "story");
 /** Settings that a run can take over while it goes on; a change of any other starts it again. */
 const LIGHT = ["learning_rate", "clip", "optimizer"];
-const AGES = [0, 10, 40, 100, 300, 1000, 3000];
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
@@ -62,7 +62,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const reading = readingPanel({ t, signal, onReset });
   const curve = curvePanel({ t, signal });
   const norms = normPanel({ t, signal });
-  const diary = diaryPanel({ t, ages: AGES });
+  const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
   network.knobs.append(ownButton);

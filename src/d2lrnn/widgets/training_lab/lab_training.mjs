@@ -6,18 +6,10 @@ import {
 } from "../core.mjs";
 import { cellOf } from "../gated.mjs";
 import { PLAIN } from "../kernels.mjs";
+import LAB from "./rules.json" with { type: "json" };
 
 /** Share of the text, at its end, that training never sees. */
 export const HELDOUT_SHARE = 0.1;
-/** Letters of the held-out sentence that the page shows. */
-export const SENTENCE = 96;
-/** Updates after which the diary gets a line. */
-export const AGES = [0, 10, 40, 100, 300, 1000, 3000];
-/** A word of at least so many letters counts when the lab asks whether words are real. */
-const WORD = 3;
-/** Such a share of real words, in so many characters, is called spelling. */
-const SPELLED = 0.6;
-const SAMPLE = 600;
 
 /** Python's round: a half goes to the even neighbour. */
 function roundHalfEven(value) {
@@ -49,12 +41,12 @@ export function markReal(text, words) {
 
 /** Of the longer words that a text holds, but for the first and the last: how many there are, and how many are real. */
 export function countReal(text, words) {
-  const whole = wordsOf(text.slice(text.indexOf(" "), text.lastIndexOf(" "))).filter((word) => word.length >= WORD);
+  const whole = wordsOf(text.slice(text.indexOf(" "), text.lastIndexOf(" "))).filter((word) => word.length >= LAB.word);
   return { real: whole.filter((word) => words.has(word)).length, words: whole.length };
 }
 
 /** The held-out letters that the page shows: from the beginning of a word on, if there are words. */
-export function sentenceIds({ vocab, heldoutIds }, length = SENTENCE) {
+export function sentenceIds({ vocab, heldoutIds }, length = LAB.sentence) {
   const space = heldoutIds.subarray(0, 40).indexOf(vocab.indexOf(" "));
   return heldoutIds.subarray(space + 1, space + 1 + length);
 }
@@ -243,9 +235,9 @@ export function createTraining(text, settings, kernels = PLAIN) {
     const { nats, numTokens } = score();
     report.heldout.add(report.tokens, Math.exp(nats / numTokens));
     if (report.spelled === null && words.size > 50) {
-      report.counted = countReal(write(SAMPLE), words);
+      report.counted = countReal(write(LAB.sample), words);
       const { real, words: all } = report.counted;
-      if (all >= 20 && real >= SPELLED * all) report.spelled = { steps: report.steps, real, words: all };
+      if (all >= LAB.least_words && real >= LAB.spelled * all) report.spelled = { steps: report.steps, real, words: all };
     }
   }
 
@@ -272,7 +264,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
   }
 
   /** A line of text as it writes now, in pieces. */
-  function sample(length = 60) {
+  function sample(length = LAB.line) {
     return markReal(write(length), words);
   }
 

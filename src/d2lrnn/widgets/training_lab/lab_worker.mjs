@@ -1,24 +1,20 @@
 // Runs as a classic script in the lab's worker. Messages in: { kind: "begin", run, text, settings, cat, until }, "go",
 // "pause", { kind: "pace", speed }, { kind: "set", changes }, "cat". Message out: the report, whenever there is something new.
-import { AGES, createTraining, prepareText, rivals } from "./lab_training.mjs";
+import { createTraining, prepareText, rivals } from "./lab_training.mjs";
 import { PLAIN } from "../kernels.mjs";
 import { createKernels } from "../simd.mjs";
+import LAB from "./rules.json" with { type: "json" };
 
 const SLICE_MS = 30; // then the queue of messages is looked at
 const REPORT_MS = 90;
 const REST_MS = 15; // where the pace leaves nothing to do
-const MOST_UPDATES = 50_000;
-const SAMPLE_MS = 1000; // so long stands a text that it writes now, to be read
-/** A free run ends when it has not improved by this share while its age doubled. */
-const GAIN = 0.02;
-const YOUNG = 3000;
 
 /** Updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly. */
-const PACES = {
-  slow: (steps) => Math.min(400, Math.max(3, 0.3 * steps)),
-  normal: (steps) => Math.min(1200, Math.max(20, 1.5 * steps)),
-  flat: () => Infinity,
-};
+function paceAt(steps) {
+  if (speed === "flat") return Infinity;
+  const { least, of_age: ofAge, most } = LAB.paces[speed];
+  return Math.min(most, Math.max(least, ofAge * steps));
+}
 
 const kernels = createKernels();
 let used = kernels; // those of the run at hand
@@ -47,7 +43,7 @@ let best = { perplexity: Infinity, steps: 0 };
 function tell() {
   const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, diary, counted, spelled } = training.report;
   lastReport = performance.now();
-  if (!running || lastReport - lastSample > SAMPLE_MS) {
+  if (!running || lastReport - lastSample > 1000 * LAB.sample_seconds) {
     written = training.sample();
     lastSample = lastReport;
   }
@@ -70,7 +66,7 @@ function evaluate() {
   heldoutSeconds += heldoutCost;
   const { tokens, steps, heldout, spelled } = training.report;
   scoredTokens = tokens;
-  if (heldout.last < best.perplexity * (1 - GAIN)) best = { perplexity: heldout.last, steps };
+  if (heldout.last < best.perplexity * (1 - LAB.gain)) best = { perplexity: heldout.last, steps };
   if (spelled && spelled.seconds === undefined) spelled.seconds = seconds;
 }
 
@@ -90,12 +86,12 @@ function takeTurn() {
   else setTimeout(() => turns.port1.onmessage(), REST_MS);
 }
 
-/** Why the run is over, or null. */
+/** Why the run is over, or null: a free one ends when it has not improved by LAB.gain while its age doubled. */
 function end() {
   const { steps } = training.report;
   if (until) return steps >= until ? "until" : null;
-  if (steps >= MOST_UPDATES) return "most";
-  return steps > YOUNG && steps > 2 * best.steps ? "plateau" : null;
+  if (steps >= LAB.most_updates) return "most";
+  return steps > LAB.young && steps > 2 * best.steps ? "plateau" : null;
 }
 
 /** One update with all that belongs to its age; false once the numbers are lost. */
@@ -107,7 +103,7 @@ function update() {
   }
   if (!training.step()) return false;
   const { steps, tokens } = report;
-  const isAge = AGES.includes(steps);
+  const isAge = LAB.ages.includes(steps);
   const isNear = cat && steps >= cat && (steps < cat + 40 || steps % 5 === 0); // what the cat did is seen update by update
   // Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
   if (isAge || isNear || steps === until || (tokens >= 1.05 * scoredTokens && heldoutSeconds <= 0.25 * (seconds + 0.4))) evaluate();
@@ -121,7 +117,7 @@ function work() {
   const passed = Math.min(start - lastWork, 100) / 1000;
   lastWork = start;
   seconds += passed;
-  const pace = PACES[speed](training.report.steps);
+  const pace = paceAt(training.report.steps);
   due = pace === Infinity ? Infinity : Math.min(due + pace * passed, 0.25 * pace + 1);
   const before = heldoutSeconds;
   let good = true;
