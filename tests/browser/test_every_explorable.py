@@ -92,6 +92,30 @@ def test_every_control_has_a_name_a_size_and_the_keyboard(
         assert control.evaluate(f"(e) => e.tabIndex >= 0 || {roving}"), described
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_an_open_step_leaves_a_phone_two_thirds_of_its_screen(
+    opened: tuple[Page, Record], tmp_path: Path, name: str
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 800})
+    widget = show(page, tmp_path, name)
+    titles, panel, fold = (widget.locator(f".d2lrnn-step{part}") for part in ("-title", "", "-fold"))
+    question, answers = widget.locator(".d2lrnn-question"), widget.locator(".d2lrnn-answers button")
+    for i in range(titles.count()):
+        titles.nth(i).click()
+        assert panel.bounding_box()["height"] <= 0.35 * 800
+        answers.first.click()
+        assert panel.bounding_box()["height"] <= 0.35 * 800
+        if name == "TrainingLab":  # its stories run while they are told: they stay as they are
+            continue
+        expect(fold).to_have_attribute("aria-expanded", "false")
+        assert question.bounding_box()["height"] < 32, "one line"
+        fold.click()
+        expect(fold).to_have_attribute("aria-expanded", "true")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(fold).to_be_hidden()
+
+
 # Who speaks to the machine says what can be read on a control. (axe counts the rule as experimental.)
 RULE = "label-content-name-mismatch"
 NAMES_AS_SHOWN = {"runOnly": [RULE], "rules": {RULE: {"enabled": True}}}

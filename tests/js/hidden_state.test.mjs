@@ -7,7 +7,7 @@ import { createReader } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   MAX_GUESS, MAX_TEXT, cutStates, derive, distance, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
 } from "../../src/d2lrnn/widgets/hidden_state/maths.mjs";
-import { LEFT, cutAt, layoutOf, sentence, tail, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
+import { LEFT, UNSURE, cutAt, layoutOf, sentence, tail, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
 import { decodeLink, encodeLink, fill, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode } from "../../src/d2lrnn/widgets/weights.mjs";
 
@@ -112,10 +112,20 @@ test("whatever the cut, the sentence has all its values", () => {
       const model = at({ ...settings, cut });
       const [key, values] = sentence(model);
       assert.ok(!/NaN|undefined/.test(fill(WORDS[key], values)));
+      assert.equal(key === "now_unsure", model.kept !== "" && model.guesses[1].p < UNSURE);
       assert.equal(key === "now_nothing", model.text !== "" && cut >= model.text.length);
     }
   }
   assert.deepEqual(sentence(at({ text: "" })), ["now_empty", {}]);
+  const [key, { letter, p }] = sentence(at({ text: "xl", cut: 1 }));
+  assert.deepEqual([key, letter, p], ["now_unsure", "e", "0.16"]);
+});
+
+test("the unit that is shown first differs most at the end, as its note says", () => {
+  const { states: [whole, other], unit } = at({});
+  const apart = Array.from(whole.at(-1), (value, i) => Math.abs(value - other.at(-1)[i]));
+  assert.equal(apart.indexOf(Math.max(...apart)), unit);
+  assert.ok(WORDS.unit_note.includes(`unit ${unit}:`));
 });
 
 test("distance, and what is shown of a long text: by hand", () => {

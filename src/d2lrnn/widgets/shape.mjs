@@ -40,8 +40,17 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
   const question = element("p", { class: "d2lrnn-question" });
   const answers = element("div", { class: "d2lrnn-answers", role: "group" });
   const told = element("p", { class: "d2lrnn-outcome", hidden: true });
-  const panel = element("div", { class: "d2lrnn-step", hidden: true }, question, answers, told);
+  const folder = buttonControl({
+    label: [], class: "d2lrnn-button d2lrnn-step-fold", "aria-label": t("step_fold"), signal,
+    onPress: () => setFolded(!panel.classList.contains("d2lrnn-folded")),
+  });
+  const panel = element("div", { class: "d2lrnn-step", hidden: true }, folder, question, answers, told);
   let open = -1;
+  // On a phone the open step lies over the figure: once it is answered, its question is one line (base.css).
+  const setFolded = (folded) => {
+    panel.classList.toggle("d2lrnn-folded", folded);
+    folder.setAttribute("aria-expanded", String(!folded));
+  };
 
   const titles = steps.map((_, i) => buttonControl({
     label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ", t(`step_${i + 1}`)],
@@ -58,6 +67,7 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     told.classList.toggle("d2lrnn-missed", asked && right !== j);
     told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, outcome(i)));
     told.hidden = false;
+    setFolded(true);
     say(told.textContent);
     bringBack(node);
   };
@@ -66,6 +76,7 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     titles.forEach((title, k) => title.setAttribute("aria-expanded", String(k === i)));
     panel.hidden = i < 0;
     told.hidden = true;
+    setFolded(false);
     if (i < 0) return;
     if (steps[i].before) set(steps[i].before);
     question.textContent = t(`step_${i + 1}_question`);

@@ -2,6 +2,7 @@
 import { legend, linePath, scale } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
 import { element, formatNumber, formatProbability, rangeControl, svg, visibleCharacter } from "../ui.mjs";
+import { leftOut } from "../weights.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
@@ -27,7 +28,7 @@ export function layoutOf(width, count) {
   const map = HANDLE + LETTERS + CAPTION;
   const plot = map + MAP + CAPTION + 6;
   return {
-    column, letters: HANDLE + 22, caption: map - 6, map, mapEnd: map + MAP, plotCaption: plot - 7, plot, plotEnd: plot + PLOT,
+    column, letters: HANDLE + 22, map, mapEnd: map + MAP, plot, plotEnd: plot + PLOT,
     right: LEFT + column * (count + 1), height: plot + PLOT + 6,
   };
 }
@@ -58,6 +59,9 @@ export function short(distance) {
   return formatNumber(distance, distance < 0.095 ? 2 : 1);
 }
 
+/** Whose likeliest character has less expects nothing: it is unsure. */
+export const UNSURE = 0.2;
+
 const inOne = (guess) => Object.values(wordOf(guess)).join("");
 
 /** The sentence on top: a key of the words, and its values. */
@@ -66,6 +70,7 @@ export function sentence({ text, forgotten, kept, guesses }) {
   const [whole, other] = guesses;
   const values = { forgotten: tail(forgotten), kept: tail(kept), other: inOne(other), whole: inOne(whole) };
   if (kept === "") return ["now_nothing", { ...values, letter: other.written[0], p: formatProbability(other.p) }];
+  if (other.p < UNSURE) return ["now_unsure", { ...values, letter: visibleCharacter(other.written[0]), p: formatProbability(other.p) }];
   if (whole.written !== other.written) return ["now_differ", values];
   return [other.written === " " ? "now_space" : "now_same", { ...values, other: wordOf(other).written }];
 }
@@ -137,7 +142,8 @@ export function stage({ t, onCut, signal }) {
   );
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
   const ramp = element("span", { class: "cut-ramp", "aria-hidden": "true" }, t("ramp_low"), element("span", { class: "cut-ramp-bar" }), t("ramp_high"));
-  const node = element("div", { class: "cut-stage" }, canvas, picture, ramp, drag, handle);
+  const captions = ["map", "distance"].map(() => element("span", { class: "cut-title", "aria-hidden": "true" }));
+  const node = element("div", { class: "cut-stage" }, canvas, picture, ...captions, ramp, drag, handle);
   let latest = null;
   let width = 0;
   let marked = false;
@@ -189,7 +195,10 @@ export function stage({ t, onCut, signal }) {
     if (count > 0) add("path", { class: "cut-cut", d: `M${edge} ${HANDLE - 6}V${plotEnd}` });
     // the map
     const wide = right - LEFT > 400;
-    add("text", { class: "d2lrnn-tick cut-halo", x: LEFT, y: layout.caption }, t(wide ? "map_long" : "map", { units: numHiddens }));
+    captions[0].textContent = t(wide ? "map_long" : "map", { units: numHiddens });
+    captions[1].textContent = t("distance");
+    const places = [{ left: `${LEFT}px`, top: `${map - 20}px` }, { right: `${width - right}px`, top: `${plot - 21}px` }];
+    captions.forEach((caption, i) => Object.entries(places[i]).forEach(([name, value]) => caption.style.setProperty(name, value)));
     add("rect", { class: "cut-frame", x: LEFT, y: map, width: right - LEFT, height: MAP });
     if (marked && count > 0) {
       const y = map + unit + 0.5;
@@ -202,7 +211,6 @@ export function stage({ t, onCut, signal }) {
     // the distance
     const most = Math.max(10, ...distances);
     const y = scale([0, most], [plotEnd, plot]);
-    add("text", { class: "d2lrnn-tick cut-halo", x: right, y: layout.plotCaption, "text-anchor": "end" }, t("distance"));
     for (const tick of [0, 5, 10]) {
       add("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(tick)}H${right}` });
       add("text", { class: "d2lrnn-tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, String(tick));
@@ -278,10 +286,10 @@ export function guessCards({ t }) {
     return { caption, stem, written, next, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
   });
   const draw = ({ text, kept, guesses }) => {
-    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: tail(kept, 9) })];
+    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: tail(kept, 8) })];
     cards.forEach((card, i) => {
       const { stem, written } = text === "" ? { stem: "", written: "" } : wordOf(guesses[i], 12);
-      card.word.classList.toggle("cut-unsure", guesses[i].p < 0.15); // little more than chance
+      card.word.classList.toggle("cut-unsure", guesses[i].p < UNSURE);
       card.caption.textContent = captions[i];
       card.stem.textContent = stem;
       card.written.textContent = written;
@@ -374,7 +382,7 @@ export function textField({ t, onText, readable, max, signal }) {
   const draw = ({ text }) => {
     if (readable(input.value) !== text) input.value = text;
     long.hidden = [...input.value].length <= max;
-    const count = [...input.value].filter((character) => !/[a-z\s]/i.test(character)).length;
+    const count = leftOut(input.value).length;
     lost.textContent = t("text_lost", { count });
     lost.hidden = count === 0;
   };
