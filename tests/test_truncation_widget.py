@@ -67,9 +67,10 @@ def test_routes_are_counted() -> None:
     assert Truncation(tau=6, way="losses").num_kept == 24 * 6 - 15
 
 
-def test_the_sentence_says_what_is_missing() -> None:
+def test_the_sentence_says_what_is_lost() -> None:
     told = Truncation().static_sentence()
-    assert told.startswith("Windows of 6 steps keep 84 of 300 routes. The missing part is 52 %")
+    assert told.startswith("Windows of 6 steps keep 84 of 300 routes from a loss back to a step.")
+    assert told.endswith("add up to 52 % of the length of the gradient.")
     assert Truncation(tau=1).static_sentence().startswith("Windows of 1 step keep 24")
     assert Truncation(tau=24, way="losses").static_sentence().startswith("Nothing is cut: all 300 routes")
 

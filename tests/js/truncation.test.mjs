@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { sentence } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { NUM_STEPS, angleDegrees, derive, isKept, percent } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { sentence, wayBack } from "../../src/d2lrnn/widgets/truncation/index.mjs";
+import { NUM_STEPS, angleDegrees, derive, firstKept, isKept, percent } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -35,6 +35,25 @@ test("windows keep their own routes, each loss its last ones, and both agree at 
   assert.deepEqual([isKept(6, 5, 6, "windows"), isKept(6, 5, 6, "losses"), isKept(6, 0, 6, "losses"), isKept(11, 6, 6, "windows")],
     [false, true, false, true]);
   for (const tau of [2, 3, 4, 6, 8, 12]) assert.equal(shown({ tau }).kept, (NUM_STEPS * (tau + 1)) / 2, "(tau + 1)/2 uses for each loss");
+});
+
+test("the way back of one loss is what is kept of its row, in numbers and words", () => {
+  const t = translator("en", SPEC.words);
+  for (const way of SPEC.controls.way.choices) for (const tau of [1, 6, 7, 24]) for (let loss = 0; loss < NUM_STEPS; loss += 1) {
+    const kept = Array.from({ length: loss + 1 }, (_, i) => i).filter((i) => isKept(loss, i, tau, way));
+    assert.equal(firstKept(loss, tau, way), kept[0]);
+    assert.equal(kept.length, loss + 1 - kept[0]);
+    const told = wayBack({ tau, way }, loss).map((part) => t(...part)).join(" ");
+    assert.ok(kept[0] === 0 ? told.endsWith("None of its routes is lost.") : told.includes(`${kept[0]} `) && told.endsWith("lost."), told);
+  }
+});
+
+test("the factor of a step back is the mean one of all routes", () => {
+  const { sizes, factor } = shown();
+  const steps = sizes.flatMap((row) => row.slice(1).map((size, i) => Math.log(row[i] / size)));
+  close(factor, Math.exp(steps.reduce((sum, step) => sum + step, 0) / steps.length), "factor");
+  const [slow, fast] = [shown({ radius: 0.9 }), shown({ radius: 0.5 })];
+  assert.ok(fast.factor < 0.55 && slow.factor > 0.7 && slow.factor < 0.9);
 });
 
 test("a further step from each loss leaves less missing where the gradient fades", () => {

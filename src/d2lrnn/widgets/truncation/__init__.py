@@ -1,4 +1,4 @@
-"""The explorable of truncation: which routes of the gradient a cut keeps, and what is missing without the others."""
+"""The explorable of truncation: which routes of the gradient a cut keeps, and how much is lost with the others."""
 
 from __future__ import annotations
 
@@ -139,10 +139,7 @@ class Truncation(Explorable):
         lost = 100 * self.lost
         share = f"{lost:.0f}" if lost >= 9.95 else f"{lost:.1f}" if lost >= 0.095 else f"{lost:.2f}"
         share = "under 0.01" if share == "0.00" else share
-        return words(
-            f"now_{self.way}", steps=steps, kept=self.num_kept, all=total, lost=f"{share} %",
-            angle=math.floor(self.angle_degrees + 0.5),
-        )
+        return words(f"now_{self.way}", steps=steps, kept=self.num_kept, all=total, lost=f"{share} %")
 
     def static_picture(self) -> str:
         """A square for each route, filled where it is kept."""
@@ -155,7 +152,7 @@ class Truncation(Explorable):
                 side, paint = (7.5, filled) if kept else (5.0, hollow)
                 inset = 18 + (size - side) / 2
                 picture.add("rect", x=inset + use * size, y=inset + loss * size, width=side, height=side, **paint)
-        for kind, paint, y in (("kept", filled, 40), ("cut", hollow, 60)):
+        for kind, paint, y in (("kept", filled, 40), ("lost", hollow, 60)):
             picture.add("rect", x=190.0, y=y - 9.0, width=8.0, height=8.0, **paint)
             picture.add("text", words(kind), x=206, y=y)
         return str(picture)

@@ -8,6 +8,11 @@ export function isKept(t, i, tau, way) {
   return way === "windows" ? Math.floor(t / tau) === Math.floor(i / tau) : t - i < tau;
 }
 
+/** The first step that the loss of step t reaches. */
+export function firstKept(t, tau, way) {
+  return way === "windows" ? t - (t % tau) : Math.max(0, t - tau + 1);
+}
+
 /** Angle in degrees, exact for small ones too; null where one has no direction. */
 export function angleDegrees(a, b) {
   const [x, y] = [length(a), length(b)];
@@ -57,8 +62,9 @@ export function derive(state) {
   const whole = gradientOf(arrived.all);
   const rest = gradientOf(arrived.kept);
   const all = (NUM_STEPS * (NUM_STEPS + 1)) / 2;
+  const shrinks = sizes.reduce((sum, row) => sum + Math.log(row[0] / row.at(-1)), 0); // over all - NUM_STEPS steps back
   return {
-    tau, way, radius, sizes, largest: Math.max(...sizes.flat()), kept, all,
+    tau, way, radius, sizes, factor: Math.exp(shrinks / (all - NUM_STEPS)), largest: Math.max(...sizes.flat()), kept, all,
     lengths: { whole: length(whole), rest: length(rest) },
     angle: kept === all ? 0 : angleDegrees(rest, whole),
     lost: kept === all ? 0 : length(whole.map((value, i) => value - rest[i])) / length(whole),
