@@ -43,6 +43,12 @@ def says(widget: Locator, **given: object) -> None:
         expect(widget.locator(".gates-cost b").first).to_have_text(f"{python.bits:.2f}")
 
 
+def bars(widget: Locator, kind: str) -> list[float]:
+    """The heights of the bars of a kind."""
+    drawn = widget.locator(f".gates-field path.{kind}").first.get_attribute("d")
+    return [-float(height) for height in re.findall(r"v(-[\d.]+)h", drawn)]
+
+
 def letter(widget: Locator) -> Locator:
     return widget.get_by_role("slider", name="letter")
 
@@ -52,7 +58,7 @@ def unit(widget: Locator) -> Locator:
 
 
 def bias(widget: Locator) -> Locator:
-    return widget.get_by_role("slider", name=re.compile("forget bias"))
+    return widget.get_by_role("slider", name=re.compile("Forget bias"))
 
 
 def press_at(page: Page, node: Locator, x: float, y: float) -> None:
@@ -62,13 +68,15 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 
 def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     says(widget)
-    expect(widget.locator(".gates-letters span")).to_have_count(len(Gates().text))
-    expect(widget.locator(".gates-stream")).to_have_count(len(Gates().text))
-    read = Gates()._read()
-    shown = widget.locator(".gates-term b").all_inner_texts()
-    expected = [float(read[kind][5, 18]) for kind in ("forget", "input", "candidate", "cell")]
-    found = [float(text.replace("\u2212", "-")) for text in (shown[1], shown[3], shown[4], shown[5])]
-    assert shown[0] == "w" and found == pytest.approx(expected, abs=0.0051)
+    python = Gates()
+    expect(widget.locator(".gates-letters span")).to_have_count(len(python.text))
+    assert bars(widget, "gates-left") == pytest.approx(python._left(), abs=0.0006)
+    gates = python.forget_gates[:, 18].tolist()
+    assert bars(widget, "gates-open:not(.is-idle)") == pytest.approx(gates[6:], abs=0.0006)
+    assert bars(widget, "gates-open.is-idle") == pytest.approx(gates[:6], abs=0.0006)
+    expect(widget.locator(".gates-mark")).to_have_text("5% left")
+    assert widget.locator(".gates-ghost").first.get_attribute("d") == ""
+    expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
 def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
@@ -78,9 +86,9 @@ def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
 
 def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
     page, _ = opened
-    press_at(page, widget.locator(".gates-river"), 10.5 / 35, 0.5)
+    press_at(page, widget.locator(".gates-chart"), 10.5 / 35, 0.5)
     says(widget, place=11)
-    box = widget.locator(".gates-river").bounding_box()
+    box = widget.locator(".gates-chart").bounding_box()
     page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 20)
     page.mouse.down()
     page.mouse.move(box["x"] + 34.9 / 35 * box["width"], box["y"] + 40, steps=5)
@@ -93,38 +101,45 @@ def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Rec
     expect(letter(widget)).to_have_attribute("aria-valuetext", re.compile("^the k of “kept”: forget gate 0.07, cell "))
 
 
-def test_a_unit_is_chosen_on_the_map_and_by_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
+def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
     page, _ = opened
-    press_at(page, widget.locator(".gates-map"), 5.5 / 35, 0.5 / 32)
+    widget.locator("summary").click()
+    expect(widget.locator(".gates-units span")).to_have_count(12)
+    press_at(page, widget.locator(".gates-map"), 0.2, 0.5 / 12)
     says(widget, unit=16)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
     unit(widget).press("ArrowDown")
-    chosen = int(re.search(r"unit (\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
+    chosen = int(re.search(r"Unit (\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
     assert chosen != 16
     says(widget, unit=chosen)
     unit(widget).press("End")
-    expect(unit(widget)).to_have_attribute("aria-valuenow", "31")
+    expect(unit(widget)).to_have_attribute("aria-valuenow", "11")
 
 
-def test_the_bias_changes_gates_half_life_and_surprisal(widget: Locator) -> None:
-    before = widget.locator(".gates-open").get_attribute("d")
+def test_the_bias_changes_gates_and_bars_beside_those_that_were_trained(widget: Locator) -> None:
+    before = bars(widget, "gates-left")
     for _ in range(4):
         bias(widget).press("ArrowRight")
     says(widget, bias=2.0)
-    assert widget.locator(".gates-open").get_attribute("d") != before
+    assert bars(widget, "gates-left") == pytest.approx(Gates(bias=2.0)._left(), abs=0.0006)
+    ghost = widget.locator(".gates-ghost").first.get_attribute("d")
+    edges = [1 - float(y) for y in re.findall(r"(?:M5 |V)([\d.]+)H", ghost)]
+    assert edges == pytest.approx(before, abs=0.001)
+    expect(widget.locator(".gates-field").first).to_contain_text("Dashed: as trained.")
     expect(widget.locator(".gates-cost")).to_contain_text("instead of 1.88")
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("The text costs 3.50 bits a letter")
+    expect(widget.get_by_role("status")).to_contain_text("After 1 letter, 47% of it is left")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
-    widget.get_by_text("More", exact=True).click()
+    widget.locator("summary").click()
     field = widget.get_by_label("Another text")
     field.fill("A <b>boat</b>")
     says(widget, text="a b boat b ")
     field.fill("")
     says(widget, text="")
+    expect(unit(widget)).to_be_hidden()
     field.fill("z")
     says(widget, text="z")
     widget.get_by_role("button", name="Reset").click()
@@ -132,12 +147,18 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     expect(field).to_have_value(Gates().text)
 
 
+def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path, text="")
+    expect(widget.get_by_label("Another text")).to_be_visible()
+    expect(widget.locator(".d2lrnn-now")).to_have_text("Type at least two letters, or press Reset.")
+
+
 @pytest.mark.parametrize(
     "title, right, state, outcome",
     [
         ("A longer memory", "after 10 or more", {"bias": 2.0}, "Yes. After 13 letters."),
-        ("Better predictions?", "worse", {"bias": 2.0}, "Yes. 1.88 bits a letter became 2.65."),
-        ("Do all let go?", "some keep on", {"unit": 16, "place": 9}, "Yes. Unit 16 keeps "),
+        ("Better predictions?", "worse", {"bias": 2.0}, "Yes. It needs 2.65 bits a letter instead of 1.88."),
+        ("Do all forget?", "some keep it", {"unit": 16, "place": 9}, "Yes. At spaces, unit 16 keeps "),
     ],
 )
 def test_a_guess_comes_before_the_answer(

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/gates/index.mjs";
-import { createNetwork, derive, halfLife, leftOf, nameOf, readable, streamsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import { createNetwork, derive, halfLife, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -39,23 +39,32 @@ test("gates, cell, state, what is left, surprisal and the sentence are those of 
   }
 });
 
-test("what the letters wrote, each times the gates after it, adds up to the cell", () => {
+test("what the letters wrote, each times what is left of it, adds up to the cell", () => {
   for (const values of [{}, { bias: 3 }, { unit: 6, bias: 2 }, { unit: 3 }, { unit: 29, text: "mr gadd s head upon her knees" }]) {
-    const { letters, cell, streams, top, bottom } = at(values);
-    const sums = letters.map((_, i) => streams.reduce((sum, { from, edges }) => {
-      const edge = edges[i - from];
-      return edge ? sum + edge[1] - edge[0] : sum;
-    }, 0));
+    const { letters, cell, forget, input, candidate } = at(values);
+    const sums = letters.map(() => 0);
+    letters.forEach((_, from) => leftOf(forget, from).forEach((share, k) => {
+      sums[from + k] += share * input[from] * candidate[from];
+    }));
     assertClose(sums, cell, JSON.stringify(values));
-    assert.ok(top >= Math.max(0, ...cell) - 1e-6 && bottom <= Math.min(0, ...cell) + 1e-6);
   }
 });
 
-test("streams are stacked without gaps, and a stream begins where the stack ended a letter before", () => {
-  const { streams } = streamsOf([0.9, 0.5, 0.5], [2, -1, 1]);
-  assert.deepEqual(streams[0], { from: 0, start: 0, edges: [[0, 2], [0, 1], [0, 0.5]] });
-  assert.deepEqual(streams[1], { from: 1, start: 0, edges: [[0, -1], [0, -0.5]] });
-  assert.deepEqual(streams[2], { from: 2, start: 1, edges: [[0.5, 1.5]] });
+test("a dozen units in their order, the chosen one among them; what is left is theirs", () => {
+  const order = Array.from({ length: 32 }, (_, k) => 31 - k);
+  for (const unit of order) {
+    const rows = rowsOf(order, unit);
+    assert.equal(new Set(rows).size, 12);
+    assert.ok(rows.includes(unit));
+    assert.deepEqual(rows, [...rows].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
+  }
+  const { rows, left, ownLeft, order: kept, keptAtSpaces } = at({ bias: 2 });
+  assert.deepEqual(rows.find(({ unit }) => unit === 18).left, left);
+  assert.deepEqual(ownLeft, at({}).left, "the dashed line");
+  for (const { unit, left: shares } of rows) assert.deepEqual(shares, at({ bias: 2, unit }).left);
+  const own = kept.map((j) => at({}).keptAtSpaces(j));
+  own.forEach((share, k) => assert.ok(k === 0 || share <= own[k - 1]));
+  assert.ok(keptAtSpaces(18) > own[kept.indexOf(18)]);
 });
 
 test("half-life: the first letter at which less than half is left", () => {
@@ -102,9 +111,8 @@ test("what the lesson says beside the figure", () => {
   const [own, more, less] = [0, 2, -4].map((bias) => at({ bias }));
   assert.deepEqual([own, more, less].map(({ bits }) => bits.toFixed(2)), ["1.88", "2.65", "3.50"]);
   assert.deepEqual([own, more, less].map(({ count }) => count), [4, 13, 1]);
-  const { letters, written, keptAtSpaces } = own;
-  const inWords = written.filter((_, i) => letters[i] !== " ");
-  assert.ok(inWords.filter((amount) => amount > 0.85).length > inWords.length / 2, "close to 1 at most letters");
+  const { left, forget, keptAtSpaces } = own;
+  left.forEach((share, k) => assert.equal(share, k === 0 ? 1 : left[k - 1] * forget[own.at + k], "each bar is the one before it times the gate"));
   assert.ok(keptAtSpaces(18) < 0.1 && keptAtSpaces(16) > 0.95);
 });
 

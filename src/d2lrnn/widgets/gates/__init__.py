@@ -1,4 +1,4 @@
-"""The explorable of the chapter *Gates*: what each letter wrote into the memory of an LSTM, and how long it lasts."""
+"""The explorable of the chapter *Gates*: what a letter wrote into the memory of an LSTM, and how long it lasts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _trained() -> Pretrained:
 
 
 class Gates(Explorable):
-    r"""The memory of one unit of a trained LSTM while it reads a text, as a sum of what each letter wrote.
+    r"""What a letter wrote into the memory of a trained LSTM, and how much the forget gates leave of it.
 
     From :math:`\mathbf C_t = \mathbf F_t \odot \mathbf C_{t-1} + \mathbf I_t \odot \tilde{\mathbf C}_t` follows
 
@@ -169,44 +169,27 @@ class Gates(Explorable):
         return Words(self._words)("sentence", text=self.text, unit=self.unit)
 
     def static_picture(self) -> str:
-        """Letters, the unit's forget gate at each, and its memory as a sum of what the letters wrote."""
-        words, text = Words(self._words), self.text
-        description = words("picture", unit=self.unit, text=text, now=self._now())
-        picture = Picture(440, 230, words("title"), description)
+        """Letters, what is left of what one of them wrote, and the unit's forget gate at each."""
+        words, text, at = Words(self._words), self.text, self._at
+        picture = Picture(440, 232, words("title"), words("picture", unit=self.unit, text=text, now=self._now()))
         if not text:
             return str(picture)
-        read = {name: values[:, self.unit].tolist() for name, values in self._read().items()}
-        column = 420 / len(text)
-        for i, (letter, gate) in enumerate(zip(text, read["forget"])):
-            x = 10 + column * i
-            weight = 700 if i == self._at else 400
-            letter = visible_character(letter)
-            picture.add("text", letter, x=x + column / 2, y=16, text_anchor="middle", font_size=12, font_weight=weight)
-            bar = {"x": x + 0.1 * column, "y": 46 - 22 * gate, "width": 0.8 * column, "height": 22 * gate}
-            picture.add("rect", **bar, opacity=0.6)
-        picture.add("text", words("gate_row"), x=10, y=58, font_size=9)
-        amounts = [gate * value for gate, value in zip(read["input"], read["candidate"])]
-        above, below = [0.0] * len(text), [0.0] * len(text)
-        streams = []
-        for start, amount in enumerate(amounts):
-            side = below if amount < 0 else above
-            begin, edges = side[start - 1] if start else 0.0, []
-            for k, share in enumerate(self._left(start)):
-                inner = side[start + k]
-                side[start + k] += share * amount
-                edges.append((inner, side[start + k]))
-            streams.append((begin, edges))
-        high, low = max(above), min(below)
-        scale = 140 / max(high - low, 1e-6)
-        for start, (begin, edges) in enumerate(streams):
-            seen = sum(abs(outer - inner) * scale > 0.4 for inner, outer in edges)
-            edges = edges[: seen + 1]
-            points = [(10 + column * (start + k + 0.5), *edge) for k, edge in enumerate(edges)]
-            there = [f"{x:.0f} {74 + scale * (high - inner):.1f}" for x, inner, _ in points]
-            back = [f"{x:.0f} {74 + scale * (high - outer):.1f}" for x, _, outer in reversed(points)]
-            there.insert(0, f"{10 + column * max(0, start - 0.5):.0f} {74 + scale * (high - begin):.1f}")
-            fill = color("vermillion" if start == self._at else "blue")
-            pale = start != self._at and text[: start + 1].count(" ") % 2
-            picture.add("path", d=f"M{'L'.join(there + back)}Z", fill=fill, opacity=0.5 if pale else 0.85)
-        picture.add("text", words("river", unit=self.unit), x=10, y=226, font_size=9)
+        column, size = 404 / len(text), 110
+        left, gates = self._left(), self.forget_gates[:, self.unit].tolist()
+        for y, mark in ((48, "100%"), (48 + size, "0"), (184, "1"), (220, "0")):
+            picture.add("text", mark, x=28, y=y + 3, text_anchor="end", font_size=9)
+        picture.add("text", words("left_row_static"), x=32, y=38, font_size=9)
+        picture.add("text", words("gate_row"), x=32, y=176, font_size=9)
+        for i, letter in enumerate(text):
+            x, bar = 32 + column * i, {"width": f"{0.84 * column:.2f}"}
+            weight = 700 if i == at else 400
+            middle = {"x": x + column / 2, "text_anchor": "middle"}
+            picture.add("text", visible_character(letter), y=16, font_size=12, font_weight=weight, **middle)
+            bar["x"] = f"{x + 0.08 * column:.2f}"
+            if i >= at:
+                height = size * left[i - at]
+                picture.add("rect", y=48 + size - height, height=height, fill=color("vermillion"), **bar)
+            height = 36 * gates[i]
+            opacity = 1 if i > at else 0.35
+            picture.add("rect", y=220 - height, height=height, fill=color("blue"), opacity=opacity, **bar)
         return str(picture)

@@ -1,11 +1,11 @@
-// Gates: what each letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
+// Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
-import { createEquation, createPicture, signed } from "./panels.mjs";
+import { createMap, createPicture, signed } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const { text: TEXT, unit: UNIT, bias: BIAS } = SPEC.controls;
+const { text: TEXT, bias: BIAS } = SPEC.controls;
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -14,38 +14,33 @@ function networkOf(view) {
   return networks.get(view);
 }
 
-/** What the sentence says: { key, values, more: { key, values }, letter }. */
-export function sentence(model, t) {
-  const { letters, at, unit, count, forget, left, bias, bits, ownBits } = model;
-  if (letters.length < 2) return { key: "now_short", values: {}, more: null };
-  const name = (i) => {
-    const { key, values } = nameOf(letters, i);
-    return t(key, { ...values, letter: visibleCharacter(letters[i]) });
-  };
-  const many = (n) => (n === 1 ? t("one_letter") : t("letters", { count: n }));
-  const letter = name(at);
-  const more = bias === 0
-    ? { key: "now_own", values: { own: ownBits.toFixed(2) } }
-    : { key: "now_bias", values: { bias: signed(bias, 1), bits: bits.toFixed(2), own: ownBits.toFixed(2) } };
-  if (at === letters.length - 1) return { key: "now_last", values: { unit, letter }, more, letter };
+/** A number in a product: two decimals, brackets around one that is negative. */
+const number = (value) => (value < -0.005 ? `(−${Math.abs(value).toFixed(2)})` : Math.abs(value).toFixed(2));
+
+/** What the sentence says: { key, values, letter }. */
+export function sentence({ letters, at, unit, count, forget, left }, t) {
+  if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
+  const { key, values: named } = nameOf(letters, at);
+  const letter = t(key, { ...named, letter: visibleCharacter(letters[at]) });
+  if (letters.length < 2) return { key: "now_short", values: {}, letter };
+  if (at === letters.length - 1) return { key: "now_last", values: { unit, letter }, letter };
   const steps = count ?? letters.length - 1 - at;
   const gates = forget.slice(at + 1, at + steps + 1);
   const passed = steps <= 4
     ? gates.map((gate) => gate.toFixed(2)).join(" × ")
     : t("range", { low: Math.min(...gates).toFixed(2), high: Math.max(...gates).toFixed(2) });
-  const values = { unit, letter, left: `${Math.round(100 * left[steps])}%`, count: many(steps), passed };
-  return { key: count === null ? "now_kept" : "now_gone", values, more, letter };
+  const many = steps === 1 ? t("one_letter") : t("letters", { count: steps });
+  const values = { unit, letter, left: `${Math.round(100 * left[steps])}%`, count: many, passed };
+  return { key: count === null ? "now_kept" : "now_gone", values, letter };
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const picture = createPicture(t);
-  const equation = createEquation(t);
+  const units = createMap(t);
   let model = null;
 
   const biasValue = element("b", {});
-  const shown = element("p", {});
-  const cost = element("p", { class: "gates-cost" });
   const bias = rangeControl({
     label: element("span", {}, t("bias"), " ", biasValue),
     min: BIAS.min, max: BIAS.max, step: 0.5, signal, onInput: (value) => commit({ bias: value }),
@@ -53,30 +48,26 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const biasRow = element(
     "div", { class: "gates-bias" }, bias.node,
     element("div", { class: "gates-ends", "aria-hidden": "true" }, element("span", {}, t("sooner")), element("span", {}, t("longer"))),
-    cost,
   );
+  const cost = element("p", { class: "gates-cost" });
+  const shown = element("p", { class: "gates-shown" });
   const text = element("input", { type: "text", class: "d2lrnn-text", maxlength: TEXT.max, spellcheck: "false", autocomplete: "off" });
   text.addEventListener("input", () => commit({ text: readable(text.value, TEXT.max), place: state().place }), { signal });
+  const more = fold(
+    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), cost, shown,
+  );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
-  const letterAt = (x) => Math.min(model.letters.length, Math.floor(x * model.letters.length) + 1);
   const setPlace = (place) => {
     const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
     if (inside !== state().place) commit({ place: inside });
   };
   const setRow = (row) => {
-    const unit = model.order[Math.min(Math.max(0, row), model.order.length - 1)];
+    const { unit } = model.rows[Math.min(Math.max(0, row), model.rows.length - 1)];
     if (unit !== state().unit) commit({ unit });
   };
-  dragOn(picture.time, { move: ({ x }) => setPlace(letterAt(x)), signal });
-  dragOn(picture.map, {
-    axis: "both",
-    move: ({ x, y }) => {
-      setPlace(letterAt(x));
-      setRow(Math.floor(y * model.order.length));
-    },
-    signal,
-  });
+  dragOn(picture.time, { move: ({ x }) => setPlace(Math.floor(x * model.letters.length) + 1), signal });
+  dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key)) return;
     event.preventDefault();
@@ -88,15 +79,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ArrowLeft: () => setPlace(here() - 1), ArrowDown: () => setPlace(here() - 1),
     Home: () => setPlace(1), End: () => setPlace(model.letters.length),
   });
-  const row = () => model.order.indexOf(model.unit);
-  keys(picture.map, {
+  const row = () => model.rows.findIndex(({ unit }) => unit === model.unit);
+  keys(units.map, {
     ArrowDown: () => setRow(row() + 1), ArrowRight: () => setRow(row() + 1),
     ArrowUp: () => setRow(row() - 1), ArrowLeft: () => setRow(row() - 1),
-    Home: () => setRow(0), End: () => setRow(UNIT.max),
+    Home: () => setRow(0), End: () => setRow(model.rows.length - 1),
   });
 
   // ---- guided steps ----
-  const share = (value) => `${Math.round(100 * value)}%`;
+  const share = (value) => `${(100 * value).toFixed(1)}%`;
   const outcome = (i) => {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
@@ -112,12 +103,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    now.node, picture.timeBox, equation.node, biasRow, picture.mapBox, guided.node,
-    fold(t("more"), shown, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text)),
-    footRow({ t, reset, link, say, signal }),
+    now.node, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
-  // ---- once seen, the memory fills from left to right as the text is read ----
+  // ---- once seen, what is left runs from left to right as the text is read ----
   const { run } = motion({ seconds: 2.4, signal });
   whenSeen(picture.timeBox, {
     act: () => run((part) => {
@@ -128,14 +117,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function draw(next) {
     model = next;
-    const { key, values, more, letter } = sentence(model, t);
+    const { key, values, letter } = sentence(model, t);
     now.set(...emphasised(t.raw(key), values));
-    cost.replaceChildren(...(more ? emphasised(t.raw(more.key), more.values) : []));
-    picture.draw(model, { name: letter ?? "", now: now.node.textContent });
-    equation.draw(model);
-    const { letters, at, output, cell, state: h } = model;
+    picture.draw(model, { name: letter, now: now.node.textContent });
+    units.draw(model, letter);
+    const { letters, at, forget, input, candidate, output, cell, state: h } = model;
+    if (letters.length < 2) more.open = true; // the field for another text stands there
+    cost.hidden = letters.length < 2;
+    const costs = { bits: model.bits.toFixed(2), own: model.ownBits.toFixed(2) };
+    cost.replaceChildren(...emphasised(t.raw(model.bias === 0 ? "cost_own" : "cost_bias"), costs));
     shown.hidden = letters.length === 0;
-    if (!shown.hidden) shown.textContent = t("shown", { output: output[at].toFixed(2), cell: signed(cell[at]), state: signed(h[at]) });
+    if (!shown.hidden) {
+      shown.textContent = t("shown", {
+        letter, forget: forget[at].toFixed(2), before: at > 0 ? number(cell[at - 1]) : "0", input: input[at].toFixed(2), candidate: number(candidate[at]),
+        cell: number(cell[at]), output: output[at].toFixed(2), state: number(h[at]),
+      });
+    }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
     bias.set(model.bias, model.bias === 0 ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));
     if (readable(text.value, TEXT.max) !== model.text) text.value = model.text;
@@ -149,8 +146,8 @@ export default explorable({
   derive: (state) => derive(state, networkOf(state.weights)),
   repair: (state) => ({ ...state, text: readable(state.text, TEXT.max) }),
   spoken: (model, t) => {
-    const { key, values, more } = sentence(model, t);
-    return [t(key, values), ...(more ? [t(more.key, more.values)] : [])].join(" ");
+    const { key, values } = sentence(model, t);
+    return t(key, values);
   },
   build,
 });

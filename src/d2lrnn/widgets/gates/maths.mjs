@@ -1,6 +1,6 @@
-// What a trained LSTM keeps and lets go while it reads a text: gates, cell, and what is left of each letter's writing.
+// What a trained LSTM keeps and forgets while it reads a text: gates, cell, and what is left of what a letter wrote.
 //
-//   C_t = F_t C_{t-1} + I_t G_t, so what letter s wrote, I_s G_s, is F_{s+1} ... F_t I_s G_s of C_t.
+//   C_t = F_t C_{t-1} + I_t G_t, so of what letter s wrote, I_s G_s, the share F_{s+1} ... F_t is left at letter t.
 import { createWorkspace, forward, resetState, surpriseNats } from "../core.mjs";
 import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise } from "../weights.mjs";
@@ -74,26 +74,16 @@ export function orderOfUnits(reading, text) {
 
 export const meanOf = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0);
 
-/**
- * The streams of one unit: what every letter wrote, stacked, positive ones above the axis and negative ones below.
- *
- * Each is { from, start, edges: [[inner, outer], ...] }: one pair for each place from `from` on, the oldest next to the
- * axis, and where the stack ended at the letter before.
- */
-export function streamsOf(forget, written) {
-  const above = written.map(() => 0);
-  const below = written.map(() => 0);
-  const streams = written.map((amount, from) => {
-    const side = amount < 0 ? below : above;
-    const start = side[from - 1] ?? 0;
-    const edges = leftOf(forget, from).map((share, k) => {
-      const inner = side[from + k];
-      side[from + k] += share * amount;
-      return [inner, side[from + k]];
-    });
-    return { from, start, edges };
-  });
-  return { streams, top: Math.max(0, ...above), bottom: Math.min(0, ...below) };
+/** A dozen of the units, evenly spread over their order; the chosen one is among them. */
+export function rowsOf(order, unit, count = 12) {
+  const last = order.length - 1;
+  const rows = Array.from({ length: count }, (_, k) => Math.round((k * last) / (count - 1)));
+  const own = order.indexOf(unit);
+  if (!rows.includes(own)) {
+    const distances = rows.map((row) => Math.abs(row - own));
+    rows[distances.indexOf(Math.min(...distances))] = own;
+  }
+  return rows.map((row) => order[row]);
 }
 
 /** All that the figure shows, from the values of its traits. */
@@ -102,28 +92,27 @@ export function derive({ text, unit, place, bias }, network) {
   const trained = network.read(text, 0);
   const letters = [...text];
   const at = Math.max(0, Math.min(place, letters.length) - 1);
-  const of = (kind) => letters.map((_, t) => reading.gate(kind, t, unit));
+  const of = (kind, j = unit, read = reading) => letters.map((_, t) => read.gate(kind, t, j));
+  const leftFrom = (forget) => (letters.length ? leftOf(forget, at) : []);
   const forget = of("forget");
-  const input = of("input");
-  const candidate = of("candidate");
-  const written = input.map((gate, t) => gate * candidate[t]);
-  const cell = letters.map((_, t) => reading.cell(t, unit));
-  const count = letters.length ? halfLife(forget, at) : null;
+  const ownForget = of("forget", unit, trained);
+  const order = orderOfUnits(trained, text);
   const spaces = letters.flatMap((letter, t) => (letter === " " && t > 0 ? [t] : []));
-  const keptAtSpaces = (j) => meanOf(spaces.map((t) => reading.gate("forget", t, j)));
   return {
-    text, letters, unit, bias, at, forget, input, candidate, written, cell,
+    text, letters, unit, bias, at, forget, ownForget, order,
+    input: of("input"),
+    candidate: of("candidate"),
     output: of("output"),
+    cell: letters.map((_, t) => reading.cell(t, unit)),
     state: letters.map((_, t) => reading.state(t, unit)),
-    count,
-    left: letters.length ? leftOf(forget, at) : [],
+    count: letters.length ? halfLife(forget, at) : null,
+    left: leftFrom(forget),
+    ownLeft: leftFrom(ownForget),
+    rows: rowsOf(order, unit).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     bits: reading.bits,
     ownBits: trained.bits,
-    ownForget: letters.map((_, t) => trained.gate("forget", t, unit)),
-    order: orderOfUnits(trained, text),
     gateAt: (t, j) => reading.gate("forget", t, j),
-    keptAtSpaces,
-    ...streamsOf(forget, written),
+    keptAtSpaces: (j) => meanOf(spaces.map((t) => reading.gate("forget", t, j))),
   };
 }
 
