@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 import pytest
+from pybtex.database import parse_file
+from pybtex.plugin import find_plugin
 
 import d2lrnn as d
 from book_extension import story_chapters
@@ -174,3 +176,11 @@ def test_the_own_layer_of_how_to_use_is_what_trains(capsys: pytest.CaptureFixtur
     exec("\n".join(block.splitlines()[1:-1]), names)
     assert capsys.readouterr().out.startswith("autograd (")
     assert names["history"].step_losses[-1] < names["history"].step_losses[0]
+
+
+def test_the_bibliography_shows_no_latex() -> None:
+    """Accents and quotes are understood; a command such as italics would be printed with its backslash."""
+    bibliography = parse_file(BOOK / "references.bib")
+    entries = find_plugin("pybtex.style.formatting", "alpha")().format_bibliography(bibliography)
+    texts = [entry.text.render_as("text") for entry in entries]
+    assert [text for text in texts if re.search(r"[\\{}$]", text)] == []

@@ -1,12 +1,12 @@
 r"""Surprise, cross-entropy and perplexity: sum first, divide once.
 
 A language model is scored by the probability it gave to each token that really came next. With
-:math:`p_t` that probability for the :math:`t`-th of :math:`n` tokens,
+:math:`p_t` that probability for the :math:`t`-th of :math:`N` tokens,
 
 .. math::
     \text{surprise}_t = -\log p_t, \qquad
-    L = \frac1n \sum_{t=1}^n -\log p_t, \qquad
-    \text{perplexity} = e^{L} = \Bigl(\prod_{t=1}^n \frac1{p_t}\Bigr)^{1/n}.
+    L = \frac1N \sum_{t=1}^N -\log p_t, \qquad
+    \text{perplexity} = e^{L} = \Bigl(\prod_{t=1}^N \frac1{p_t}\Bigr)^{1/N}.
 
 Perplexity is therefore the *geometric* mean of the number of choices :math:`1/p_t`. Some texts call it a
 harmonic mean, which is a different and smaller number.
@@ -155,7 +155,7 @@ def bits_per_token(probabilities: Iterable[float]) -> float:
 
 
 def perplexity(probabilities: Iterable[float]) -> float:
-    r"""Perplexity :math:`\exp(-\frac1n\sum_t \ln p_t)`: the geometric mean of the choices ``1 / p``.
+    r"""Perplexity :math:`\exp(-\frac1N\sum_t \ln p_t)`: the geometric mean of the choices ``1 / p``.
 
     It is 1 for a model that is always certain and right, infinite for one that ever gives 0 to what happens, and
     the size of the vocabulary for one that guesses uniformly. Taught in the chapter *Perplexity*.

@@ -211,7 +211,7 @@ def loss_and_gradients(
     .. math::
         \mathbf H_t = \tanh(\mathbf X_t \mathbf W_{xh} + \mathbf H_{t-1} \mathbf W_{hh} + \mathbf b_h), \qquad
         \mathbf O_t = \mathbf H_t \mathbf W_{hq} + \mathbf b_q, \qquad
-        \mathrm d\mathbf O_t = \tfrac1n (\mathrm{softmax}(\mathbf O_t) - \text{onehot}(y_t))
+        \mathrm d\mathbf O_t = \tfrac1N (\mathrm{softmax}(\mathbf O_t) - \text{onehot}(y_t))
 
     .. math::
         \mathbf\Delta_t = (\mathrm d\mathbf O_t \mathbf W_{hq}^\top + \mathbf\Delta_{t+1} \mathbf W_{hh}^\top)

@@ -365,10 +365,10 @@ class TimeSoftmaxWithLoss(_TimeLayer):
     r"""Mean cross-entropy over batch and time, in nats per token; no weights.
 
     .. math::
-        \mathbf P = \mathrm{softmax}(\mathbf O), \qquad L = \frac1n \sum -\ln p, \qquad
-        \frac{\partial L}{\partial \mathbf O} = \frac1n (\mathbf P - \text{onehot}),
+        \mathbf P = \mathrm{softmax}(\mathbf O), \qquad L = \frac1N \sum -\ln p, \qquad
+        \frac{\partial L}{\partial \mathbf O} = \frac1N (\mathbf P - \text{onehot}),
 
-    with :math:`p` the probability of the right token and :math:`n` = ``num_steps * batch_size``.
+    with :math:`p` the probability of the right token and :math:`N` = ``num_steps * batch_size``.
 
     Raises
     ------

@@ -43,7 +43,7 @@ class Perplexity(Explorable):
     The model reads a word character by character and predicts each one after the first. With :math:`p_t` the
     probability it gave to the character that came,
 
-    .. math:: \text{perplexity} = 2^{\frac1n\sum_t -\log_2 p_t}.
+    .. math:: \text{perplexity} = 2^{\frac1N\sum_t -\log_2 p_t}.
 
     Parameters
     ----------
