@@ -60,7 +60,7 @@ def tick(widget: Locator) -> None:
 
 def states(widget: Locator) -> list[str]:
     """The bold numbers, in the order in which they are drawn: the loop's, then those of the scan's cells."""
-    return widget.locator("text.scan-state").all_text_contents()
+    return widget.locator(":is(text, tspan).scan-state").all_text_contents()
 
 
 def shown(values: list[float]) -> list[str]:
@@ -68,7 +68,7 @@ def shown(values: list[float]) -> list[str]:
 
 
 def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Locator) -> None:
-    expect(now(widget)).to_have_text("8 time steps. A tick is one step of the loop, one level of the scan.")
+    expect(now(widget)).to_have_text("Who is first? At each tick, the loop makes one step, the scan one level.")
     assert states(widget) == ["2", "2"], "h1 of the loop, and the first cell of the scan"
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
@@ -92,7 +92,7 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
         tick(widget)
-    expect(now(widget)).to_have_text("After 7 ticks the loop, too, has all 8 states, and they are the same.")
+    expect(now(widget)).to_have_text("The same 8 states: the loop needs 7 ticks, the scan 3.")
     assert states(widget)[:8] == expected
     slider(widget, "Tick").press("Home")
     assert states(widget) == ["2", "2"]
@@ -106,22 +106,22 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     widget.page.wait_for_timeout(1200)
     expect(now(widget)).to_contain_text("After 1 tick")
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("After 3 ticks the loop, too")
+    expect(now(widget)).to_contain_text("The same 4 states: the loop needs 3 ticks")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("4 time steps. A tick")
+    expect(now(widget)).to_contain_text("Who is first?")
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
     press(widget, "Who is first?")
-    expect(now(widget)).to_contain_text("8 time steps.")
+    expect(now(widget)).to_contain_text("Who is first?")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Yes. The scan is done after 3 ticks")
     expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states, the loop 4.")
     press(widget, "64 time steps")
-    expect(now(widget)).to_contain_text("64 time steps.")
+    expect(now(widget)).to_contain_text("Who is first?")
     assert "scan, distance" not in widget.locator(".scan-picture text").all_text_contents(), "no level before the guess"
     press(widget, "24")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks: from 8")
@@ -143,7 +143,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".scan-picture text", has_text=re.compile("^8$"))).to_be_attached()  # all lines have appeared
     press(widget, "Who is first?")
     press(widget, "6")
-    expect(now(widget)).to_contain_text("8 time steps.")
+    expect(now(widget)).to_contain_text("Who is first?")
     expect(now(widget)).to_contain_text("After 1 tick")
     expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states, the loop 4.")
     page.wait_for_timeout(1200)
@@ -163,7 +163,6 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     )
     expect(hand).to_contain_text("so 2.5955 is h₇")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
-    expect(widget.locator("text.scan-given.scan-kin")).to_have_count(2 * 7)
     factor = slider(widget, "factor a₇")
     factor.fill("0")
     expect(hand).to_contain_text("so 0 is h₇")
@@ -174,14 +173,14 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     expect(hand).to_be_hidden()
     widget.page.mouse.move(5, 5)
-    expect(widget.locator(".scan-picture .scan-kin")).to_have_count(0)
+    expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)  # the last cell's, by itself
 
 
 def test_a_mouse_over_a_cell_lights_it_up_and_leaves_no_trace(widget: Locator) -> None:
     tick(widget)
     loop = widget.locator("rect.scan-cell").nth(1).bounding_box()
     widget.page.mouse.move(loop["x"] + 10, loop["y"] + 10)
-    expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2)
+    expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 2)  # two states, and the pairs of two steps
     expect(widget.locator(".scan-hand")).to_be_hidden()
     widget.page.mouse.move(5, 5)
     expect(widget.locator(".scan-picture .scan-kin")).to_have_count(0)
@@ -207,7 +206,7 @@ def test_more_holds_examples_schedules_counts_and_the_difference(widget: Locator
     slider(widget, "Time steps").fill("16")
     widget.get_by_label("Scan by").select_option("two-sweep")
     ticks = slider(widget, "Tick")
-    equal = widget.locator(".scan-more p")
+    equal = widget.locator(".scan-equal")
     for name in ("sum", "fading", "halving", "gates", "explodes"):
         widget.get_by_label("Example").select_option(name)
         ticks.fill("0")
@@ -219,11 +218,57 @@ def test_more_holds_examples_schedules_counts_and_the_difference(widget: Locator
         found = python.differences
         expect(equal).to_contain_text("bit for bit" if found["float64"] == 0 else "differ by at most")
         assert "at most 0 " not in equal.inner_text()
+    expect(widget.locator(".scan-growth")).to_have_text(
+        "From T = 8 to T = 64 the loop goes from 7 to 63 ticks, the scan from 5 to 11."
+    )
     rows = widget.locator(".scan-counts tbody tr").all_inner_texts()
     assert [re.findall(r"\d+", row) for row in rows] == [["15", "15", "15"], ["7", "26", "45"]]
     slider(widget, "Time steps").press("Home")
     tick(widget)
     expect(now(widget)).to_contain_text("After 1 tick both have all 2 states.")
+
+
+def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
+    widget.locator("summary").click()
+    example = widget.get_by_label("Example")
+    example.select_option("own")
+    expect(example).to_have_value("own")
+    expect(slider(widget, "factor a₁")).to_be_in_viewport()
+    slider(widget, "input x₁").press("Home")
+    assert states(widget)[0] == "\u22123"
+    expect(example).to_have_value("own")
+    example.select_option("fading")
+    assert states(widget)[0] == "2"
+    example.select_option("own")
+    press(widget, "Reset")
+    expect(example).to_have_value("fading")
+    expect(widget.locator(".scan-hand")).to_be_hidden()
+
+
+def test_the_cells_hold_pairs_and_the_last_ones_parts_light_up(widget: Locator) -> None:
+    tick(widget)
+    pairs = [text.replace("\u2212", "-") for text in widget.locator("text.scan-pair").all_text_contents()]
+    a, b = Scan().trace[1]
+    assert pairs[8:] == [
+        f"({format_value(p)}, {format_value(q)})".replace("\u2212", "-") for p, q in zip(a.tolist(), b.tolist())
+    ]
+    expect(widget.locator(".scan-hint")).to_contain_text("Tap a cell")
+    for _ in range(2):
+        tick(widget)
+    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 pairs combine into the last one")
+    expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
+
+
+def test_of_many_lines_only_those_of_the_last_level_are_drawn(widget: Locator) -> None:
+    slider(widget, "Time steps").press("End")
+    for _ in range(2):
+        tick(widget)
+    scan_lines = "path.scan-line:not(.scan-later):not([d^='M42']):not([d^='M62'])"
+    (drawn,) = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
+    assert drawn.count("L") == 62  # 64 places, two apart
+    slider(widget, "Tick").fill("6")
+    drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
+    assert "".join(drawn).count("L") == 63, "what the last place was made from"
 
 
 def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tuple[Page, Record]) -> None:

@@ -7,7 +7,7 @@ import {
   MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
   loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellInWords, layoutOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellInWords, layoutOf, litCell, longestPair, pairText, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -200,27 +200,47 @@ test("the cone of a cell ends at the inputs that it has seen", () => {
 });
 
 test("the figure stays within its width, columns in order and cells apart; each cell is found where it stands", () => {
-  for (const width of [270, 290, 307, 340, 519, 520, 690, 1000]) {
-    for (const { numSteps, levels } of SCHEDULES) {
-      const places = layoutOf(width, numSteps, levels.length);
-      const { box, boxes, numbers, columns, levels: xs, now, height, y, dot } = places;
-      assert.equal(numbers, numSteps <= 16);
-      const order = numbers ? [0, columns.t, columns.a, columns.x, columns.loop - box / 2, columns.loop + box / 2] : [0, columns.t, columns.loop];
-      order.forEach((place, i) => i > 0 && assert.ok(place > order[i - 1], `${width}: ${order}`));
-      const half = boxes ? box / 2 : dot;
-      assert.ok(xs[0] - half > columns.loop + (numbers ? box / 2 : dot));
-      for (let i = 1; i < xs.length; i += 1) assert.ok(xs[i] - xs[i - 1] >= (boxes ? box + 19 : 9), `${width} ${numSteps}: ${xs}`);
-      assert.ok(xs.at(-1) + half <= (numbers && !boxes ? now - box / 2 : width) && now + box / 2 <= width);
-      assert.ok(y.at(-1) < height && height < 560);
-      const model = { numSteps, level: levels.length, walked: numSteps - 1 };
-      for (const place of [0, numSteps - 1]) {
-        assert.deepEqual(cellAt(places, model, columns.loop, y[place]), { level: -1, place });
-        xs.forEach((x, level) => assert.deepEqual(cellAt(places, model, x, y[place]), { level, place }));
-        assert.equal(cellAt(places, { ...model, walked: -1 }, columns.loop, y[place])?.level === -1, false);
+  for (const width of [258, 270, 290, 307, 340, 519, 520, 690, 1000]) {
+    for (const signs of [6, 13, 18]) {
+      for (const { numSteps, levels } of SCHEDULES) {
+        const places = layoutOf(width, numSteps, levels.length, signs);
+        const { box, cell, boxes, mode, numbers, columns, levels: xs, now, nowBox, height, y, dot } = places;
+        const name = `${width} ${signs} ${numSteps} ${mode}: ${xs}`;
+        assert.equal(numbers, numSteps <= 16);
+        assert.equal(boxes, mode === "pairs" || mode === "stacked");
+        const half = boxes ? cell / 2 : dot;
+        assert.ok(columns.t + 5 < columns.loop - box / 2 && xs[0] - half > columns.loop + box / 2, name);
+        for (let i = 1; i < xs.length; i += 1) assert.ok(xs[i] - xs[i - 1] >= (boxes ? cell + 13 : 9), name);
+        assert.ok(xs.at(-1) + half <= (mode === "dots" ? now - nowBox / 2 : width) && now + nowBox / 2 <= width, name);
+        assert.ok(y.at(-1) < height && height < 560);
+        const model = { numSteps, level: levels.length, walked: numSteps - 1 };
+        for (const place of [0, numSteps - 1]) {
+          assert.deepEqual(cellAt(places, model, columns.loop, y[place]), { level: -1, place });
+          xs.forEach((x, level) => assert.deepEqual(cellAt(places, model, x, y[place]), { level, place }));
+          assert.equal(cellAt(places, { ...model, walked: -1 }, columns.loop, y[place])?.level === -1, false);
+        }
+        assert.equal(cellAt(places, model, xs[0], 3), null);
       }
-      assert.equal(cellAt(places, model, xs[0], 3), null);
     }
   }
+});
+
+test("pairs are printed in the cells of the first figure, on a phone and in the book", () => {
+  const model = at({});
+  assert.equal(pairText(0.81, -2), "(0.81, −2)");
+  assert.equal(longestPair(model.trace), "(0.81, −0.8)".length);
+  assert.equal(layoutOf(690, 8, 3, longestPair(model.trace)).mode, "pairs");
+  assert.equal(layoutOf(330, 8, 3, longestPair(model.trace)).mode, "stacked");
+  assert.equal(layoutOf(690, 64, 6, 0).mode, "dense");
+});
+
+test("once the scan is done, the parts of its last cell light up by themselves", () => {
+  assert.equal(litCell(at({ step: 2 })), null);
+  assert.deepEqual(litCell(at({ step: 3 })), { level: 3, place: 7 });
+  assert.deepEqual(litCell(at({ step: 7 })), { level: 3, place: 7 });
+  assert.deepEqual(litCell(at({ step: 3, place: 2, level: 1 })), { level: 1, place: 1 }, "the cell in hand comes first");
+  assert.deepEqual(litCell(at({ step: 3, place: 2 }), { level: 0, place: 4 }), { level: 0, place: 4 }, "and before it the one under the mouse");
+  assert.deepEqual(coneOf(at({}), { level: 3, place: 7 }).scan.map((places) => places.size), [8, 4, 2, 1]);
 });
 
 test("a link may set what the controls may, and what it sets fits together", () => {

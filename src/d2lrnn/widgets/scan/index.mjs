@@ -37,6 +37,7 @@ function clock({ onTick, onState, signal }) {
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let shown = null;
+  let editing = false; // "your own" is chosen, and nothing changed yet
   const now = nowLine();
   const ticking = clock({
     signal, onTick: (step) => commit({ step }),
@@ -79,15 +80,21 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const example = selectControl({
     label: t("example"), options: [...PRESETS, "own"].map((name) => [name, t(`example_${name}`)]), signal,
-    onChange: (name) => (name === "own" ? example.set(presetOf(shown) ?? "own") : set(presetValues(name, shown.numSteps))),
+    onChange: (name) => {
+      editing = name === "own";
+      if (!editing) return set(presetValues(name, shown.numSteps));
+      commit({ level: 0, place: (shown.cell?.place ?? 0) + 1 }); // the sliders of a step appear
+      inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
+    },
   });
+  const ownHint = element("p", { hidden: true }, t("own_hint"));
   const method = selectControl({
     label: t("method"), options: METHODS.map((name) => [name, t(`method_${name}`)]), signal,
     onChange: (name) => set({ method: name }),
   });
   const books = countsTable({ t });
   const more = fold(t("more"), element(
-    "div", { class: "scan-more" }, example.node, method.node, books.node,
+    "div", { class: "scan-more" }, example.node, method.node, ownHint, books.node,
   ));
 
   const steps = guidedSteps({
@@ -95,6 +102,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     set: (values) => {
       // A long race would end seconds after its outcome is told.
       const walks = values.step > 0 && values.x.length <= 16 && !prefersReducedMotion();
+      editing = false;
       set({ ...values, place: 0, step: walks ? 0 : values.step });
       if (walks) ticking.run(0, values.step);
     },
@@ -109,13 +117,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       };
     },
   });
-  onReset(ticking.stop);
+  onReset(() => {
+    ticking.stop();
+    editing = false;
+  });
+
+  const law = (name) => element("span", {}, element("b", {}, t(name)), " ", t(`law_${name}`));
+  const laws = element("p", { class: "scan-laws" }, law("loop"), law("scan"));
+  const hint = element("p", { class: "scan-hint" });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
     now.node,
     element("div", { class: "scan-controls" }, runButton, tickRange.node, lengthRange.node),
-    picture.node, element("p", { class: "scan-hint" }, t("hint")), inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
+    laws, picture.node, hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -133,7 +148,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     at.textContent = t("at_value", { step: model.step, count: model.numSteps - 1 });
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
-    example.set(presetOf(model) ?? "own");
+    hint.textContent = t(model.cell === null && model.done.scan ? "hint_end" : "hint", { steps: model.numSteps });
+    example.set(editing ? "own" : presetOf(model) ?? "own");
+    ownHint.hidden = example.input.value !== "own";
     method.set(model.method);
     picture.draw(model);
     inHand.draw(model);

@@ -1,35 +1,47 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
 import { element, rangeControl, svg } from "../ui.mjs";
-import { coneOf, counts, formatDifference, formatValue, largestDifferences } from "./maths.mjs";
+import { coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
 /** Up to so many time steps the cells hold numbers. */
 export const MOST_NUMBERS = 16;
 const TALL = 400; // pixels for the lines of a figure without numbers
+const SIGN = 6.6; // pixels of a character in a pair, about
+
+/** "(0.81, 2)", the pair of a cell. */
+export const pairText = (a, b) => `(${formatValue(a)}, ${formatValue(b)})`;
+
+/** How many characters the longest pair has, in all cells. */
+export const longestPair = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.map((value, s) => pairText(value, b[s]).length)));
 
 /**
- * Where everything stands in a figure of `width` pixels.
+ * Where everything stands in a figure of `width` pixels, where pairs have up to `signs` characters.
  *
- * Where there is room, the cells of all levels are boxes with their numbers (`boxes`). On a phone they are dots, and one
- * more column, at `now`, holds the numbers of the level that is reached. Beyond MOST_NUMBERS time steps all cells are
- * dots, and nothing is a number (`numbers` is false).
+ * `mode`: the scan's cells hold their pairs in one line ("pairs"), or one number above the other ("stacked"). Where there
+ * is no room for either they are dots, and one more column, at `now`, holds what the level that is reached holds
+ * ("dots"). Beyond MOST_NUMBERS time steps nothing is a number ("dense").
  */
-export function layoutOf(width, numSteps, numLevels) {
-  const numbers = numSteps <= MOST_NUMBERS;
+export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const wide = width >= 520;
-  const box = numbers ? (wide ? 48 : 40) : 12;
-  let columns = wide ? { t: 12, a: 72, x: 122, loop: 172 } : { t: 8, a: 47, x: 79, loop: 105 };
-  if (!numbers) columns = { t: 12, a: 12, x: 12, loop: wide ? 96 : 64 };
-  const left = columns.loop + box / 2 + (wide ? 40 : 18) + (numbers ? 0 : 16);
-  const boxes = numbers && (width - left - (numLevels + 1) * box) / numLevels >= 24;
-  const last = boxes ? width - 6 - box / 2 : numbers ? width - box - 17 : width - 12;
-  const first = boxes ? left + box / 2 : left + 2;
-  const levels = Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels);
-  const row = numbers ? (wide && numSteps <= 12 ? 30 : 25) : TALL / numSteps;
+  const numbers = numSteps <= MOST_NUMBERS;
+  const columns = wide ? { t: 10, loop: 62 } : { t: 7, loop: 42 };
+  const box = !numbers ? 12 : wide ? 56 : 44;
+  const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 40);
+  const pair = Math.max(52, Math.min(16, signs) * SIGN + 12);
+  const gap = (cell) => (width - 4 - left - (numLevels + 1) * cell) / numLevels;
+  const mode = !numbers ? "dense" : gap(pair) >= 16 ? "pairs" : numSteps <= 8 && gap(46) >= 14 ? "stacked" : "dots";
+  const boxes = mode === "pairs" || mode === "stacked";
+  const cell = mode === "pairs" ? pair : mode === "stacked" ? 46 : 12;
+  const whole = width >= 300; // room for a pair at the end
+  const nowBox = whole ? Math.min(pair, 104) : 44;
+  const first = boxes ? left + cell / 2 : left + 4;
+  const last = boxes ? width - 3 - cell / 2 : numbers ? width - nowBox - 17 : width - 12;
+  const row = mode === "stacked" ? 39 : numbers ? (wide && numSteps <= 12 ? 31 : 25) : TALL / numSteps;
   const top = 46;
   return {
-    wide, numbers, box, boxes, columns, levels, row, top, now: width - 6 - box / 2, height: top + row * numSteps + 4,
+    wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + 4,
+    levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
     dot: Math.min(4.5, 0.4 * row), y: Array.from({ length: numSteps }, (_, t) => top + row * (t + 0.5)),
   };
 }
@@ -40,11 +52,15 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   if (place < 0 || place >= numSteps) return null;
   const reached = places.levels.slice(0, level + 1);
   const columns = [[-1, places.columns.loop], ...reached.map((x, i) => [i, x])];
-  if (places.numbers && !places.boxes && level > 0) columns.push([level, places.now]);
+  if (places.mode === "dots" && level > 0) columns.push([level, places.now]);
   const [found] = columns.map(([number, x]) => [number, Math.abs(x - px)]).sort((p, q) => p[1] - q[1]);
-  if (found[1] > 40 || (found[0] < 0 && place > walked)) return null;
+  if (found[1] > 50 || (found[0] < 0 && place > walked)) return null;
   return { level: found[0], place };
 }
+
+/** The cell whose parts light up: the one under the mouse, the one in hand, or, once the scan is done, its last. */
+export const litCell = ({ cell, done, levels, numSteps }, hovered = null) =>
+  hovered ?? cell ?? (done.scan ? { level: levels.length, place: numSteps - 1 } : null);
 
 // ---- the picture ----------------------------------------------------------------------------------------------------
 
@@ -62,98 +78,113 @@ function strokes(parts) {
 }
 
 function paint(picture, width, places, model, t, { lit, rows }) {
-  const { columns, box, y, top, row, height, numbers, boxes, dot } = places;
-  const { a, x, numSteps, levels, level, walked, loop, trace } = model;
+  const { columns, box, y, top, row, height, numbers, boxes, mode, dot } = places;
+  const { numSteps, levels, level, walked, loop, trace } = model;
   const cone = lit === null ? { loop: new Set(), scan: [], inputs: new Set() } : coneOf(model, lit);
   const parts = [];
   const add = (tag, attributes, ...children) => parts.push(svg(tag, attributes, ...children));
   const lines = strokes(parts);
-  const text = (string, atX, atY, kind = "", anchor = "middle") =>
-    add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor }, string);
+  /** A text in the middle of `room` pixels, closer together where it would be longer. */
+  const text = (content, atX, atY, kind = "", { anchor = "middle", room = Infinity } = {}) => {
+    const length = SIGN * (typeof content === "string" ? content : content.map((part) => part.textContent ?? part).join("")).length;
+    const fit = length > room ? { textLength: room.toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
+    add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, ...(typeof content === "string" ? [content] : content));
+  };
   const related = (is) => (is ? " scan-kin" : "");
-  const cell = (atX, s, kind, string) => {
-    if (numbers) {
-      add("rect", { class: `scan-cell ${kind}`, x: (atX - box / 2).toFixed(1), y: y[s] - row / 2 + 3, width: box, height: row - 6, rx: 4 });
-      if (string !== null) text(string, atX, y[s], kind);
-    } else lines.add(`scan-cell scan-dot ${kind}`, circle(atX, y[s], dot));
+  // Only the half that the cell belongs to steps back behind what lights up.
+  const [ofLoop, ofScan] = [true, false].map((isLoop) => (lit !== null && (lit.level < 0) !== isLoop ? " scan-aside" : ""));
+  const frame = (atX, s, w, kind) =>
+    add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: w.toFixed(1), height: (row - 6).toFixed(1), rx: 4 });
+  /** A cell of the scan: its pair, the state in bold. */
+  const pairCell = (atX, s, w, kind, a, b, isState, asPair = true) => {
+    frame(atX, s, w, kind);
+    const state = isState ? " scan-state" : "";
+    const other = kind.replace("scan-state", "");
+    if (mode === "stacked") {
+      text(formatValue(a), atX, y[s] - 8, `scan-soft ${other}`, { room: w - 6 });
+      text(formatValue(b), atX, y[s] + 8, `${other}${state}`, { room: w - 6 });
+    } else if (asPair) {
+      text([`(${formatValue(a)}, `, svg("tspan", { class: state.trim() }, formatValue(b)), ")"], atX, y[s], `scan-pair ${other}`, { room: w - 6 });
+    } else text(formatValue(b), atX, y[s], `${other}${state}`, { room: w - 4 });
   };
 
   // heads
-  const start = places.levels[0] - (boxes ? box / 2 : 4);
+  const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
+  const roomy = boxes && places.levels[1] - places.levels[0] >= 58;
   text(t("loop"), columns.loop, 10, "scan-head");
-  text(t(level === 0 ? "scan" : "scan_distance"), start, 10, "scan-head", "start");
-  if (numbers) text(t("law"), 0, 10, "scan-given", "start");
+  text(t(level === 0 || roomy ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   text("t", columns.t, 31, "scan-soft");
-  if (numbers) {
-    text(t("column_a"), columns.a, 31, "scan-soft", "end");
-    text(t("column_x"), columns.x, 31, "scan-soft", "end");
-  }
   text(t("column_h"), columns.loop, 31, "scan-soft");
-  if (boxes) text(t("column_start"), places.levels[0], 31, "scan-soft");
-  if (numbers && !boxes && level > 0) text(t("column_now"), places.now, 31, "scan-soft");
+  if (boxes) text(t("column_pair"), places.levels[0], 31, "scan-soft");
+  if (mode === "dots" && level > 0) text(t("column_now"), places.now, 31, "scan-soft");
   levels.slice(0, level).forEach(({ distance }, i) => {
-    text(String(distance), places.levels[i + 1], 31, i + 1 === level ? "scan-level" : "scan-soft");
+    text(roomy ? t("apart", { distance }) : String(distance), places.levels[i + 1], 31, i + 1 === level ? "scan-level" : "scan-soft");
   });
-  if (level === 0) text(t("empty"), (places.levels[0] + box / 2 + width) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
-
-  // given
+  if (level === 0) text(t("empty"), (places.levels[boxes ? 1 : 0] + places.cell / 2 + width) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
   for (let s = 0; s < rows; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || (s + 1) % 16 === 0) text(String(s + 1), columns.t, y[s], "scan-soft");
-    if (!numbers) continue;
-    const kind = cone.inputs.has(s) ? "scan-given scan-kin" : "scan-given";
-    text(formatValue(a[s]), columns.a, y[s], kind, "end");
-    text(formatValue(x[s]), columns.x, y[s], kind, "end");
   }
   // the loop: lines first, so that cells stand on top
   for (let s = 1; s < rows; s += 1) {
     const when = s === walked ? "scan-now" : s < walked ? "scan-past" : "scan-later";
     const [from, to] = numbers ? [y[s - 1] + row / 2 - 3, 6] : [y[s - 1], row];
-    lines.add(`scan-line scan-take ${when}${related(cone.loop.has(s))}`, `M${columns.loop} ${from.toFixed(1)}v${to}`);
+    lines.add(`scan-line scan-take ${when}${ofLoop}${related(cone.loop.has(s))}`, `M${columns.loop} ${from.toFixed(1)}v${to}`);
   }
   lines.flush();
   for (let s = 0; s < rows; s += 1) {
-    const kind = s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}`;
-    cell(columns.loop, s, kind, s > walked ? null : formatValue(loop[s]));
+    const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}`}${ofLoop}`;
+    if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, circle(columns.loop, y[s], dot));
+    else {
+      frame(columns.loop, s, box, kind);
+      if (s <= walked) text(formatValue(loop[s]), columns.loop, y[s], kind, { room: box - 6 });
+    }
   }
   lines.flush();
-  // the scan, as far as it has come
-  const half = boxes ? box / 2 : dot + 0.5;
-  levels.slice(0, level).forEach(({ distance, targets }, i) => {
+  // the scan, as far as it has come; among many lines only those of its last level, and what lights up
+  const half = boxes ? places.cell / 2 : dot + 0.5;
+  const drawLevel = ({ distance, targets }, i, when) => {
     const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
-    const when = i + 1 === level ? "scan-now" : "scan-past";
     const takes = new Set(targets);
-    for (let s = 0; s < numSteps; s += 1) {
-      const kind = `${when}${related(cone.scan[i + 1]?.has(s))}`;
-      lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
+    for (let s = 0; s < rows && s < numSteps; s += 1) {
+      const isKin = cone.scan[i + 1]?.has(s);
+      if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null)) continue;
+      const kind = `${when}${ofScan}${related(isKin)}`;
+      if (mode !== "dense" || isKin) lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
     }
-  });
+  };
+  levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
+  const waits = boxes && level < levels.length; // the next level, still empty
+  if (waits) drawLevel(levels[level], level, "scan-later");
   lines.flush();
-  trace.slice(0, level + 1).forEach(({ b, from }, i) => {
-    for (let s = 0; s < rows; s += 1) {
-      const kind = `${from[s] === 0 ? "scan-state" : "scan-part"}${related(cone.scan[i]?.has(s))}`;
-      if (boxes) cell(places.levels[i], s, kind, formatValue(b[s]));
-      else lines.add(`scan-cell scan-dot ${kind}`, circle(places.levels[i], y[s], dot));
+  if (waits) for (let s = 0; s < rows && s < numSteps; s += 1) frame(places.levels[level + 1], s, places.cell, `scan-open${ofScan}`);
+  const kindOf = (i, s) => {
+    const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${ofScan}${related(isKin)}`;
+  };
+  trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
+    for (let s = 0; s < rows && s < numSteps; s += 1) {
+      if (boxes) pairCell(places.levels[i], s, places.cell, kindOf(i, s), a[s], b[s], from[s] === 0);
+      else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, circle(places.levels[i], y[s], dot));
     }
   });
   lines.flush();
-  if (numbers && !boxes && level > 0) {
-    for (let s = 0; s < numSteps; s += 1) {
-      const kind = `${trace[level].from[s] === 0 ? "scan-state" : "scan-part"}${related(cone.scan[level]?.has(s))}`;
-      cell(places.now, s, kind, formatValue(trace[level].b[s]));
-    }
+  if (mode === "dots" && level > 0) {
+    const { a, b, from } = trace[level];
+    for (let s = 0; s < numSteps; s += 1) pairCell(places.now, s, places.nowBox, kindOf(level, s), a[s], b[s], from[s] === 0, places.whole);
   }
   if (lit !== null) {
     const atX = lit.level < 0 ? columns.loop : places.levels[lit.level];
-    const [w, h] = numbers && (boxes || lit.level < 0) ? [box + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
-    add("rect", { class: "scan-hand-mark", x: (atX - w / 2).toFixed(1), y: (y[lit.place] - h / 2).toFixed(1), width: w, height: h, rx: 6 });
+    const w = lit.level < 0 ? box : places.cell;
+    const [wide, tall] = numbers && (boxes || lit.level < 0) ? [w + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
+    add("rect", { class: "scan-hand-mark", x: (atX - wide / 2).toFixed(1), y: (y[lit.place] - tall / 2).toFixed(1), width: wide.toFixed(1), height: tall.toFixed(1), rx: 6 });
   }
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   picture.setAttribute("height", height);
   picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${lit === null ? "" : " scan-lit"}`);
   const said = { states: walked + 1, steps: numSteps, level, scan_states: model.states.scan };
   picture.setAttribute("aria-label", t(numbers ? "figure" : "figure_large", {
-    ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map(formatValue).join(", "),
+    ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map((b, s) => pairText(trace[level].a[s], b)).join(", "),
   }));
   picture.replaceChildren(...parts);
 }
@@ -170,8 +201,8 @@ export function figure({ t, signal, onCell }) {
 
   const draw = () => {
     if (width === 0 || latest === null) return;
-    places = layoutOf(width, latest.numSteps, latest.levels.length);
-    paint(picture, width, places, latest, t, { lit: hovered ?? latest.cell, rows: Math.min(rows, latest.numSteps) });
+    places = layoutOf(width, latest.numSteps, latest.levels.length, latest.numSteps <= MOST_NUMBERS ? longestPair(latest.trace) : 0);
+    paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), rows: Math.min(rows, latest.numSteps) });
   };
   const observer = new ResizeObserver(() => {
     const now = Math.round(node.clientWidth);
@@ -309,8 +340,11 @@ export function countsTable({ t }) {
     element("thead", {}, element("tr", {}, element("td", {}), ...columns.map((name) => element("th", { scope: "col" }, t(`column_${name}`))))),
     element("tbody", {}, ...rows.map(({ name, cells }) => element("tr", {}, element("th", { scope: "row" }, t(name)), ...cells))),
   );
-  const equal = element("p", {});
-  const draw = ({ a, x, numSteps, levels, step, loop, done }) => {
+  const growth = element("p", { class: "scan-growth" });
+  const equal = element("p", { class: "scan-equal" });
+  const draw = ({ a, x, method, numSteps, levels, step, loop, done }) => {
+    const [few, many] = [8, 64].map((length) => scanLevels(length, method).length);
+    growth.textContent = t("growth", { loop_8: 7, loop_64: 63, scan_8: few, scan_64: many });
     const now = counts(numSteps, levels, step);
     for (const { name, cells } of rows) columns.forEach((column, i) => (cells[i].textContent = now[name][column]));
     const { float64, float32 } = largestDifferences(a, x, levels);
@@ -319,12 +353,12 @@ export function countsTable({ t }) {
     equal.hidden = !(done.loop && done.scan);
     equal.textContent = t(key, { float64: formatDifference(float64), float32: formatDifference(float32), largest });
   };
-  return { node: element("div", {}, node, equal), draw };
+  return { node: element("div", {}, node, growth, equal), draw };
 }
 
 /** The sentence on top: a key of the words, and its values. */
-export function sentence({ step, numSteps, states, done }) {
-  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan };
+export function sentence({ step, numSteps, levels, states, done }) {
+  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   if (step === 0) return ["now_start", values];
   if (done.loop && done.scan) return [step === 1 ? "now_end_one" : "now_end", values];
   return [done.scan ? "now_scan_done" : step === 1 ? "now_one" : "now", values];
