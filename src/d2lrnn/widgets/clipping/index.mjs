@@ -1,6 +1,6 @@
-// Clipping: drag a gradient out of the circle, and see what is left of it.
+// Clipping: drag a gradient out of the circle, or the circle, and see what is left of it.
 import { emphasised, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, rangeControl } from "../ui.mjs";
+import { buttonControl, element, explorable } from "../ui.mjs";
 import { derive, signed } from "./maths.mjs";
 import { planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -24,12 +24,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const now = nowLine();
   const plane = planePanel({ t, range: controls.clip, onChange: set, signal });
-  const value = element("b");
-  const clip = rangeControl({
-    label: element("span", { class: "clip-caption" }, t("threshold"), " ", value), signal,
-    min: 10 * controls.clip.min, max: 10 * controls.clip.max, onInput: (place) => set({ clip: place / 10 }),
-  });
-  const ways = controls.by.choices.map((way) => buttonControl({ label: t(`by_${way}`), signal, onPress: () => set({ by: way }) }));
+  const ways = controls.by.choices.map((way) => buttonControl({
+    label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),
+  }));
 
   const at = (i) => derive({ ...state(), ...steps[i].state });
   const outcomes = [
@@ -48,12 +45,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element(
       "div", { class: "clip-main" },
       plane.node,
-      element(
-        "div", { class: "clip-knobs" },
-        element("div", { class: "clip-choice", role: "group", "aria-label": t("by") },
-          element("span", { class: "clip-caption", "aria-hidden": "true" }, t("by")), ...ways),
-        clip.node,
-      ),
+      element("div", { class: "clip-choice", role: "group", "aria-label": t("by") },
+        element("span", { class: "clip-caption", "aria-hidden": "true" }, t("by")), ...ways),
     ),
     guided.node,
     footRow({ t, reset, link, say, signal }),
@@ -71,8 +64,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
     plane.draw(model);
-    value.textContent = model.clip.toFixed(1);
-    clip.set(Math.round(10 * model.clip), model.clip.toFixed(1));
     ways.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.by.choices[i] === model.by)));
   }
   const draw = (model) => {

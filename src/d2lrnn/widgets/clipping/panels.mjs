@@ -26,11 +26,16 @@ export function planePanel({ t, range, onChange, signal }) {
   const allowed = svg("g");
   const arrows = svg("g");
   const labels = svg("g");
-  const edge = svg("circle", { class: "clip-edge", r: 7 });
-  const edgeText = svg("text", { class: "clip-text clip-edge-text", "text-anchor": "end" });
-  const grip = svg("circle", { class: "clip-grip", r: 9 });
+  const axes = ["axis_1", "axis_2"].map((name) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t(name)));
+  const edgeText = svg("text", { class: "clip-text clip-edge-text" });
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "middle" }, t("drag"));
-  const tip = svg("g", { class: "clip-handle", role: "slider", tabindex: "0", "aria-label": t("tip"), "aria-valuemin": "0", "aria-valuemax": "8.5" }, grip);
+  const handle = (kind, name, [min, max], sign) => svg(
+    "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
+    svg("circle", { class: "clip-halo", r: 23 }), svg("circle", { class: "clip-grip", r: 10 }), svg("path", { class: "clip-sign", d: sign }));
+  const sideways = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
+  const upAndDown = "M-2 -4l2 -2.5l2 2.5M-2 4l2 2.5l2 -2.5M-4 -2l-2.5 2l2.5 2M4 -2l2.5 2l-2.5 2";
+  const edge = handle("edge", t("threshold"), [range.min, range.max], sideways);
+  const tip = handle("tip", t("tip"), [0, 8.5], upAndDown);
   const grid = [];
   for (let i = -6; i <= 6; i += 1) if (i !== 0) grid.push(`M${i * UNIT} ${-HALF}V${HALF}M${-HALF} ${i * UNIT}H${HALF}`);
   const picture = svg(
@@ -38,50 +43,55 @@ export function planePanel({ t, range, onChange, signal }) {
     svg("path", { class: "clip-grid", d: grid.join("") }),
     allowed,
     svg("path", { class: "clip-axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
-    svg("text", { class: "clip-text", x: HALF - 4, y: 16, "text-anchor": "end" }, t("axis_1")),
-    svg("text", { class: "clip-text", x: -6, y: 12 - HALF, "text-anchor": "end" }, t("axis_2")),
-    edge, edgeText, arrows, labels, hint, tip,
+    ...axes, edge, edgeText, arrows, labels, hint, tip,
   );
   const node = element("div", { class: "clip-picture" }, picture);
   let shown = null;
   let holds = "tip";
+  let side = -1; // of the origin on which the edge is held: not the gradient's
 
   const pointOf = ({ x, y }) => [((2 * x - 1) * HALF) / UNIT, ((1 - 2 * y) * HALF) / UNIT];
   dragOn(picture, {
     axis: "both",
     start: (at) => {
       const [x, y] = pointOf(at);
-      const toEdge = Math.hypot(x + shown.clip, y);
-      holds = toEdge < 0.8 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
+      const toEdge = Math.hypot(x - side * shown.clip, y);
+      holds = toEdge < 1 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
       hint.remove();
     },
     move: (at) => {
       const [x, y] = pointOf(at);
-      if (holds === "edge") onChange({ clip: rounded(-x, range.max, range.min) });
+      if (holds === "edge") onChange({ clip: rounded(side * x, range.max, range.min) });
       else onChange({ g_1: rounded(x, LIMIT), g_2: rounded(y, LIMIT) });
     },
     signal,
   });
   const KEYS = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowDown: [0, -STEP], ArrowUp: [0, STEP] };
-  tip.addEventListener("keydown", (event) => {
-    if (!Object.hasOwn(KEYS, event.key)) return;
+  const keys = (node, map, act) => node.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(map, event.key)) return;
     event.preventDefault();
-    const [x, y] = KEYS[event.key].map((by) => by * (event.shiftKey ? 10 : 1));
-    onChange({ g_1: rounded(shown.g_1 + x, LIMIT), g_2: rounded(shown.g_2 + y, LIMIT) });
+    act(map[event.key], event.shiftKey ? 10 : 1);
   }, { signal });
+  keys(tip, KEYS, ([x, y], times) => onChange({ g_1: rounded(shown.g_1 + times * x, LIMIT), g_2: rounded(shown.g_2 + times * y, LIMIT) }));
+  const { min, max } = range;
+  const BY = { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: min - max, End: max - min };
+  keys(edge, BY, (by, times) => onChange({ clip: rounded(shown.clip + times * by, max, min) }));
 
   const text = (kind, x, y, anchor, words) => svg("text", { class: `clip-text clip-${kind}`, x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, words);
   /** Beyond the tip; beside it where there is no room beyond. */
   const textAtTip = ([x, y], words) => {
-    if (Math.abs(y) > 5.4) return text("long", x * UNIT + (x > 0 ? -16 : 16), -y * UNIT + 5, x > 0 ? "end" : "start", words);
-    return text("long", within(x * UNIT, HALF - 39), -y * UNIT + (y >= 0 ? -14 : 24), "middle", words);
+    if (Math.abs(y) > 4.9) return text("long", x * UNIT + (x > 0 ? -27 : 27), -y * UNIT + 5, x > 0 ? "end" : "start", words);
+    return text("long", within(x * UNIT, HALF - 39), -y * UNIT + (y >= 0 ? -28 : 38), "middle", words);
   };
   /** Beside the clipped arrow, on the side where the gradient is not, unless that is outside the picture. */
   const textAtClipped = ([x, y], size, clockwise, words) => {
     const place = (sign) => ({ nx: (sign * y) / size, ny: (-sign * x) / size, left: x * UNIT + (14 * sign * y) / size });
     const outer = place(clockwise ? 1 : -1);
     const { nx, ny, left } = Math.abs(outer.left) > HALF - 84 && outer.nx * outer.left > 0 ? place(clockwise ? -1 : 1) : outer;
-    return text("clipped", left, -y * UNIT - 14 * ny + 5, nx > 0.3 ? "start" : nx < -0.3 ? "end" : "middle", words);
+    const flat = Math.abs(nx) <= 0.3; // then the words stand above or beneath: away from the edge's handle, or over a long arrow
+    const right = flat ? (side < 0) === (size < 3) : nx > 0;
+    const inwards = flat ? (right ? 1 : -1) * (size < 3 ? -17 : 44) : 0;
+    return text("clipped", left + inwards, -y * UNIT - 14 * ny + 5, right ? "start" : "end", words);
   };
 
   function draw(model) {
@@ -91,10 +101,19 @@ export function planePanel({ t, range, onChange, signal }) {
     allowed.replaceChildren(by === "norm"
       ? svg("circle", { class: "clip-allowed", cx: 0, cy: 0, r })
       : svg("rect", { class: "clip-allowed", x: -r, y: -r, width: 2 * r, height: 2 * r }));
-    edge.setAttribute("cx", -r);
-    edgeText.setAttribute("x", clip > 4 ? 12 - r : -r - 12);
-    edgeText.setAttribute("y", 20);
-    edgeText.setAttribute("text-anchor", clip > 4 ? "start" : "end");
+    side = g_1 < 0 ? 1 : -1;
+    edge.setAttribute("transform", `translate(${side * r} 0)`);
+    edge.setAttribute("aria-valuenow", clip);
+    edge.setAttribute("aria-valuetext", clip.toFixed(1));
+    const inside = clip > 3.6; // no room between the edge and the border
+    edgeText.setAttribute("x", side * (r + (inside ? -26 : 26)));
+    edgeText.setAttribute("y", 4.5);
+    edgeText.setAttribute("text-anchor", (side < 0) === inside ? "start" : "end");
+    axes[0].setAttribute("x", -side * (HALF - 6)); // where neither edge nor gradient is
+    axes[0].setAttribute("y", g_2 < 0 ? -8 : 17);
+    axes[0].setAttribute("text-anchor", side < 0 ? "end" : "start");
+    axes[1].setAttribute("x", -7);
+    axes[1].setAttribute("y", g_2 > 0 ? HALF - 8 : 17 - HALF);
     edgeText.textContent = t("theta", { clip: clip.toFixed(1) });
 
     const parts = [arrow("full", [g_1, g_2], 3)];
@@ -102,7 +121,7 @@ export function planePanel({ t, range, onChange, signal }) {
     const notes = length > 0 ? [textAtTip([g_1, g_2], t("long", { length: length.toFixed(2) }))] : [];
     const clockwise = g_1 * clipped[1] <= g_2 * clipped[0]; // from the gradient to the clipped arrow
     if (acts) notes.push(textAtClipped(clipped, clippedLength, clockwise, t("clipped_to", { length: clippedLength.toFixed(2) })));
-    if (angle >= 0.5) {
+    if (angle >= 4) { // less is not seen
       const way = ([x, y], size) => `${((x / Math.hypot(x, y)) * size).toFixed(1)} ${((-y / Math.hypot(x, y)) * size).toFixed(1)}`;
       const size = Math.min(r * 1.3, UNIT * clippedLength) + 14;
       parts.push(svg("path", { class: "clip-arc", d: `M${way([g_1, g_2], size)}A${size} ${size} 0 0 ${Number(clockwise)} ${way(clipped, size)}` }));
@@ -112,11 +131,10 @@ export function planePanel({ t, range, onChange, signal }) {
     }
     arrows.replaceChildren(...parts);
     labels.replaceChildren(...notes);
-    grip.setAttribute("cx", g_1 * UNIT);
-    grip.setAttribute("cy", -g_2 * UNIT);
+    tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
     hint.setAttribute("x", within(g_1 * UNIT, HALF - 32));
-    const isBelow = g_2 < 0 ? g_2 > -4.9 : g_2 > 5.1; // beyond the length, or on the other side where there is no room
-    hint.setAttribute("y", -g_2 * UNIT + (isBelow ? 41 : -31));
+    hint.setAttribute("y", -g_2 * UNIT + (g_2 >= 0 ? -45 : 55)); // beyond the length
+    hint.style.display = Math.abs(g_2) <= 4.1 ? "" : "none";
     tip.setAttribute("aria-valuenow", length.toFixed(2));
     tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
     picture.setAttribute("aria-label", t("picture", {
