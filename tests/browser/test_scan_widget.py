@@ -233,12 +233,13 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
     example = widget.get_by_label("Example")
     example.select_option("own")
     expect(example).to_have_value("own")
-    expect(slider(widget, "factor a₁")).to_be_in_viewport()
-    slider(widget, "input x₁").press("Home")
-    assert states(widget)[0] == "\u22123"
+    expect(slider(widget, "factor a₂")).to_be_in_viewport()
+    slider(widget, "input x₂").press("Home")
+    tick(widget)
+    assert states(widget)[1] == "\u22121.2"
     expect(example).to_have_value("own")
     example.select_option("fading")
-    assert states(widget)[0] == "2"
+    assert states(widget)[1] == "0.8"
     example.select_option("own")
     press(widget, "Reset")
     expect(example).to_have_value("fading")
@@ -252,7 +253,7 @@ def test_the_cells_hold_pairs_and_the_last_ones_parts_light_up(widget: Locator) 
     assert pairs[8:] == [
         f"({format_value(p)}, {format_value(q)})".replace("\u2212", "-") for p, q in zip(a.tolist(), b.tolist())
     ]
-    expect(widget.locator(".scan-hint")).to_contain_text("Tap a cell")
+    expect(widget.locator(".scan-hint")).to_contain_text("Tap a cell to see its parts.")
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 pairs combine into the last one")

@@ -83,7 +83,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onChange: (name) => {
       editing = name === "own";
       if (!editing) return set(presetValues(name, shown.numSteps));
-      commit({ level: 0, place: (shown.cell?.place ?? 0) + 1 }); // the sliders of a step appear
+      commit({ level: 0, place: (shown.cell?.place ?? 1) + 1 }); // sliders appear; the factor of step 1 meets a state of zero
       inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
     },
   });

@@ -7,7 +7,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 /** Up to so many time steps the cells hold numbers. */
 export const MOST_NUMBERS = 16;
 const TALL = 400; // pixels for the lines of a figure without numbers
-const SIGN = 6.6; // pixels of a character in a pair, about
+const SIGN = 6.2; // pixels of a character in a pair, about
 
 /** "(0.81, 2)", the pair of a cell. */
 export const pairText = (a, b) => `(${formatValue(a)}, ${formatValue(b)})`;
