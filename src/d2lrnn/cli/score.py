@@ -13,7 +13,7 @@ from d2lrnn.cli.settings import ScoreOptions, make_parser
 _DESCRIPTION = """\
 How well a model knows a text: perplexity, bits per character, and the lines that surprise it most. Perplexity is the
 number of equally likely tokens among which the model would be as uncertain: 27 for a guess among letters and the space,
-1 for a text known by heart. Bits per character are what an arithmetic coder driven by the model would need. Characters
+1 for a memorised text. Bits per character are what an arithmetic coder driven by the model would need. Characters
 that the model does not know are left out and counted.
 """
 

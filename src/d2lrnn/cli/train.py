@@ -40,7 +40,7 @@ _DURATIONS = ("minutes", "epochs", "updates")
 
 _DESCRIPTION = """\
 Train a model on a text. The defaults suit a text of a hundred kilobytes to a few megabytes, and give it a minute.
-Where the training perplexity is far below the held-out one, the model learns by heart: use a smaller --hidden, more
+Where the training perplexity is far below the held-out one, the model memorises the text: use a smaller --hidden, more
 --dropout, or more text. The weights that are kept are those that were best on the validation part, the beginning of
 the text; the held-out part, its end, is scored once, when nothing is left to choose.
 """
