@@ -158,7 +158,12 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
     [
         ("A longer memory", "after 10 or more", {"bias": 2.0}, "Yes. After 13 letters."),
         ("Better predictions?", "worse", {"bias": 2.0}, "Yes. It needs 2.65 bits a letter instead of 1.88."),
-        ("Do all forget?", "some keep it", {"unit": 16, "place": 9}, "Yes. At spaces, unit 16 keeps "),
+        (
+            "Do all forget?",
+            "some keep it",
+            {"unit": 16, "place": 9},
+            "Yes. At spaces, unit 16 keeps over 99% on average, unit 18 only 4%.",
+        ),
     ],
 )
 def test_a_guess_comes_before_the_answer(

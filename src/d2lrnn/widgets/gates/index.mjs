@@ -87,7 +87,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   // ---- guided steps ----
-  const share = (value) => `${(100 * value).toFixed(1)}%`;
+  const share = (value) => (value > 0.99 ? t("over", { share: "99%" }) : `${Math.round(100 * value)}%`);
   const outcome = (i) => {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
