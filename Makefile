@@ -73,7 +73,7 @@ chromium: env node
 	@$(PY) tools/chromium.py
 
 browser: env chromium ## open the built book in a real Chromium
-	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadfile tests/browser
+	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadgroup tests/browser
 
 pdf: book chromium ## print the book and each lesson into _build/pdf; SOLUTIONS=no leaves the solutions out
 	@$(PY) tools/make_pdf.py --solutions $(SOLUTIONS)

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+import visits
 from chromium import ARGUMENTS, find_chromium
 from pages import served
+from visits import Visit
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = ROOT / "_build" / "html"
@@ -40,3 +42,21 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(params=visits.VISITS, ids="-".join, scope="session")
+def visit(request: pytest.FixtureRequest, browser: Browser, addresses: dict[str, str]) -> Visit:
+    """A page on a phone or a laptop; the tests that look at it, in whatever file, run one after the other."""
+    name, where = request.param
+    if where == "phone":
+        return visits.visit(browser, addresses["http"], name, visits.PHONE, axe=False)
+    return visits.visit(browser, addresses["file"], name, visits.LAPTOP, axe=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep together, for one worker, what shares a visit; and else what shares a file."""
+    for item in items:
+        call = getattr(item, "callspec", None)
+        shared = "-".join(call.params["visit"]) if call and "visit" in call.params else item.path.stem
+        item.add_marker(pytest.mark.xdist_group(shared))
