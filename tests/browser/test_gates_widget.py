@@ -162,7 +162,7 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
             "Do all forget?",
             "some keep it",
             {"unit": 16, "place": 9},
-            "Yes. At spaces, unit 16 keeps over 99% on average, unit 18 only 4%.",
+            "Yes. At spaces, unit 18 keeps 4% on average, unit 16 over 99%.",
         ),
     ],
 )

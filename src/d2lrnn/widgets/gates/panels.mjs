@@ -1,7 +1,7 @@
 // The picture of Gates: letters, what is left of what one of them wrote, the forget gate at each; a dozen units.
 import { element, svg, visibleCharacter } from "../ui.mjs";
 
-const ROOM = 96; // pixels that the words beside the mark need
+const ROOM = 92; // pixels that the words beside the mark need
 
 const fixed = (value) => value.toFixed(3);
 const percent = (share) => `${Math.round(100 * share)}%`;
