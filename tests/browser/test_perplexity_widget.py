@@ -101,7 +101,7 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
         "certain": ("1.00", "0.00", "no surprise at all"),
         "sure": ("1.25", "0.32", "among 1.25 equally"),
         "unsure": ("5.00", "2.32", "among 5 equally"),
-        "a die": ("27.00", "4.75", "among 27 equally"),
+        "uniform": ("27.00", "4.75", "among 27 equally"),
         "impossible": ("∞", "∞", "infinite"),
     }
     for name, (perplexity, mean, sentence) in expected.items():
@@ -141,7 +141,7 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("2 choices and 50", "26", "2.00", "No. It is 10.00, for 2", "10.00"),
+    ("2 choices and 50", "26", "2.00", "No. It is 10.00, because 2", "10.00"),
     ("One doubt in six", "about 1.1", "1.00", "Yes. It is 1.12. One bit is shared among six characters: 0.17", "1.12"),
     ("One zero", "infinite", "1.00", "Yes. It is infinite", "∞"),
 ]
@@ -178,13 +178,16 @@ def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: 
 def test_branches_follow_the_perplexity(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
-    for name, branches, label in [("certain", 1, "1"), ("a die", 27, "27"), ("impossible", 32, "infinite")]:
+    for name, branches, label in [("certain", 1, "1"), ("uniform", 27, "27"), ("impossible", 32, "infinite")]:
         press_preset(widget, name)
         expect(widget.locator(".ppl-branch")).to_have_count(branches)
         expect(widget.locator(".ppl-fork")).to_have_attribute("aria-label", re.compile(rf"\b{label} equally likely"))
     press_preset(widget, "sure")
     expect(widget.locator(".ppl-branch")).to_have_count(2)
     expect(widget.locator(".ppl-branch-part")).to_have_attribute("stroke-opacity", "0.438")
+    expect(widget.locator(".ppl-fork-part")).to_have_text("dashed: 0.25")
+    press_preset(widget, "certain")
+    expect(widget.locator(".ppl-fork-part")).to_have_text("")
 
 
 def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -202,11 +205,14 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
         field.fill(text)
         expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 characters; {message}.")
         expect(field).to_have_attribute("aria-invalid", "true")
+        expect(widget.locator(".ppl-message")).to_contain_text("still show “rnn!s”")
+        expect(widget.locator(".ppl-stale")).to_have_count(2)
         expect(widget.locator("input[type=range]")).to_have_count(4)
     field.fill("a\u0007b")
     expect(widget.locator(".ppl-message")).to_contain_text("U+0007")
     field.fill("ab")
     expect(widget.locator(".ppl-message")).to_be_hidden()
+    expect(widget.locator(".ppl-stale")).to_have_count(0)
     expect(field).not_to_have_attribute("aria-invalid", "true")
 
 
@@ -332,7 +338,7 @@ def test_phone(browser: Browser, tmp_path: Path, word: str) -> None:
     page = context.new_page()
     head = "<style>body { margin: 0 } main { padding: 0 16px }</style>"
     widget = show(page, tmp_path, Perplexity(word=word), head=head)
-    for name in ("certain", "sure", "a die", "impossible"):
+    for name in ("certain", "sure", "uniform", "impossible"):
         press_preset(widget, name)
         assert page.evaluate("document.documentElement.scrollWidth") == 360, name
         clipped = widget.evaluate(
@@ -375,7 +381,7 @@ def test_motion_only_where_it_is_wanted(browser: Browser, tmp_path: Path) -> Non
             widget = show(page, tmp_path, Perplexity())
             slider(widget, 0).press("ArrowRight")  # a touch: what moves by itself at first may be under way
             widget.evaluate(watch)
-            press_preset(widget, "a die")
+            press_preset(widget, "uniform")
             page.wait_for_function("() => globalThis.ends.at(-1) === '59.44%'")
             assert (page.evaluate("new Set(ends).size") == 1) == (wish == "reduce")
             page.evaluate("() => { globalThis.ends = []; }")
@@ -516,8 +522,8 @@ def test_changes_of_python_redraw_and_disagreeing_traits_are_survived(
     page.evaluate("() => model.set('probs', [0.2, 0.2, 0.2, 0.2])")
     expect(number(by_hand)).to_have_text("5.00")
     page.evaluate("() => model.set('vocab_size', 100)")
-    press_preset(by_hand, "a die")
-    expect(preset(by_hand, "a die")).to_contain_text("1/100")
+    press_preset(by_hand, "uniform")
+    expect(preset(by_hand, "uniform")).to_contain_text("1/100")
     expect(number(by_hand)).to_have_text("100.0")
     expect(by_hand.locator(".ppl-fork-more")).to_have_text("+ 68")
 

@@ -79,7 +79,7 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    training = widget.get_by_role("slider", name="updates of the training")
+    training = widget.get_by_role("slider", name="four moments of the training")
     training.focus()
     page.keyboard.press("Home")
     expect(widget.locator(NOW)).to_contain_text("Before its training the network pays 4.81 bits")
@@ -117,7 +117,7 @@ def test_it_plays_once_by_itself_when_seen(browser: Browser, tmp_path: Path) -> 
 
 
 STEPS = [
-    ("Where the bits are", "inside words", "any other letter 1.64: as unsure as among 10 letters and among 3."),
+    ("Where the bits are", "inside words", "3.32 bits, as among 10 letters; a later letter costs 1.64, a space 0.51."),
     ("A made-up word", "even more", "Yes. Perplexity 28.90 before the training, 85.69 after it. The trained"),
 ]
 
@@ -137,6 +137,30 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(NOW)).to_contain_text("After")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
+
+
+def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    scroll, box = widget.locator(".map-scroll"), widget.get_by_label("Your own text")
+    expect(scroll).to_be_hidden()
+    box.fill("Über die Zeit: Привет")
+    expect(widget.get_by_text("Only the letters a to z and spaces are read: 8 left out.")).to_be_visible()
+    box.fill("the tide clock " * 50)
+    expect(widget.get_by_text("left out")).to_be_hidden()
+    expect(scroll).to_be_visible()
+    keys = widget.get_by_role("slider", name="Letter")
+    keys.press("End")
+    expect(scroll).to_be_hidden()
+    expect(widget.locator(".map-here")).to_be_in_viewport()
+    keys.press("Home")
+    expect(scroll).to_be_visible()
+    box.fill("q" * 12)
+    expect(widget.locator(DETAIL)).to_contain_text("the probability 1 in ")
+    widget.get_by_role("button", name="Reset").click()
+    expect(widget.get_by_text("left out")).to_be_hidden()
 
 
 def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], tmp_path: Path) -> None:

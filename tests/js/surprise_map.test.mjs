@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  derive, firstAndLater, level, MAX_TEXT, pieces, readable, repair, STAGES, surprises, totals,
+  derive, level, MAX_TEXT, meansByPlace, oneIn, pieces, readable, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -90,15 +90,19 @@ test("place 0 is the letter with most bits, whatever the stage", () => {
 
 test("the guided steps: what is called right is right", () => {
   const [where, made] = SPEC.steps.map(({ before, state }) => shown({ ...before, ...state }));
-  const { first, later } = firstAndLater(where.text, where.now.bits);
+  const { first, later } = meansByPlace(where.text, where.now.bits);
   assert.ok(first > 1.8 * later && SPEC.steps[0].right === 0, `${first} ${later}`);
-  const untrained = firstAndLater(where.text, where.before.bits);
+  const untrained = meansByPlace(where.text, where.before.bits);
   assert.ok(Math.abs(untrained.first / untrained.later - 1) < 0.1, "before its training by every letter alike");
   assert.ok(made.now.perplexity > 2 * made.before.perplexity && SPEC.steps[1].right === 2);
   assert.equal(made.before.perplexity.toFixed(0), "29");
   assert.equal(SPEC.steps[2].right, null);
 });
 
+test("a small probability is one in so many", () => {
+  assert.deepEqual([0.2, 0.0005, 0.0002, 0.000_013, 0].map(oneIn), [null, null, "5\u202f000", "80\u202f000", null]);
+});
+
 test("letters at the beginnings of words and later ones", () => {
-  assert.deepEqual(firstAndLater("ab cd", [1, 9, 5, 3]), { first: 5, later: 2 });
+  assert.deepEqual(meansByPlace("ab cd", [1, 9, 5, 3]), { first: 5, later: 2, space: 9 });
 });

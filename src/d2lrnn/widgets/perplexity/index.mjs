@@ -35,6 +35,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   };
   const tools = toolbar({
     t, signal, say,
+    onBadWord: (bad) => [result, table].forEach(({ node }) => node.classList.toggle("ppl-stale", bad)),
     onWord: (word) => change(false, { word, probs: carryProbs(shown.probs, predictions(word).length, shown.vocabSize) }),
     onPreset: (name) => change(true, { probs: shown.probs.map(() => presetProb(name, shown.vocabSize)) }),
   });

@@ -22,7 +22,7 @@ export function resultPanel(t) {
   // No <output>: that would be a second live region, which speaks at every step of a drag.
   const number = element("div", { class: "ppl-number" });
   const now = nowLine();
-  const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 200 112", role: "img" });
+  const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 200 128", role: "img" });
   const node = element(
     "div", { class: "ppl-result" },
     element("div", { class: "ppl-figure" }, element("span", { class: "ppl-label" }, t("perplexity")), number),
@@ -37,7 +37,8 @@ export function resultPanel(t) {
   };
   const paths = [];
   const rest = svg("text", { y: 62, class: "ppl-fork-more" });
-  fork.append(svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), rest);
+  const part = svg("text", { x: 190, class: "ppl-fork-part", "text-anchor": "end" });
+  fork.append(svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), rest, part);
   const drawFork = (choices) => {
     const { branches, more } = branchLayout(choices);
     const right = more ? 112 : 190;
@@ -53,6 +54,9 @@ export function resultPanel(t) {
       // A little of the last branch shows from the start; it is dashed until it is whole.
       paths[i].setAttribute("stroke-opacity", (0.25 + 0.75 * weight).toFixed(3));
     });
+    const { y, weight } = branches.at(-1);
+    part.setAttribute("y", (56 + 50 * y + 18).toFixed(2));
+    part.textContent = weight < 0.995 ? t("branches_part", { part: formatNumber(weight) }) : "";
     rest.setAttribute("x", right + 8);
     rest.textContent = more ? t("branches_more", { count: more === Infinity ? "∞" : formatNumber(more, 0) }) : "";
   };
@@ -60,7 +64,7 @@ export function resultPanel(t) {
 }
 
 /** The word, and one probability for all its characters. */
-export function toolbar({ t, signal, onWord, onPreset, say }) {
+export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
   const input = element("input", {
     type: "text", class: "d2lrnn-text ppl-word", autocomplete: "off", autocapitalize: "off", spellcheck: "false", dir: "auto",
   });
@@ -71,6 +75,7 @@ export function toolbar({ t, signal, onWord, onPreset, say }) {
     input.value = shownWord ?? "";
     input.removeAttribute("aria-invalid");
     message.hidden = true;
+    onBadWord(false);
   };
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
@@ -82,7 +87,8 @@ export function toolbar({ t, signal, onWord, onPreset, say }) {
       return;
     }
     input.setAttribute("aria-invalid", "true");
-    message.textContent = t(problem.key, problem.values);
+    message.textContent = t("word_kept", { problem: t(problem.key, problem.values), word: visible([...shownWord]) });
+    onBadWord(true);
     message.hidden = false;
     say(message.textContent);
   };

@@ -2,10 +2,10 @@
 import { element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { derive, firstAndLater, repair, STAGES } from "./maths.mjs";
+import { derive, meansByPlace, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, textBox, trainingPanel } from "./panels.mjs";
 
-const STAGE_MS = 850; // how long the training stands still at each of its stages
+const STAGE_MS = 900; // how long the training stands still at each of its stages
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
@@ -51,16 +51,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     t, steps: SPEC.steps, onReset, say, signal, set: change,
     outcome: () => {
       const model = derive(state());
-      const none = { first: "–", later: "–", first_choices: "–", later_choices: "–", before: "–", after: "–" };
+      const none = { first: "–", later: "–", space: "–", first_choices: "–", before: "–", after: "–" };
       if (model.count < 1) return { ...none, text: model.text, verdict: t("text_short") };
       const after = model.at(STAGES.at(-1));
-      const { first, later } = firstAndLater(model.text, after.bits);
+      const { first, later, space } = meansByPlace(model.text, after.bits);
       const surprised = after.perplexity > model.before.perplexity ? "verdict_more" : "verdict_less";
       return {
         ...none, text: model.text,
-        ...(first && later && {
-          first: formatNumber(first), later: formatNumber(later),
-          first_choices: formatNumber(2 ** first, 0), later_choices: formatNumber(2 ** later, 0),
+        ...(first && later && space && {
+          first: formatNumber(first), later: formatNumber(later), space: formatNumber(space),
+          first_choices: formatNumber(2 ** first, 0),
         }),
         before: formatNumber(model.before.perplexity), after: formatNumber(after.perplexity), verdict: t(surprised),
       };

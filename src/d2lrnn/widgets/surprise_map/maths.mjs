@@ -49,12 +49,19 @@ export function pieces(text) {
   return text.match(/[^ ]{1,20} ?| /g) ?? [];
 }
 
-/** Mean bits of the letters that begin a word, and of all other letters (spaces are neither). */
-export function firstAndLater(text, bits) {
-  const mean = (values) => values.reduce((sum, b) => sum + b, 0) / values.length;
-  const places = Array.from(bits.keys()).filter((i) => text[i + 1] !== " ");
-  const begins = (i) => text[i] === " ";
-  return { first: mean(places.filter(begins).map((i) => bits[i])), later: mean(places.filter((i) => !begins(i)).map((i) => bits[i])) };
+/** Mean bits of the letters that begin a word, of all later letters, and of the spaces; NaN where there are none. */
+export function meansByPlace(text, bits) {
+  const kind = (i) => (text[i + 1] === " " ? "space" : text[i] === " " ? "first" : "later");
+  const mean = (name) => {
+    const values = bits.filter((_, i) => kind(i) === name);
+    return values.reduce((sum, b) => sum + b, 0) / values.length;
+  };
+  return { first: mean("first"), later: mean("later"), space: mean("space") };
+}
+
+/** A small probability as "1 in so many", with one digit that counts: the so many as text, or null. */
+export function oneIn(p) {
+  return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(1))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
 }
 
 const loaded = new WeakMap();

@@ -1,8 +1,8 @@
 // What the figure draws: the text as a map of surprisals, one letter in words, the training as a slider that plays.
 import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { normalise } from "../weights.mjs";
-import { BITS_SHOWN, level, MAX_TEXT, pieces, readable, STAGES } from "./maths.mjs";
+import { leftOut, normalise } from "../weights.mjs";
+import { BITS_SHOWN, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ count, stage, updates, now, before }) {
@@ -30,14 +30,16 @@ function letterSpan(character) {
   return element("span", { class: "map-letter" }, character === " " ? "\u00a0" : character, element("span", { class: "map-bar" }));
 }
 
+const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one_in", { count: oneIn(p) }));
+
 /** One letter in words. */
 function tell({ text, now, vocab }, place, t) {
   const character = visibleCharacter(text[place]);
   const b = now.bits[place - 1];
   const expected = now.tops[place - 1].map(([index, p]) =>
-    t("expected_row", { character: visibleCharacter(vocab[index]), p: formatProbability(p) }));
+    t("expected_row", { character: visibleCharacter(vocab[index]), p: probability(p, t) }));
   return {
-    context: text.slice(Math.max(0, place - 12), place), character, p: formatProbability(2 ** -b), bits: formatNumber(b),
+    context: text.slice(Math.max(0, place - 12), place), character, p: probability(2 ** -b, t), bits: formatNumber(b),
     expected: expected.join(", "),
   };
 }
@@ -52,7 +54,19 @@ export function mapPanel({ t, signal, onPlace }) {
     element("span", {}, "0"), element("span", { class: "map-ramp" }), element("span", {}, t("scale", { bits: BITS_SHOWN })), element("span", { class: "map-tip" }, t("tip")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys), scale, detail);
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
+  // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
+  const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
+  text.addEventListener("scroll", showScroll, { signal, passive: true });
+  const sized = new ResizeObserver(showScroll);
+  sized.observe(text);
+  signal.addEventListener("abort", () => sized.disconnect(), { once: true });
+  const bringIntoSight = (letter) => {
+    if (letter === undefined) return;
+    const above = letter.getBoundingClientRect().top - text.getBoundingClientRect().top;
+    const below = above + letter.offsetHeight - text.clientHeight;
+    if (above < 0 || below > 0) text.scrollTop += above < 0 ? above : below;
+  };
   let letters = [];
   let shown = null;
   let pointed = 0; // the letter under the mouse, 0 for none
@@ -86,7 +100,10 @@ export function mapPanel({ t, signal, onPlace }) {
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = 0;
+      text.scrollTop = 0;
+      showScroll();
     }
+    const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
     shown = model;
     letters.forEach((letter, i) => letter.style.setProperty("--map-level", i === 0 ? 0 : level(model.now.bits[i - 1]).toFixed(3)));
     keys.disabled = model.count < 1;
@@ -94,6 +111,7 @@ export function mapPanel({ t, signal, onPlace }) {
     keys.value = Math.max(model.place, 1);
     keys.setAttribute("aria-valuetext", model.count < 1 ? t("text_short") : t("letter_value", tell(model, model.place, t)));
     drawDetail();
+    if (moved) bringIntoSight(letters[model.place]);
   };
   return { node, draw };
 }
@@ -123,19 +141,23 @@ export function textBox({ t, signal, onText }) {
     class: "d2lrnn-text map-text", rows: 2, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
+  const lost = element("p", { class: "map-hint", hidden: true });
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
+    const count = leftOut(input.value).length;
+    lost.textContent = t("text_lost", { count });
+    lost.hidden = count === 0;
     hint.hidden = normalise(input.value).length <= MAX_TEXT;
     onText(readable(input.value));
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
   const node = element("div", { class: "map-own" },
-    element("label", { class: "d2lrnn-control map-label" }, element("span", {}, t("text")), input), hint);
+    element("label", { class: "d2lrnn-control map-label" }, element("span", {}, t("text")), input), hint, lost);
   const draw = ({ text }) => {
     if (readable(input.value) !== text) input.value = text;
   };
-  const clear = () => (hint.hidden = true);
+  const clear = () => (hint.hidden = lost.hidden = true);
   return { node, draw, clear };
 }
 
