@@ -91,9 +91,18 @@ def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
         assert widget.locator(".d2lrnn-view").locator("img, script").count() == 0
 
 
+def test_what_is_not_read_is_counted(widget: Locator) -> None:
+    field, told = widget.get_by_label("Go on from"), widget.get_by_text("Only the letters a to z and spaces are read")
+    expect(told).to_be_hidden()
+    field.fill("the tide Привет 12")
+    expect(told).to_have_text("Only the letters a to z and spaces are read: 8 left out.")
+    widget.get_by_role("button", name="Reset").click()
+    expect(told).to_be_hidden()
+
+
 def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locator) -> None:
-    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣”, at temperature 1: “w” has 0.091")
-    expect(widget.locator(".next-came")).to_have_text("w")
+    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣”, at temperature 0.7: “s” has 0.029")
+    expect(widget.locator(".next-came")).to_have_text("s")
     widget.locator(".next-written").nth(3).locator(".next-letter").nth(1).click()
     expect(widget.locator(".next-caption")).to_contain_text("After “the␣tide␣u”, at temperature 1.5: “s” has ")
     column = widget.get_by_role("slider", name="Written at temperature 1.5")
@@ -109,7 +118,7 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
 
 def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     slider, value = cut(widget), widget.locator(".next-value")
-    expect(value).to_have_text("Drag the line: it cuts the tail.")
+    expect(value).to_have_text("Outlined: temperature 1. Drag the line: it cuts the tail.")
     expect(slider).to_have_attribute("aria-valuetext", "top-p all keeps 27 of 27.")
     box = widget.locator(".next-cells").bounding_box()
     y = box["y"] + 40
@@ -151,11 +160,12 @@ def test_the_knob_can_be_taken_on_both_sides(widget: Locator) -> None:
 
 def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     caption = widget.locator(".next-caption")
+    widget.locator(".next-written").nth(2).locator(".next-letter").first.click()
     widget.locator(".next-cell").first.hover()
     expect(caption).to_contain_text("“t” has 0.26")
     widget.locator(".d2lrnn-now").hover()
     expect(caption).to_contain_text("“w” has 0.091")
-    expect(widget.locator(".next-level")).to_have_text(["0.2"])
+    expect(widget.locator(".next-level")).to_have_text(["0.5"])
 
 
 def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
@@ -167,9 +177,9 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     texts = written(widget)
     assert texts[1] == NextCharacter(temperature=2).writings[2]
     assert texts[0] == others[0] and texts[2:] == others[2:]
-    widget.locator(".next-head .d2lrnn-range").press("Home")
+    widget.locator(".next-own .d2lrnn-range").press("Home")
     assert written(widget)[1] == others[0]
-    expect(widget.locator(".next-value")).to_contain_text("Outlined: the model")
+    expect(widget.locator(".next-value")).to_contain_text("Outlined: temperature 1")
     expect(widget.get_by_text("Earlier runs")).to_be_hidden()
     widget.get_by_role("button", name="Reset").click()
     assert written(widget) == others
@@ -214,12 +224,15 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only one letter").click()
     assert len(set(written(widget))) == 4, "the question finds them uncut"
     widget.get_by_role("button", name="4", exact=True).click()
-    expect(told).to_contain_text("No. 1: a temperature moves probability between letters")
+    expect(told).to_contain_text("No. 1: a temperature never changes which letter is likeliest.")
     assert len(set(written(widget))) == 1
-    widget.get_by_role("button", name="How many are enough?").click()
-    widget.get_by_role("button", name="1 and 12").click()
-    expect(told).to_contain_text("Yes. 1 after “the tid”, 12 after “the tide ”")
-    expect(widget.locator(".next-value")).to_contain_text("top-p 0.9 keeps 12 of 27.")
+    widget.get_by_role("button", name="Colder").click()
+    expect(widget.locator(".next-temperature").nth(1)).to_contain_text("1")
+    tallest = widget.locator(".next-bar").first
+    warm = tallest.bounding_box()["height"]
+    widget.get_by_role("button", name="it grows").click()
+    expect(told).to_contain_text("Yes. From 0.26 to 0.58, and the low bars shrink.")
+    assert tallest.bounding_box()["height"] > 2 * warm, "it is seen"
 
 
 def test_a_link_brings_back_text_and_cut(widget: Locator, opened: tuple[Page, Record]) -> None:

@@ -1,10 +1,10 @@
 // What comes next: a trained network writes at four temperatures at once, and the tail of its distribution can be cut.
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, fill, formatProbability, visibleCharacter } from "../ui.mjs";
-import { loadModel } from "../weights.mjs";
+import { buttonControl, element, explorable, fill, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
+import { leftOut, loadModel } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  FREE_COLUMN, NUM_WRITTEN, countImprobable, countKept, cutOf, distributionAt, findCircle, readable, topPFor, writings,
+  FREE_COLUMN, NUM_WRITTEN, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, writings,
 } from "./maths.mjs";
 import { columnsPanel, cutPanel, shadedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
@@ -40,13 +40,20 @@ export function nowValues(all, length, t) {
 
 /** What the guided steps tell once a guess is made. */
 export function outcomes(network, state) {
-  const hot = (cut) => countImprobable(writings(network, { ...state, ...cut }).at(-1).letters);
-  const texts = writings(network, { ...state, ...SPEC.steps[1].state }).map(({ letters }) => letters.map(({ character }) => character).join(""));
-  const nucleus = (text) => countKept(reshapeProbs(writings(network, { ...state, text })[2].letters[0].probs, { topP: SPEC.steps[2].state.top_p }));
+  const written = (given, column) => writings(network, { ...state, ...given }).at(column);
+  const own = (given) => {
+    const { letters, temperature } = written(given, FREE_COLUMN);
+    return { count: countImprobable(letters), p: Math.max(...reshapeProbs(letters[0].probs, { temperature })) };
+  };
+  const hot = (given) => countImprobable(written(given, -1).letters);
+  const [colder, three, one] = SPEC.steps;
   return [
-    () => ({ now: hot(SPEC.steps[0].state), before: hot(SPEC.steps[0].before), all: NUM_WRITTEN }),
-    () => ({ count: new Set(texts).size }),
-    () => ({ few: nucleus("the tid"), many: nucleus(SPEC.steps[2].state.text) }),
+    () => {
+      const [warm, cold] = [colder.before, colder.state].map(own);
+      return { before: formatProbability(warm.p), after: formatProbability(cold.p), warm: warm.count, cold: cold.count };
+    },
+    () => ({ now: hot(three.state), before: hot(three.before), all: NUM_WRITTEN }),
+    () => ({ count: new Set(writings(network, { ...state, ...one.state }).map(({ letters }) => letters.map(({ character }) => character).join(""))).size }),
   ];
 }
 
@@ -63,19 +70,31 @@ function build(context) {
 
   const now = nowLine();
   const input = element("input", { type: "text", class: "d2lrnn-text next-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+  const lost = element("p", { class: "next-key", hidden: true });
+  const tellLost = () => {
+    const count = leftOut(input.value).length;
+    lost.textContent = t("text_lost", { count });
+    lost.hidden = count === 0;
+  };
   const read = (event) => {
-    if (!event.isComposing) commit({ text: readable(input.value), place: 0 }); // else an input method is still at work
+    if (event.isComposing) return; // an input method is still at work
+    tellLost();
+    commit({ text: readable(input.value), place: 0 });
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
   const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
   const columns = columnsPanel({
     t, signal, onLetter: (column, place) => commit({ column, place }),
-    onTemperature: (temperature) => commit({ temperature, column: FREE_COLUMN, place: shown.column === FREE_COLUMN ? shown.place : 0 }),
     onProgress: (length) => {
       const values = nowValues(run.all, length, t);
       now.set(...emphasised(t.raw(nowWords(values)), values));
     },
+  });
+  const number = element("b");
+  const slider = rangeControl({
+    label: element("span", {}, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
+    onInput: (temperature) => commit({ temperature, column: FREE_COLUMN, place: shown.column === FREE_COLUMN ? shown.place : 0 }),
   });
   const chart = cutPanel({
     t, size, signal, onLook: (row) => tell(row),
@@ -110,13 +129,16 @@ function build(context) {
   el.append(element(
     "div", { class: "d2lrnn-shape next" },
     now.node, element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
-    columns.node, shadedKey(t.raw("key"), t("underlined")),
+    lost,
+    element("div", { class: "next-keys-row" },
+      element("span", { class: "next-key next-down", "aria-hidden": "true" }, t("temperature_down")), shadedKey(t.raw("key"), t("underlined"))),
+    columns.node,
     element("div", { class: "next-figure" },
-      caption, chart.node,
+      element("div", { class: "next-own" }, slider.node), caption, chart.node,
       element("div", { class: "next-cuts" },
         element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value)),
     guided, earlier,
-    footRow({ t, reset: () => { reset(); input.value = model.get("text"); }, link, say, signal }),
+    footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
 
   function drawRuns() {
@@ -136,6 +158,9 @@ function build(context) {
     const before = shown;
     shown = state;
     if (input.value !== state.text && readable(input.value) !== state.text) input.value = state.text;
+    tellLost();
+    number.textContent = String(Number(state.temperature.toFixed(2)));
+    slider.set(state.temperature, number.textContent);
     for (const { kind, button } of kinds) button.setAttribute("aria-pressed", String(kind === state.kind));
     const cut = cutOf(state);
     const key = JSON.stringify([state.text, state.seed, cut]);
@@ -157,7 +182,8 @@ function build(context) {
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     place = { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature };
     const isCut = distribution.kept < size;
-    value.textContent = isCut ? `${cutWords} ${t("chart_key")}` : t(writing.temperature === 1 ? "uncut" : "chart_key");
+    const uncut = t(writing.temperature === 0 ? "frozen" : "uncut");
+    value.textContent = isCut && writing.temperature > 0 ? `${cutWords} ${t("chart_key")}` : uncut;
     chart.draw(distribution, writing.letters[state.place].character, cutWords);
     if (before === null) return;
     const values = nowValues(run.all, NUM_WRITTEN, t);

@@ -1,11 +1,12 @@
 // What the figure of the next character shows: four writings at once, and the distribution with its cut.
 import { linearTicks } from "../charts.mjs";
 import { dragOn, motion } from "../shape.mjs";
-import { element, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
-import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
+import { element, formatProbability, visibleCharacter } from "../ui.mjs";
+import { IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const LETTERS_A_SECOND = 18;
+const SCALE = 0.6; // the probability at the top of the chart, unless one is higher
 const MOST_BITS = 8; // a letter of so many bits is as dark as any
 
 /** How dark a letter stands, 0 to 1. */
@@ -27,10 +28,9 @@ export function shadedKey(template, word) {
 }
 
 /**
- * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. One
- * column has a slider for its temperature.
+ * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column.
  */
-export function columnsPanel({ t, onLetter, onTemperature, onProgress, signal }) {
+export function columnsPanel({ t, onLetter, onProgress, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   let all = null;
   let length = 0;
@@ -48,12 +48,9 @@ export function columnsPanel({ t, onLetter, onTemperature, onProgress, signal })
     });
     keys.addEventListener("input", () => onLetter(column, Number(keys.value) - 1), { signal });
     const number = element("b", {}, String(temperature));
-    const name = element("span", {}, t("temperature"), " ", number);
-    const slider = column === FREE_COLUMN
-      ? rangeControl({ label: name, min: 0, max: SPEC.controls.temperature.max, step: 0.1, onInput: onTemperature, signal }) : null;
-    const head = element("div", { class: "next-head" },
-      ...(slider ? [slider.node] : [name, element("span", { class: "next-note" }, t(`note_${column}`))]), " ", count);
-    return { node: element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys)), box, keys, count, number, slider };
+    const note = element("span", { class: "next-note" }, t(`note_${column}`));
+    const head = element("div", { class: "next-head" }, element("span", { class: "next-temperature" }, number, " ", note), " ", count);
+    return { node: element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys)), box, keys, count, number };
   });
   let spans = columns.map(() => []);
   const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
@@ -104,10 +101,9 @@ export function columnsPanel({ t, onLetter, onTemperature, onProgress, signal })
           return made;
         });
         all.forEach(({ temperature }, i) => {
-          const { keys, number, slider } = columns[i];
+          const { keys, number } = columns[i];
           number.textContent = String(Number(temperature.toFixed(2)));
           keys.setAttribute("aria-label", t("column", { temperature: number.textContent }));
-          slider?.set(temperature, number.textContent);
         });
         pen.stop();
         if (animate) {
@@ -158,7 +154,8 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   }, { signal });
   const draw = ({ rows, kept: count }, came, cutWords) => {
     kept = count;
-    const highest = Math.max(...rows.map(({ before, after }) => Math.max(before, after)));
+    // One scale as long as it can be: a colder bar stands higher.
+    const highest = Math.max(SCALE, ...rows.map(({ before, after }) => Math.max(before, after)));
     grid.replaceChildren(...linearTicks(highest, 2).slice(1).map((tick) => {
       const level = element("i", { class: "next-level" }, String(tick));
       level.style.setProperty("bottom", `${((100 * tick) / highest).toFixed(2)}%`);
