@@ -3,7 +3,6 @@ import { linearTicks } from "../charts.mjs";
 import { dragOn, motion } from "../shape.mjs";
 import { element, formatProbability, visibleCharacter } from "../ui.mjs";
 import { IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
-import SPEC from "./spec.json" with { type: "json" };
 
 const LETTERS_A_SECOND = 18;
 const SCALE = 0.6; // the probability at the top of the chart, unless one is higher
