@@ -188,6 +188,45 @@ def test_styles_stay_within_the_widget(cls: type[Explorable]) -> None:
             assert ".d2lrnn-widget" in selector, f"{selector.strip()} reaches beyond the widget"
 
 
+def said_in(*sources: Path, between: str) -> re.Pattern[str]:
+    """What matches the names that stand between quotes (or other signs), and those that templates make."""
+    said = {"(?!)"}
+    for source in sources:
+        text = source.read_text(encoding="utf-8")
+        said |= set(re.findall(rf"(?<=[{between}])[\w-]+(?=[{between}])", text))
+        value = r"\{[^{}]*\}" if source.suffix == ".py" else r"\$\{[^{}]*\}"
+        for template in re.findall(rf"[\w-]*(?:{value}[\w-]*)+", text):
+            pieces = re.split(value, template)
+            if re.search("[a-z]{2}", "".join(pieces)):
+                said.add(r"[\w-]*".join(map(re.escape, pieces)))
+    return re.compile("|".join(said))
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent for path in FOLDER.glob("*/spec.json")), ids=lambda at: at.name)
+def test_every_word_is_said_and_every_class_is_set(folder: Path) -> None:
+    own = [*folder.glob("*.mjs"), *folder.glob("*.py")]
+    spec = json.loads((folder / "spec.json").read_text(encoding="utf-8"))
+    steps = set()
+    for i, step in enumerate(spec.get("steps", ()), 1):
+        endings = ("", "_question", "_outcome", *(f"_answer_{j + 1}" for j in range(step["answers"])))
+        steps |= {f"step_{i}{ending}" for ending in endings}
+    said = said_in(*own, between="\"'`")
+    words = [word for word in spec["words"]["en"] if word not in steps and not said.fullmatch(word)]
+    assert words == [], "words that nothing reads"
+    css = re.sub(r"/\*.*?\*/|\{[^{}]*\}", " ", (folder / "style.css").read_text(encoding="utf-8"), flags=re.S)
+    classes = {name for name in re.findall(r"\.([a-z][\w-]*)", css) if not name.startswith("bd-")}
+    is_set = said_in(*own, *FOLDER.glob("*.mjs"), between="\"'` ")
+    assert sorted(name for name in classes if not is_set.fullmatch(name)) == [], "classes that nothing sets"
+
+
+def test_every_export_has_a_reader() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.mjs")}
+    for path, text in texts.items():
+        for name in re.findall(r"^export (?:async )?(?:function\*?|const|class) (\w+)", text, re.M):
+            readers = [other for other, source in texts.items() if other != path or source.count(name) > 1]
+            assert any(re.search(rf"\b{name}\b", texts[other]) for other in readers), f"{path.name}: {name}"
+
+
 def test_both_dark_themes_are_one() -> None:
     css = (FOLDER / "base.css").read_text()
     named = re.search(r"body\.vscode-dark \.d2lrnn-widget \{(.*?)\}", css, re.S)[1]

@@ -2,9 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {
-  formatPowerOfTen, linePath, linearTicks, powerTicks, scale, spreadLabels, thinned,
-} from "../../src/d2lrnn/widgets/charts.mjs";
+import { formatPowerOfTen, linePath, linearTicks, powerTicks, scale, spreadLabels } from "../../src/d2lrnn/widgets/charts.mjs";
 
 test("scales map ends to ends, clamp, and may be logarithmic", () => {
   const linear = scale([0, 10], [100, 0]);
@@ -29,12 +27,6 @@ test("a line breaks where a value is missing", () => {
   const same = (v) => v;
   assert.equal(linePath([0, 1, 2, 3], [5, 6, NaN, 7], same, same), "M0.0 5.0L1.0 6.0M3.0 7.0");
   assert.equal(linePath([0, 1], [Infinity, undefined], same, same), "");
-});
-
-test("points are thinned evenly, ends included", () => {
-  assert.deepEqual(thinned(3, 10), [0, 1, 2]);
-  const indices = thinned(1000, 11);
-  assert.deepEqual([indices[0], indices.at(-1), indices.length], [0, 999, 11]);
 });
 
 test("labels keep their distance and stay inside", () => {

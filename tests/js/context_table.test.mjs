@@ -9,9 +9,10 @@ import {
 } from "../../src/d2lrnn/widgets/context_table/maths.mjs";
 import { outcomes } from "../../src/d2lrnn/widgets/context_table/index.mjs";
 import { surprisalOf } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
-import { countContexts, countNgrams, ngramProbs, randomSource, scoreNgram } from "../../src/d2lrnn/widgets/core.mjs";
+import { countNgrams, randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
+import { countContexts, ngramProbs, scoreNgram } from "./ngrams.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./context_table_cases.json", import.meta.url), "utf8"));
 const SPEC = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/context_table/spec.json", import.meta.url), "utf8"));

@@ -4,15 +4,16 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  clipGradients, carryState, countContexts, countNgrams, createModel, createOptimiser, createReader, createWorkspace,
-  fillWindows, forward, gradientNorm, initialise, lossAndGradients, ngramProbs, randomSource, randomStarts, resetState,
-  reshapeProbs, sampleIndex, scoreNgram, scoreText, totalNats,
+  clipGradients, carryState, countNgrams, createModel, createOptimiser, createReader, createWorkspace,
+  fillWindows, forward, gradientNorm, initialise, lossAndGradients, randomSource, randomStarts, resetState,
+  reshapeProbs, sampleIndex, scoreText, totalNats,
 } from "../../src/d2lrnn/widgets/core.mjs";
 import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
 import { createSimdKernels } from "../../src/d2lrnn/widgets/simd.mjs";
 import {
   checkClose as assertClose, checkEngine, checkTraining, checkWindow, modelOf as modelIn, setState,
 } from "./engine_parity.mjs";
+import { countContexts, ngramProbs, scoreNgram } from "./ngrams.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./engine_cases.json", import.meta.url), "utf8"));
 const KERNELS = [PLAIN, createSimdKernels()];

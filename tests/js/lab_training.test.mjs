@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { countNgrams, createModel, initialise, scoreNgram, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
+import { countNgrams, createModel, initialise, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   countReal, createTrace, createTraining, lanes, markReal, prepareText, rivals, sentenceIds, windowScorer,
 } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
@@ -11,6 +11,7 @@ import LAB from "../../src/d2lrnn/widgets/training_lab/rules.json" with { type: 
 import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
 import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
+import { scoreNgram } from "./ngrams.mjs";
 
 const TEXT = prepareText("the tide goes out and the tide comes in ".repeat(60));
 const SETTINGS = {
