@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -214,7 +216,7 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
     def save(path: object, model: object, vocab: object, *, settings: object, progress: dict) -> None:
         written.append(progress["step"])
 
-    monkeypatch.setattr("d2lrnn.ops.callbacks.save_checkpoint", save)
+    monkeypatch.setattr("d2lrnn.ops.resuming.save_checkpoint", save)
 
     def steps_written(**settings: object) -> list[int]:
         written.clear()
@@ -227,7 +229,7 @@ def test_how_often_a_checkpoint_is_written(tmp_path: Path, monkeypatch: pytest.M
     assert steps_written(every_seconds=None, every_steps=3) == [3, 6, 8]
     assert steps_written() == [8]
     clock = iter(range(0, 1000, 25))
-    monkeypatch.setattr("d2lrnn.ops.callbacks.time", type("Clock", (), {"monotonic": lambda: next(clock)}))
+    monkeypatch.setattr("d2lrnn.ops.resuming.time", type("Clock", (), {"monotonic": lambda: next(clock)}))
     # each look at the clock finds it 25 s later, and each start of the count is a look, too
     assert steps_written(every_seconds=60.0) == [3, 6, 8]
     for setting in ({"every_seconds": 0}, {"every_steps": -1}):
@@ -295,6 +297,38 @@ def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path: Path, mon
         train(path, random_windows)
     assert d.load_checkpoint(path).progress["step"] == 10
     assert_same(train(path, random_windows, resume=True), undisturbed)
+
+
+@pytest.mark.parametrize("home", ["there", "full"])
+def test_what_was_trained_is_stored_elsewhere_if_the_folder_is_gone_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    path, homes, temporary = tmp_path / "usb" / "tide.safetensors", tmp_path / "home", tmp_path / "temporary"
+    for folder in (path.parent, homes, temporary):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(homes))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    if home == "full":
+        original = checkpoint_module.replacing
+        full = lambda target: original(target / "full" if homes in target.parents else target)  # noqa: E731
+        monkeypatch.setattr(checkpoint_module, "replacing", full)
+
+    class Unplugged(d.Callback):
+        def on_step_end(self, run: object) -> None:
+            if run.step == 10:
+                shutil.rmtree(path.parent)
+
+    best = [KeepBest(), Unplugged()]
+    message = r"tide.safetensors' could not be written \(No such file or directory\), so the training is stored in"
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match=message) as caught, pytest.warns(UserWarning):
+        train(path, random_windows, callbacks=lambda: best)
+    [found] = tmp_path.rglob("*.safetensors")
+    assert repr(str(found)) in str(caught.value) and found.name == path.name
+    assert found.is_relative_to(homes if home == "there" else temporary) and len(list(tmp_path.rglob("d2lrnn-*"))) == 1
+    undisturbed = train(None, random_windows, callbacks=lambda: [KeepBest()])
+    for name, tensor in d.load_checkpoint(found).model.state_dict().items():
+        assert torch.equal(tensor, undisturbed[0].state_dict()[name]), name
+    assert_same(train(found, random_windows, resume=True, callbacks=lambda: [KeepBest()]), undisturbed)
 
 
 KILLED = """

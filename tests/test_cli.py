@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -486,6 +487,25 @@ def test_a_full_disk(folder: Path, shell: Shell) -> None:
     assert out.read_bytes() == (folder / "tide.safetensors").read_bytes() and not list(folder.glob("*.part"))
 
 
+def test_a_folder_that_goes_away_during_the_training_costs_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from d2lrnn.ops.callbacks import KeepBest
+
+    gone, home = tmp_path / "gone", tmp_path / "home"
+    gone.mkdir()
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(KeepBest, "on_epoch_end", lambda self, run: shutil.rmtree(gone, ignore_errors=True))
+    monkeypatch.chdir(folder)
+    command_line("train", "tide.txt", "--updates", "5", "--out", str(gone / "tide.safetensors"), *SMALL, code=1)
+    error = capsys.readouterr().err
+    [found] = home.glob("d2lrnn-*/tide.safetensors")
+    assert f"could not be written (No such file or directory), so the training is stored in {str(found)!r}." in error
+    command_line("train", "tide.txt", "--resume", "--out", str(found))
+    assert "held-out perplexity" in capsys.readouterr().out
+
+
 def wait_until(condition: Callable[[], bool], alive: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 120
     while not condition():
@@ -541,12 +561,12 @@ def test_two_ranks_survive_the_loss_of_one(folder: Path) -> None:
     assert_same_weights(out, folder / "alike.safetensors")
 
 
-def command_line(*words: str) -> None:
+def command_line(*words: str, code: int = 0) -> None:
     from d2lrnn import cli
 
     before = signal.getsignal(signal.SIGINT)
     try:
-        assert cli._run(list(words)) == 0
+        assert cli._run(list(words)) == code
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 import d2lrnn as d
-from d2lrnn.engines.closed_form import Weights, Workspace, loss_and_gradients, weights_of, why_not
+from d2lrnn.engines.closed_form import Weights, Workspace, loss_and_gradients, weights_of
+from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.flat import FlatParameters
 from d2lrnn.engines.stepper import make_stepper
 

@@ -16,7 +16,7 @@ import d2lrnn as d
 SOURCE = Path(d.__file__).parent
 #: floors of the house; an import goes to the own floor or to one before it
 FLOORS = [
-    {"text", "windows", "layers", "metrics", "ngram", "model", "optim", "training", "decoding"},
+    {"text", "windows", "layers", "metrics", "ngram", "model", "optim", "history", "training", "decoding"},
     {"engines", "ops"},
     {"study", "plotting"},
     {"checks", "widgets", "cli", "__main__"},

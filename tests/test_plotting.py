@@ -29,7 +29,7 @@ def _history(perplexities: list[tuple[float, float]]) -> d.History:
     history = d.History()
     for epoch, (train, heldout) in enumerate(perplexities, start=1):
         scores = [d.Score(10 * torch.tensor(p).log().item(), 10) for p in (train, heldout)]
-        history.epochs.append(d.training.EpochRecord(epoch, *scores, seconds=1.0))
+        history.epochs.append(d.history.EpochRecord(epoch, *scores, seconds=1.0))
     return history
 
 

@@ -25,7 +25,7 @@ MODULES = [
 ]
 # What stands only in results, raised errors and the engine room is shown where it comes from.
 WITHOUT_EXAMPLE = {
-    "ClosedForm", "Weights", "Workspace", "why_not", "CudaGraph", "record_cuda_graph", "Autograd", "Engine",
+    "ClosedForm", "Weights", "Workspace", "CudaGraph", "record_cuda_graph", "Autograd", "Engine",
     "SelfChecked", "Step", "Stepper", "Interrupts", "ProgressBar", "CheckpointError", "CorpusError", "ProcessGroup",
     "DistributedError", "TrainingInterruptedError", "group_of", "LineScore", "TextScore", "Manifest", "StreamedText",
     "Gradients", "LagGradients", "StepGradients", "EpochRecord", "use_book_style"

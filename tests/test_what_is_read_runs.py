@@ -12,7 +12,7 @@ from torch.nn import functional as F
 import d2lrnn as d
 from d2lrnn import layers
 from d2lrnn.engines import make_stepper
-from d2lrnn.engines.closed_form import why_not
+from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.stepper import Autograd
 
 IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 60)

@@ -9,6 +9,7 @@ from .decoding import beam_search as beam_search
 from .decoding import generate as generate
 from .decoding import next_token_probs as next_token_probs
 from .decoding import warm_up as warm_up
+from .history import History as History
 from .layers import GRU as GRU
 from .layers import LSTM as LSTM
 from .layers import RNNConcise as RNNConcise
@@ -23,7 +24,6 @@ from .metrics import surprisal_bits as surprisal_bits
 from .model import RNNLM as RNNLM
 from .model import evaluate as evaluate
 from .ngram import NGramLM as NGramLM
-from .ops.callbacks import Checkpointing as Checkpointing
 from .ops.callbacks import EarlyStopping as EarlyStopping
 from .ops.checkpoint import load_checkpoint as load_checkpoint
 from .ops.checkpoint import save_checkpoint as save_checkpoint
@@ -31,6 +31,7 @@ from .ops.corpus import load_corpus as load_corpus
 from .ops.device import describe_device as describe_device
 from .ops.device import pick_device as pick_device
 from .ops.device import seed_everything as seed_everything
+from .ops.resuming import Checkpointing as Checkpointing
 from .optim import clip_gradients as clip_gradients
 from .study import attention as attention
 from .study import bptt as bptt
@@ -48,7 +49,6 @@ from .text import load_text as load_text
 from .text import normalize as normalize
 from .text import tokenize as tokenize
 from .training import Callback as Callback
-from .training import History as History
 from .training import TrainingDivergedError as TrainingDivergedError
 from .training import fit as fit
 from .windows import RandomWindows as RandomWindows

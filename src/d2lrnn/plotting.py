@@ -12,7 +12,7 @@ from itertools import cycle
 
 import torch
 
-from d2lrnn.training import History
+from d2lrnn.history import History
 
 try:
     import matplotlib.pyplot as plt

@@ -5,149 +5,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack
 from typing import Any, Literal
 
 import torch
 
 import d2lrnn
+from d2lrnn.history import EpochRecord, History
 from d2lrnn.metrics import Score
 from d2lrnn.model import RNNLM, check_ids, evaluate
 from d2lrnn.optim import Optimizer, Schedule, cycled_momentum, learning_rate
 from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
 
 __all__ = ["Callback", "EpochRecord", "History", "Run", "TrainingDivergedError", "fit"]
-
-
-@dataclass(frozen=True)
-class EpochRecord:
-    """What one epoch came to.
-
-    Attributes
-    ----------
-    epoch : int
-        Counted from 1.
-    train : Score
-        Of all the epoch's predictions, each made with the weights of its moment.
-    heldout : Score or None
-        Of the held-out text, after the epoch.
-    seconds : float
-        Time spent on training steps; scoring the held-out text is not in it.
-    tokens_per_second : float
-    """
-
-    epoch: int
-    train: Score
-    heldout: Score | None
-    seconds: float
-
-    @property
-    def tokens_per_second(self) -> float:
-        return self.train.num_tokens / self.seconds
-
-
-@dataclass
-class History:
-    """Everything `fit` recorded.
-
-    Attributes
-    ----------
-    epochs : list of EpochRecord
-    step_losses : list of float
-        Mean loss of each minibatch, in nats per token, before its update.
-    step_grad_norms : list of float
-        Global gradient norm of each minibatch, before clipping.
-    steps_per_entry : int
-        1, until there are 131,072 entries. Then neighbours are merged, into their mean loss and their larger norm: a
-        training of days keeps a history of megabytes.
-    engine : str
-        Who computed the gradients, see :mod:`d2lrnn.engines`.
-
-    Examples
-    --------
-    >>> from d2lrnn import RNNLM, RandomWindows, RNNScratch
-    >>> windows = RandomWindows(torch.arange(200) % 5, batch_size=4, num_steps=10)
-    >>> history = fit(RNNLM(RNNScratch(5, 8), 5), windows, epochs=2, lr=0.01, progress=False)
-    >>> len(history.epochs), len(history.step_losses)
-    (2, 8)
-    >>> history.epochs[1].train.perplexity < history.epochs[0].train.perplexity
-    True
-    """
-
-    epochs: list[EpochRecord] = field(default_factory=list)
-    step_losses: list[float] = field(default_factory=list)
-    step_grad_norms: list[float] = field(default_factory=list)
-    steps_per_entry: int = 1
-    engine: str = ""
-    _open: list[list[float]] = field(default_factory=list, repr=False)  # steps that do not fill an entry yet
-
-    MAX_ENTRIES = 2**17
-
-    def add_step(self, loss_nats: float, grad_norm: float) -> None:
-        """Record one training step."""
-        if self.steps_per_entry > 1:
-            self._open.append([loss_nats, grad_norm])
-            if len(self._open) < self.steps_per_entry:
-                return
-            loss_nats = sum(loss for loss, _ in self._open) / len(self._open)
-            grad_norm = max(norm for _, norm in self._open)
-            self._open.clear()
-        self.step_losses.append(loss_nats)
-        self.step_grad_norms.append(grad_norm)
-        if len(self.step_losses) >= self.MAX_ENTRIES:
-            losses, norms = self.step_losses, self.step_grad_norms
-            self.step_losses = [(a + b) / 2 for a, b in zip(losses[::2], losses[1::2])]
-            self.step_grad_norms = [max(pair) for pair in zip(norms[::2], norms[1::2])]
-            self.steps_per_entry *= 2
-
-    @property
-    def best(self) -> EpochRecord | None:
-        """The epoch with the lowest held-out perplexity, the first of equals; None where nothing was held out."""
-        scored = [(record.heldout.nats_per_token, record.epoch, record) for record in self.epochs if record.heldout]
-        return min(scored)[-1] if scored else None
-
-    @property
-    def train_perplexities(self) -> list[float]:
-        """One for each epoch."""
-        return [record.train.perplexity for record in self.epochs]
-
-    @property
-    def heldout_perplexities(self) -> list[float]:
-        """One for each epoch that scored the held-out text."""
-        return [record.heldout.perplexity for record in self.epochs if record.heldout is not None]
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything as tensors, numbers and None, for a checkpoint."""
-        return {
-            "step_losses": torch.tensor(self.step_losses, dtype=torch.float64),
-            "step_grad_norms": torch.tensor(self.step_grad_norms, dtype=torch.float64),
-            "steps_per_entry": self.steps_per_entry,
-            "open": [list(step) for step in self._open],
-            "epochs": [asdict(record) for record in self.epochs],
-            "engine": self.engine,
-        }
-
-    @classmethod
-    def from_state_dict(cls, state: dict[str, Any]) -> History:
-        """What :meth:`state_dict` was taken of."""
-        epochs = [
-            EpochRecord(
-                record["epoch"],
-                Score(**record["train"]),
-                None if record["heldout"] is None else Score(**record["heldout"]),
-                record["seconds"],
-            )
-            for record in state["epochs"]
-        ]
-        losses, norms = state["step_losses"].tolist(), state["step_grad_norms"].tolist()
-        return cls(epochs, losses, norms, state["steps_per_entry"], state["engine"], state["open"])
-
-    def __repr__(self) -> str:
-        if not self.epochs:
-            return "<History: no epoch finished>"
-        last = self.epochs[-1]
-        heldout = f", held-out {last.heldout.perplexity:.2f}" if last.heldout else ""
-        return f"<History of {len(self.epochs)} epochs: training perplexity {last.train.perplexity:.2f}{heldout}>"
 
 
 class TrainingDivergedError(ArithmeticError):
@@ -262,22 +132,20 @@ class Run:
         self._in_epoch, self._nats, self._tokens, self._seconds = False, 0.0, 0, 0.0
 
     def __enter__(self) -> Run:
-        begun: list[Callback] = []
-        try:
+        with ExitStack() as begun:  # whoever has begun hears of the end, if another one fails at the beginning
             for callback in sorted(self.callbacks, key=lambda callback: not callback.begins_first):
-                begun.append(callback)
                 callback.on_train_begin(self)
-        except BaseException:
-            for callback in begun[:-1]:
-                callback.on_train_end(self)
-            raise
+                begun.callback(callback.on_train_end, self)
+            begun.pop_all()
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         self._failed = error is not None
-        self.tell("on_train_end")
-        if self.is_finished and self.best_weights is not None:
-            self.model.load_state_dict(self.best_weights)
+        with ExitStack() as ending:  # all are told, even if one of them fails; what is entered last is done first
+            if self.is_finished and self.best_weights is not None:
+                ending.callback(self.model.load_state_dict, self.best_weights)
+            for callback in reversed(self.callbacks):
+                ending.callback(callback.on_train_end, self)
 
     @property
     def is_finished(self) -> bool:
@@ -419,7 +287,7 @@ def fit(
     heldout_ids : integer Tensor, shape (num_tokens,), optional
         Text to score after each epoch.
     engine : "auto", "autograd", "closed-form" or "cuda-graph"
-        How the gradients are computed, see :func:`d2lrnn.engines.make_stepper`. The closed form checks itself against
+        How the gradients are computed, see :class:`d2lrnn.engines.Stepper`. The closed form checks itself against
         autograd on the first minibatch, and leaves the work to it where your model computes something else.
     device : str or torch.device, optional
         By default :func:`pick_device` decides.
@@ -459,7 +327,7 @@ def fit(
     group = d2lrnn.ops.ranks.group_of(callbacks, device)
     model.to(group.device).train()
     listeners = d2lrnn.ops.callbacks.with_the_usual(callbacks, progress)
-    with d2lrnn.engines.make_stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
+    with d2lrnn.engines.Stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
         run = Run(model, windows, stepper, settings, heldout_ids, group, listeners)
         with run:
             while not run.is_finished:

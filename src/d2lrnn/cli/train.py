@@ -23,12 +23,13 @@ from d2lrnn.cli.settings import RunOptions, TrainSettings, differences, make_par
 if TYPE_CHECKING:
     import torch
 
+    from d2lrnn.history import EpochRecord, History
     from d2lrnn.metrics import Score
     from d2lrnn.model import RNNLM
     from d2lrnn.ops.checkpoint import Checkpoint
     from d2lrnn.ops.ranks import ProcessGroup
     from d2lrnn.text import EncodedText
-    from d2lrnn.training import EpochRecord, History, Run
+    from d2lrnn.training import Run
     from d2lrnn.windows import RandomWindows, SequentialWindows
 
 STREAM_FROM_BYTES = 64 << 20  # larger texts are encoded once to a file and read from there

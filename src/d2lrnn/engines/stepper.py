@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 import torch
 
 from d2lrnn import optim
-from d2lrnn.engines.closed_form import ClosedForm, why_not
+from d2lrnn.engines.closed_form import ClosedForm
 from d2lrnn.engines.cuda_graph import CudaGraph
+from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.flat import FlatParameters
 from d2lrnn.layers import State
 from d2lrnn.model import RNNLM, evaluating, map_state
@@ -111,14 +112,16 @@ class Stepper:
     Parameters
     ----------
     model : RNNLM
-        Trained in place.
+        Trained in place, on the device where it is.
     optimizer : "adamw", "sgd", or a callable
         A callable takes the flat vector of weights and returns a :class:`d2lrnn.optim.Optimizer`, for example
         ``lambda weights: d2lrnn.optim.AdamW(weights, weight_decay=0)``.
     clip : float or None
         Greatest global gradient norm.
-    engine : str
-        As for :func:`make_stepper`.
+    engine : "auto", "autograd", "closed-form" or "cuda-graph"
+        ``"auto"`` takes the closed form where there is one (the tanh model from scratch, on the CPU), else autograd.
+        ``"cuda-graph"`` records autograd's step on a GPU and replays it. All give the same numbers but for rounding;
+        the closed form proves that on the first minibatch (:class:`SelfChecked`), a recording is not compared.
 
     Attributes
     ----------
@@ -130,6 +133,20 @@ class Stepper:
     flat : FlatParameters
     optimizer : Optimizer
         There from the beginning of the ``with``.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range, or there is no closed form for the model and it was asked for.
+
+    Examples
+    --------
+    >>> from d2lrnn import RNNScratch
+    >>> X, Y = torch.tensor([[0, 1]]), torch.tensor([[1, 2]])
+    >>> with Stepper(RNNLM(RNNScratch(3, 4), vocab_size=3)) as stepper:
+    ...     losses = [stepper(X, Y, lr=0.1).loss_nats for _ in range(2)]
+    >>> losses[1] < losses[0], stepper.engine_name
+    (True, 'closed-form')
     """
 
     def __init__(
@@ -210,46 +227,7 @@ class Stepper:
         return logits, after
 
 
-def make_stepper(
-    model: RNNLM,
-    *,
-    optimizer: OptimizerName | Callable[[torch.Tensor], optim.Optimizer] = "adamw",
-    clip: float | None = 1.0,
-    engine: EngineName = "auto",
-) -> Stepper:
-    """The stepper that suits a model.
-
-    Parameters
-    ----------
-    model : RNNLM
-        On the device where it is to be trained.
-    optimizer, clip
-        As for :class:`Stepper`.
-    engine : "auto", "autograd", "closed-form" or "cuda-graph"
-        ``"auto"`` takes the closed form where there is one (the tanh model from scratch, on the CPU), else autograd.
-        ``"cuda-graph"`` records autograd's step on a GPU and replays it. All give the same numbers but for rounding;
-        the closed form proves that on the first minibatch (:class:`SelfChecked`), a recording is not compared.
-
-    Returns
-    -------
-    Stepper
-        To be used in a ``with``.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range, or there is no closed form for the model and it was asked for.
-
-    Examples
-    --------
-    >>> from d2lrnn import RNNScratch
-    >>> X, Y = torch.tensor([[0, 1]]), torch.tensor([[1, 2]])
-    >>> with make_stepper(RNNLM(RNNScratch(3, 4), vocab_size=3)) as stepper:
-    ...     losses = [stepper(X, Y, lr=0.1).loss_nats for _ in range(2)]
-    >>> losses[1] < losses[0], stepper.engine_name
-    (True, 'closed-form')
-    """
-    return Stepper(model, optimizer=optimizer, clip=clip, engine=engine)
+make_stepper = Stepper
 
 
 def _choose_engine(model: RNNLM, engine: str) -> tuple[str, str | None]:

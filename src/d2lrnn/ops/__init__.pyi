@@ -4,5 +4,6 @@ from . import corpus as corpus
 from . import device as device
 from . import files as files
 from . import ranks as ranks
+from . import resuming as resuming
 from . import scoring as scoring
 from . import stream as stream

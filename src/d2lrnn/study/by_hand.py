@@ -25,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from d2lrnn.history import EpochRecord, History
 from d2lrnn.metrics import Score
-from d2lrnn.training import EpochRecord, History, TrainingDivergedError
+from d2lrnn.training import TrainingDivergedError
 
 __all__ = [
     "ManualRNNLM",
