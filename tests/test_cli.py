@@ -583,24 +583,24 @@ class TwoProcesses:
 
 @pytest.mark.parametrize("local_rank", ["0", "1"])
 def test_processes_wait_for_the_one_that_encodes(local_rank: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from d2lrnn.cli import train
+    from d2lrnn.cli import reading
 
     monkeypatch.setenv("LOCAL_RANK", local_rank)
-    monkeypatch.setattr(train.time, "sleep", lambda seconds: None)
-    assert train.encode_once(lambda: "encoded", TwoProcesses(0, 0, 0, 1)) == "encoded"
+    monkeypatch.setattr(reading.time, "sleep", lambda seconds: None)
+    assert reading.encode_once(lambda: "encoded", TwoProcesses(0, 0, 0, 1)) == "encoded"
     with pytest.raises(d.ops.corpus.CorpusError, match="Another process could not encode"):
-        train.encode_once(lambda: "encoded", TwoProcesses(0, -1))
+        reading.encode_once(lambda: "encoded", TwoProcesses(0, -1))
     if local_rank == "0":
         with pytest.raises(ZeroDivisionError):
-            train.encode_once(lambda: 1 / 0, TwoProcesses(0))
+            reading.encode_once(lambda: 1 / 0, TwoProcesses(0))
 
 
 def test_a_text_too_large_for_memory_is_streamed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from d2lrnn.cli import train
+    from d2lrnn.cli import reading
 
-    monkeypatch.setattr(train, "STREAM_FROM_BYTES", 1000)
+    monkeypatch.setattr(reading, "STREAM_FROM_BYTES", 1000)
     monkeypatch.chdir(folder)
     arguments = ["train", "tide.txt", "--updates", "60", "--out", "streamed.safetensors", "--ids-folder", "ids", *SMALL]
     command_line(*arguments, "--json")

@@ -17,22 +17,28 @@ that computes others after loading (its ``forward`` is another one) is refused.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
-import inspect
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from torch import nn
 
-from d2lrnn.layers import GRU, LSTM, RNNConcise, RNNScratch
-from d2lrnn.model import RNNLM, evaluating
+from d2lrnn.model import RNNLM
+from d2lrnn.ops.blueprint import (
+    OtherCodeError,
+    build_model,
+    check_sample,
+    cpu_copy,
+    describe_model,
+    from_version_1,
+    load_weights,
+    sample_logits,
+)
 from d2lrnn.ops.files import replacing
 from d2lrnn.text import Vocab
 
@@ -40,18 +46,6 @@ __all__ = ["Checkpoint", "CheckpointError", "describe_checkpoint", "load_checkpo
 
 _FORMAT = "d2lrnn checkpoint"
 _VERSION = 2
-#: The package's own classes by name. Others must be given by the caller: a file never names code to be imported.
-_OWN: dict[str, type[nn.Module]] = {
-    f"{cls.__module__}.{cls.__qualname__}": cls for cls in (RNNLM, RNNScratch, RNNConcise, GRU, LSTM)
-}
-#: How version 1, the first edition's, named the layers.
-_LAYERS_OF_VERSION_1 = {
-    "RNNScratch": "d2lrnn.layers.RNNScratch",
-    "RNNConcise": "d2lrnn.layers.RNNConcise",
-    "GRUConcise": "d2lrnn.layers.GRU",
-    "LSTMConcise": "d2lrnn.layers.LSTM",
-}
-_EMBEDDING = ("num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse")
 _ADVICE = "Give the path of a file that d2lrnn wrote, or start a new training."
 
 Tree = Any  # nested dicts, lists and tuples of tensors, numbers, strings and None
@@ -59,10 +53,6 @@ Tree = Any  # nested dicts, lists and tuples of tensors, numbers, strings and No
 
 class CheckpointError(RuntimeError):
     """A checkpoint could not be written or read, or does not belong to what it is used for."""
-
-
-class _OtherCodeError(Exception):
-    """The file is sound, and needs other classes than are here."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +136,8 @@ def save_checkpoint(
         )
     about = _about(model, vocab, settings)
     path = Path(path)
-    tensors = {f"model.{name}": _stored(tensor) for name, tensor in model.state_dict().items()}
-    if (sample := _sample_logits(model)) is not None:
+    tensors = {f"model.{name}": cpu_copy(tensor) for name, tensor in model.state_dict().items()}
+    if (sample := sample_logits(model)) is not None:
         tensors["sample"] = sample
     document = json.dumps(about | {"progress": _pack(progress, "progress", tensors)}, ensure_ascii=False)
     metadata = {"d2lrnn": document, "sha256": _sha256(document, tensors)}
@@ -171,7 +161,7 @@ def _about(model: RNNLM, vocab: Vocab | None, settings: Mapping[str, Any] | None
     return {
         "format": _FORMAT,
         "version": _VERSION,
-        "model": _describe_model(model),
+        "model": describe_model(model),
         "vocabulary": None if vocab is None else {"tokens": list(vocab.tokens), "unk_token": vocab.unk_token},
         "settings": dict(settings or {}),
     }
@@ -234,18 +224,18 @@ def load_checkpoint(
     try:
         progress = _unpack(about["progress"], tensors)
         last = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
-        described = _from_version_1(about["model"]) if about["version"] == 1 else about["model"]
-        built = _build_model(described, last, layers or {}, model)
-        _check_sample(built, tensors.get("sample"))
+        described = from_version_1(about["model"]) if about["version"] == 1 else about["model"]
+        built = build_model(described, last, layers or {}, model)
+        check_sample(built, tensors.get("sample"))
         best = (progress or {}).get("best")
         if weights == "best" and best is not None:
-            _load_weights(built, best["weights"])
+            load_weights(built, best["weights"])
         stored = about["vocabulary"]
         vocab = None if stored is None else Vocab.from_tokens(stored["tokens"], stored["unk_token"])
         if vocab is not None and len(vocab) != built.vocab_size:
             raise ValueError(f"its vocabulary has {len(vocab)} tokens and its model is made for {built.vocab_size}")
         return Checkpoint(built.eval(), vocab, about["settings"], progress)
-    except _OtherCodeError as error:
+    except OtherCodeError as error:
         raise CheckpointError(f"The checkpoint {str(path)!r} cannot be loaded like this: {error}.") from None
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, OverflowError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
@@ -276,163 +266,17 @@ def describe_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
     shapes = {name: f"{str(t.dtype).removeprefix('torch.')}{tuple(t.shape)}" for name, t in tensors.items()}
     weights = {name.removeprefix("model."): shape for name, shape in shapes.items() if name.startswith("model.")}
     try:
-        model = _from_version_1(about["model"]) if about["version"] == 1 else about["model"]
+        model = from_version_1(about["model"]) if about["version"] == 1 else about["model"]
         return {**about, "model": model, "weights": weights, "progress": _unpack(about["progress"], shapes)}
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"The checkpoint {str(path)!r} contradicts itself. {_ADVICE}") from error
-
-
-# -------------------------------------------------------------------------------------------- the model and its classes
-
-
-def _describe_model(model: RNNLM) -> dict[str, Any]:
-    """Classes and arguments, from which :func:`_build_model` makes a model like this one.
-
-    Raises
-    ------
-    ValueError
-        If a class does not keep the arguments that it was made with as attributes of the same names.
-    """
-    names = _parameters(type(model))
-    layer = embedding = None
-    if "rnn" in names:
-        layer = {"class": _name(type(model.rnn)), "arguments": _arguments(model.rnn, _parameters(type(model.rnn)))}
-    if "embedding" in names and model.embedding is not None:
-        if type(model.embedding) is not nn.Embedding:
-            raise ValueError(
-                f"The embedding is of your own class {type(model.embedding).__name__}, from which a checkpoint cannot "
-                "make it again. Use nn.Embedding, or a subclass of RNNLM with its own encode_inputs."
-            )
-        embedding = _arguments(model.embedding, _EMBEDDING)
-    arguments = _arguments(model, [name for name in names if name not in ("rnn", "embedding")])
-    return {"class": _name(type(model)), "arguments": arguments, "layer": layer, "embedding": embedding}
-
-
-def _build_model(
-    about: Mapping[str, Any],
-    weights: Mapping[str, torch.Tensor],
-    layers: Mapping[str, type],
-    model_class: type[RNNLM] | None,
-) -> RNNLM:
-    """A model from its description and its weights.
-
-    Raises
-    ------
-    ValueError, TypeError, KeyError, RuntimeError
-        If a class is not given, an argument is missing or wrong, or a weight is missing, left over or of another shape.
-    """
-    build = model_class or _class_of(about["class"], None)
-    layer = None if about["layer"] is None else _class_of(about["layer"]["class"], layers)
-    parts: dict[str, nn.Module] = {}
-    # The first values are not kept. The package's own classes are made without any, so a small file cannot ask for much
-    # memory; classes of the reader's may hold more than weights, and are made as always.
-    empty = {build, layer} <= {*_OWN.values(), None}
-    with torch.device("meta") if empty else torch.random.fork_rng(devices=[]):
-        if layer is not None:
-            parts["rnn"] = layer(**about["layer"]["arguments"])
-        if about["embedding"] is not None:
-            parts["embedding"] = nn.Embedding(**about["embedding"])
-        model = build(**parts, **about["arguments"])
-    if not isinstance(model, RNNLM):
-        raise TypeError(f"its model is a {type(model).__name__} and no RNNLM")
-    _load_weights(model, weights)
-    return model
-
-
-def _load_weights(model: RNNLM, weights: Mapping[str, torch.Tensor]) -> None:
-    model.load_state_dict({name: tensor.clone() for name, tensor in weights.items()}, assign=True)
-
-
-def _name(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def _class_of(name: str, given: Mapping[str, type] | None) -> type:
-    """A class by its name: one that the caller gives, or the package's. ``given=None`` asks for a class of model."""
-    short = name.rpartition(".")[2]
-    if given and short in given:
-        return given[short]
-    if name in _OWN:
-        return _OWN[name]
-    if name.startswith("d2lrnn."):
-        raise _OtherCodeError(f"it needs {name}, which this version of d2lrnn does not have")
-    what, how = ("model", f"model={short}") if given is None else ("layer", f'layers={{"{short}": {short}}}')
-    raise _OtherCodeError(f"its {what} is your own class {short!r}; say load_checkpoint(path, {how})")
-
-
-def _parameters(cls: type) -> list[str]:
-    """Names of what a class is made with; what it takes by ``**kwargs`` are its base's."""
-    names: list[str] = []
-    for base in cls.__mro__:
-        if init := vars(base).get("__init__"):
-            parameters = list(inspect.signature(init).parameters.values())[1:]
-            named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-            names += [name for name in named if name not in names]
-            if len(named) == len(parameters):
-                break
-    return names
-
-
-def _arguments(module: object, names: Iterable[str]) -> dict[str, Any]:
-    for name in names:
-        if not isinstance(getattr(module, name, ...), bool | int | float | str | None):
-            raise ValueError(
-                f"{type(module).__name__} was made with {name!r} and does not keep it as a number or a string in an "
-                "attribute of that name, so it cannot be made again from a file."
-            )
-    return {name: getattr(module, name) for name in names}
-
-
-def _from_version_1(about: Mapping[str, Any]) -> dict[str, Any]:
-    """The description of a model as version 2 has it."""
-    arguments = dict(about)
-    name, sizes, width = arguments.pop("layer"), arguments.pop("sizes"), arguments.pop("embedding_size")
-    layer = {"class": _LAYERS_OF_VERSION_1.get(name, name), "arguments": sizes}
-    embedding = None if width is None else {"num_embeddings": about["vocab_size"], "embedding_dim": width}
-    return {"class": "d2lrnn.model.RNNLM", "arguments": arguments, "layer": layer, "embedding": embedding}
-
-
-def _sample_logits(model: RNNLM) -> torch.Tensor | None:
-    """Some logits after a few tokens; None from a model that gives none or others each time."""
-    device = model.device
-    X = torch.arange(8, device=device).remainder(model.vocab_size).unsqueeze(0)
-    # A model that cannot read this may read what it was made for, and must be stored all the same.
-    with contextlib.suppress(Exception), torch.no_grad(), evaluating(model):
-        with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            first, again = (_stored(model(X)[0][0, :, :16]) for _ in range(2))
-        return first if torch.allclose(first, again, equal_nan=True) else None
-    return None
-
-
-def _check_sample(model: RNNLM, stored: torch.Tensor | None) -> None:
-    """Raise _OtherCodeError if the model computes something else than it did when it was stored."""
-    found = None if stored is None else _sample_logits(model)
-    if stored is None or found is None:
-        return
-    stored, found = stored.double(), found.double()
-    # Other processors add in another order, some in TF32; a model in half precision rounds more.
-    tolerance = 1e-2 if model.W_hq.dtype in (torch.float32, torch.float64) else 5e-2
-    scale = max(1.0, float(stored.nan_to_num(0, 0, 0).abs().max()))
-    if found.shape != stored.shape or not torch.allclose(found, stored, rtol=0, atol=tolerance * scale, equal_nan=True):
-        raise _OtherCodeError(
-            f"the {type(model).__name__} around {type(model.rnn).__name__} that is here computes other logits than the "
-            "one that was stored: a method such as forward has been changed since, or had been changed then. Make the "
-            "same change before loading"
-        )
-
-
-# --------------------------------------------------------------------------------------------- tensors and the document
-
-
-def _stored(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.detach().cpu().contiguous().clone()
 
 
 def _pack(tree: Tree, name: str, tensors: dict[str, torch.Tensor]) -> Any:
     """A tree as JSON; its tensors are put into `tensors`, each under the path that leads to it."""
     match tree:
         case torch.Tensor():
-            tensors[name] = _stored(tree)
+            tensors[name] = cpu_copy(tree)
             return {"tensor": name}
         case Mapping():
             # "%" and "." in a key are escaped, as in URLs: then no two paths are the same
