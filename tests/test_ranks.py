@@ -76,10 +76,10 @@ SCRIPT = (
 import os, signal, sys
 from pathlib import Path
 from safetensors.torch import save_file
-from d2lrnn.ops import callbacks
+from d2lrnn.ops import resuming
 
 folder, found, errors = Path(sys.argv[1]), {}, []
-original_save = callbacks.save_checkpoint
+original_save = resuming.save_checkpoint
 saves = []
 
 
@@ -88,7 +88,7 @@ def save(path, *arguments, **settings):
     original_save(path, *arguments, **settings)
 
 
-callbacks.save_checkpoint = save
+resuming.save_checkpoint = save
 with d.ops.ranks.join_ranks("cpu") as ranks:
     assert ranks.world_size == 2
     for engine in ("closed-form", "autograd"):

@@ -165,9 +165,10 @@ class Explorable(anywidget.AnyWidget):
         return f"{type(self).__name__}({values})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = {"text/plain": repr(self)}, {}
+        data: dict[str, Any] = {"text/plain": repr(self)}
+        metadata: dict[str, Any] = {}
         if self.comm is not None:
-            data, metadata = super()._repr_mimebundle_(**kwargs)
+            data, metadata = super()._repr_mimebundle_(**kwargs) or (data, metadata)
             # Editors show the live view. The picture is for readers of the saved notebook, which would grow by half a
             # megabyte at every display if it held the sources as well.
             data["text/html"] = f"<div>{self._picture_and('saved_note')}</div>"

@@ -39,7 +39,7 @@ def _trait(control: dict[str, Any]) -> t.TraitType:
     if kind == "flag":
         return t.Bool(default)
     if kind == "text":
-        return _Text(default, longest=control["max"])
+        return _Text(default or "", longest=control["max"])
     if kind == "list":
         return t.List(_trait(control["of"]), default, maxlen=control["max"])
     raise ValueError(f"There is no control of type {kind!r}; use int, float, choice, flag, text or list.")

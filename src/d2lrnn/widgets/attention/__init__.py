@@ -96,10 +96,11 @@ class Attention(Explorable):
     def attention_weights(self) -> torch.Tensor:
         """The weight of every letter read, for each head. Shape (4, num_letters); each row sums to 1."""
         model = _network("attention").model
+        layer: Any = model.rnn  # around CausalAttention
         if not self.read:
-            return torch.zeros(model.rnn.layer.num_heads, 0)
+            return torch.zeros(layer.layer.num_heads, 0)
         with torch.no_grad():
-            return model.rnn.layer.weights(model.encode_inputs(self._ids()[None]))[0, :, -1]
+            return layer.layer.weights(model.encode_inputs(self._ids()[None]))[0, :, -1]
 
     @property
     def state_changes(self) -> list[float]:

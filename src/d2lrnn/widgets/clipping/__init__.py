@@ -104,9 +104,9 @@ class Clipping(Explorable):
         picture.add("path", d=f"M8 {middle}H292M{middle} 8V292", stroke=color("line"), fill="none")
         paint = {"stroke": color("green"), "fill": "none", "stroke_width": 1.5, "stroke_dasharray": "5 3"}
         if self.by == "norm":
-            picture.add("circle", cx=middle, cy=middle, r=r, **paint)
+            picture.add("circle", None, cx=middle, cy=middle, r=r, **paint)
         else:
-            picture.add("rect", x=middle - r, y=middle - r, width=2 * r, height=2 * r, **paint)
+            picture.add("rect", None, x=middle - r, y=middle - r, width=2 * r, height=2 * r, **paint)
         for (x, y), name, thickness in (((self.g_1, self.g_2), "blue", 2.5), ((c, d), "green", 6.0)):
             end = f"{middle + unit * x:.1f} {middle - unit * y:.1f}"
             picture.add("path", d=f"M{middle} {middle}L{end}", stroke=color(name), stroke_width=thickness)

@@ -80,10 +80,11 @@ class Concatenation(Explorable):
             (inner, inner),
         ]
         numbers = random_source(self.seed)
-        return tuple(
+        X, W_xh, H, W_hh = (
             torch.tensor([[_one_decimal(next(numbers)) for _ in range(c)] for _ in range(r)], dtype=torch.float64)
             for r, c in shapes
         )
+        return X, W_xh, H, W_hh
 
     @property
     def two_products(self) -> torch.Tensor:
@@ -101,7 +102,7 @@ class Concatenation(Explorable):
 
     def _told(self) -> dict[str, object]:
         X, W_xh, H, W_hh = self.matrices
-        x, h = ((A[self.row] * B[:, self.column]).sum() for A, B in ((X, W_xh), (H, W_hh)))
+        x, h = (float((A[self.row] * B[:, self.column]).sum()) for A, B in ((X, W_xh), (H, W_hh)))
         place = {"row": self.row + 1, "column": self.column + 1}
         second = _written(h, 2) if h >= 0 else f"({_written(h, 2)})"
         return place | {"x": _written(x, 2), "h": second, "value": _written(x + h, 2)}
@@ -126,7 +127,7 @@ class Concatenation(Explorable):
             for i, line in enumerate(values.tolist()):
                 for j, number in enumerate(line):
                     place = {"x": x + wide * j + 1, "y": y + high * i + 1, "width": wide - 2, "height": high - 2}
-                    picture.add("rect", **place, fill="none", stroke=paint, stroke_dasharray=dashes)
+                    picture.add("rect", None, **place, fill="none", stroke=paint, stroke_dasharray=dashes)
                     where = {"x": x + wide * (j + 0.5), "y": y + high * (i + 0.5) + 5, "text_anchor": "middle"}
                     picture.add("text", _written(number, decimals), **where)
 

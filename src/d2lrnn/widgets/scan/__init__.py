@@ -299,7 +299,5 @@ class Scan(Explorable):
             dots += [(after, y[i], first[i]) for i in range(self.num_steps)]
         size = 1 if self.num_steps <= _MOST_NUMBERS else 0.6
         for at_x, at_y, reaches in dots:  # after the lines, so that they stand on top
-            paint = (
-                {"fill": color("blue"), "r": 4.5 * size} if reaches == 0 else {"fill": "currentColor", "r": 2.5 * size}
-            )
-            picture.add("circle", cx=at_x, cy=at_y, **paint)
+            fill, radius = (color("blue"), 4.5 * size) if reaches == 0 else ("currentColor", 2.5 * size)
+            picture.add("circle", cx=at_x, cy=at_y, r=radius, fill=fill)

@@ -43,7 +43,7 @@ def rivals(text: EncodedText, longest: int = 5) -> list[dict[str, float]]:
         probs = torch.where(seen & fits, better, probs)
         found.append(math.exp(-float(probs.log().mean())))
         # The code of one token more: the token at its place is the newest, the others move up.
-        before = tuple(_longer(codes, ids, length, size) for codes, ids in zip(before, (train, heldout)))
+        before = _longer(before[0], train, length, size), _longer(before[1], heldout, length, size)
     return [{"order": order, "perplexity": perplexity} for order, perplexity in enumerate(found)]
 
 

@@ -144,7 +144,8 @@ class LabRun(Callback):
         self.scored_tokens, self.best, self.best_steps = 0, math.inf, 0
         self.cat_waits = self.is_cats = False
         self.cat_norm = 0.0
-        self.status, self.ended = "paused", None
+        self.status = "paused"
+        self.ended: str | None = None
         self.train, self.norms, self.heldout = Trace(), Trace(), Trace()
         self.diary: list[dict[str, Any]] = []
         self.counted: dict[str, int] | None = None  # of the words that it wrote last how many were real
@@ -184,7 +185,7 @@ class LabRun(Callback):
         run.settings["lr"], run.stepper.max_norm = self.lab.learning_rate, self.lab.clip or math.inf
         if self.kind != self.lab.optimizer:
             run.stepper.optimizer = self._optimizer(run.stepper.flat.data)
-        self.forward = run.stepper.forward
+        self.forward: Callable[..., Any] | None = run.stepper.forward
 
     def on_train_begin(self, run: Run) -> None:
         if self.progress is not None:

@@ -230,8 +230,8 @@ class Windows(Explorable):
     def static_picture(self) -> str:
         """The whole text on a line with its windows, and the minibatch beneath: inputs over targets."""
         words = Words(self._words)
-        if self._problem():
-            return str(Picture(440, 60, words("title"), self._problem()))
+        if problem := self._problem():
+            return str(Picture(440, 60, words("title"), problem))
         shown = [visible_character(token) if len(token) == 1 else token for token in self.tokens]
         starts, k, num_steps = self.starts, self._shown(), self.num_steps
         rows = [
