@@ -123,7 +123,7 @@ with d.ops.ranks.join_ranks("cpu") as ranks:
     try:
         fit("autograd", callbacks=[ranks, d.Checkpointing(path, every_seconds=None)])
         errors.append("none")
-    except callbacks.TrainingInterruptedError as error:
+    except resuming.TrainingInterruptedError as error:
         errors.append(str(error))
     d.optim.AdamW.update = update
     ranks.gather(torch.zeros(1))  # nobody reads before rank 0 has written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import math
 import time
@@ -242,3 +243,12 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
 def test_no_steps_are_an_error(lab: TrainingLab) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         lab.train(0)
+
+
+def test_a_corpus_that_is_not_there_leaves_one_error_and_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", ignored.append)
+    with pytest.raises(d.ops.corpus.CorpusError, match=r"no file called 'nowhere\.txt'"):
+        TrainingLab("nowhere.txt")
+    gc.collect()
+    assert not ignored

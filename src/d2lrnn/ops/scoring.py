@@ -21,7 +21,7 @@ __all__ = ["LineScore", "TextScore", "score_table", "score_text"]
 _TOKENS_AT_A_TIME = 1 << 18
 _ROWS = 64  # of so many tokens, read side by side
 _STEPS = 64  # read at a time
-_SAME_STATE = 1e-6
+_SAME_STATE = 1e-5
 _LINE_CHARS = 4096  # a file may be one single line
 _SHOWN_CHARS = 200
 
@@ -238,12 +238,16 @@ class _Reader:
             surprisal, state = self._nats(X[:, piece], Y[:, piece], state)
             nats.append(surprisal)
             states.append(state)
+        # Again from the right states; a row is left as soon as its state is the one it had before.
+        rows = torch.arange(1, len(X), device=X.device)
         state = map_state(lambda part: part[:-1], states[-1])
         for number, piece in enumerate(columns):
-            nats[number][1:], state = self._nats(X[1:, piece], Y[1:, piece], state)
-            if _is_same(state, map_state(lambda part: part[1:], states[number])):
+            nats[number][rows], state = self._nats(X[rows, piece], Y[rows, piece], state)
+            differs = _differs(state, map_state(lambda part: part[rows], states[number]))
+            if not differs.any():
                 self.state = map_state(lambda part: part[-1:], states[-1])
                 return torch.cat(nats, dim=1)
+            rows, state = rows[differs], map_state(lambda part: part[differs], state)
         self.forgets = False
         return None
 
@@ -256,9 +260,11 @@ def _and_zeros(part: torch.Tensor, num_rows: int) -> torch.Tensor:
     return torch.cat([part, part.new_zeros(num_rows - 1, *part.shape[1:])])
 
 
-def _is_same(one: State, other: State) -> bool:
+def _differs(one: State, other: State) -> torch.Tensor:
+    """Which rows of two states are not the same but for rounding."""
     pairs = zip(*(state if isinstance(state, tuple) else (state,) for state in (one, other)))
-    return all(torch.allclose(a, b, rtol=_SAME_STATE, atol=_SAME_STATE) for a, b in pairs)
+    near = [torch.isclose(a, b, rtol=_SAME_STATE, atol=_SAME_STATE).flatten(1).all(dim=1) for a, b in pairs]
+    return ~torch.stack(near).all(dim=0)
 
 
 class _Ledger:

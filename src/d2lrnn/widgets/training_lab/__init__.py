@@ -98,12 +98,12 @@ class TrainingLab(Explorable):
     text = t.Unicode().tag(sync=True, shared=True)
 
     def __init__(self, corpus: str | os.PathLike[str] | None = None, **traits: Any) -> None:
+        self._thread: threading.Thread | None = None  # first what `close` needs, which is called if the text fails
+        self._wanted = threading.Event()
         self._corpus = self.encoded = _story() if corpus is None else load_text(corpus)
         self._levels: list[dict[str, float]] | None = None
         self._device: torch.device | None = None
         self._run: LabRun | None = None
-        self._thread: threading.Thread | None = None
-        self._wanted = threading.Event()
         self._seen: float | None = None  # when a page last looked on; None where none has to
         self._lock = threading.RLock()
         live = os.environ.get("D2LRNN_STATIC") != "1"
