@@ -243,17 +243,21 @@ class _Reader:
         state = map_state(lambda part: part[:-1], states[-1])
         for number, piece in enumerate(columns):
             nats[number][rows], state = self._nats(X[rows, piece], Y[rows, piece], state)
-            differs = _differs(state, map_state(lambda part: part[rows], states[number]))
+            differs = _differs(state, _rows(states[number], rows))
             if not differs.any():
                 self.state = map_state(lambda part: part[-1:], states[-1])
                 return torch.cat(nats, dim=1)
-            rows, state = rows[differs], map_state(lambda part: part[differs], state)
+            rows, state = rows[differs], _rows(state, differs)
         self.forgets = False
         return None
 
     def _nats(self, X: torch.Tensor, Y: torch.Tensor, state: State | None) -> tuple[torch.Tensor, State]:
         logits, state = self.model(X, state)
         return torch.nn.functional.cross_entropy(logits.transpose(1, 2), Y, reduction="none"), state
+
+
+def _rows(state: State, which: torch.Tensor) -> State:
+    return map_state(lambda part: part[which], state)
 
 
 def _and_zeros(part: torch.Tensor, num_rows: int) -> torch.Tensor:
