@@ -315,13 +315,7 @@ class GRU(_Gated):
 
 
 class LSTM(_Gated):
-    """A long short-term memory layer on top of ``torch.nn.LSTM``.
-
-    Parameters
-    ----------
-    num_inputs, num_hiddens : int
-    weight_drop : float in [0, 1), default 0
-        Share of recurrent weights left out of each training step.
+    """A long short-term memory layer on top of ``torch.nn.LSTM``; parameters and errors are those of :class:`GRU`.
 
     Attributes
     ----------
@@ -329,11 +323,6 @@ class LSTM(_Gated):
         Recurrent weights start orthogonal; biases at 0 but for the forget gate's, at 1, so that the cell starts by
         remembering (Jozefowicz, Zaremba and Sutskever, "An empirical exploration of recurrent network architectures",
         ICML 2015).
-
-    Raises
-    ------
-    ValueError
-        If a size is below 1 or the share out of range.
 
     Notes
     -----
