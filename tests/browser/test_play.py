@@ -19,14 +19,26 @@ NAMES = [name for name in widgets.__all__ if name != "Explorable"]
 PAGES = [page for page in parse_toc_yaml(ROOT / "_toc.yml") if page.startswith("chapters/")]
 LESSONS = [page for page in PAGES if not any(page.startswith(f"{other}_") for other in PAGES)]
 WIDTHS = {1280: 900, 390: 844}
-LANDED_MS = 2000
+# Everything that could still move the page is there, and for half a second nothing has.
+AT_REST = """async () => {
+  const alive = () => [...document.querySelectorAll(".d2lrnn-widget")].every((e) => e.dataset.ready === "1");
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  await document.fonts.ready;
+  let [last, since] = ["", performance.now()];
+  for (const end = performance.now() + 20_000; performance.now() < end; await frame()) {
+    const now = `${document.readyState} ${alive()} ${scrollY} ${document.documentElement.scrollHeight}`;
+    if (now !== last) [last, since] = [now, performance.now()];
+    else if (now.startsWith("complete true") && performance.now() - since > 500) return;
+  }
+  throw new Error("the page does not come to rest");
+}"""
 TOP = "(e) => e.getBoundingClientRect().top"
 
 
 def is_on_top(page: Page, name: str) -> None:
     figure = page.locator(f'.d2lrnn-widget[data-widget="{name}"][data-ready="1"]').first
     expect(figure).to_be_attached(timeout=20_000)
-    page.wait_for_timeout(LANDED_MS)
+    page.evaluate(AT_REST)
     top = figure.evaluate(TOP)
     at_the_end = page.evaluate("scrollY + innerHeight >= document.documentElement.scrollHeight - 2")
     assert -2 <= top <= 80 or (at_the_end and top >= 0), f"{name} is at {top}"
