@@ -17,8 +17,11 @@ from tinycss2.ast import Node
 
 # Scripts that name no class of any page's: looked through, they would keep rules that nothing needs.
 NO_WORDS_FROM = {"fontawesome.js", "searchindex.js", "katex.min.js"}
-# The whole style sheet of these is used by every formula, or is not the page's.
-LEFT_ALONE = {"katex.min.css", "hidden-state.css"}
+# The book's own: nothing in it is not used.
+LEFT_ALONE = {"hidden-state.css"}
+# Bootstrap's script names the classes of all that it could make. The pages have it make two things.
+BOOTSTRAP, MADE_BY_BOOTSTRAP = "bootstrap.js", {"dropdown", "tooltip"}
+SET_BY_BOOTSTRAP = re.compile("tooltip|dropdown|show|fade|arrow|active|disabled|bs-")
 SCRIPT = r'\s*<script[^>]*\bsrc="[^"]*{}[^"]*"[^>]*></script>'
 ICONS = SCRIPT.format(r"scripts/fontawesome\.js")
 SEARCH = SCRIPT.format(r"(?:searchtools|language_data|searchindex)\.js")
@@ -39,11 +42,15 @@ def used_names(folder: Path) -> set[str]:
     """Return the classes and identifiers of the pages, and every word of the scripts, which may set others."""
     names: set[str] = set()
     for page in folder.rglob("*.html"):
-        for value in re.findall(r'\b(?:class|id)="([^"]*)"', page.read_text(encoding="utf-8")):
+        html = page.read_text(encoding="utf-8")
+        for value in re.findall(r'\b(?:class|id)="([^"]*)"', html):
             names.update(value.split())
+        if unknown := set(re.findall(r'data-bs-toggle="([^"]*)"', html)) - MADE_BY_BOOTSTRAP:
+            raise ValueError(f"{page} has Bootstrap make a {unknown.pop()}: see MADE_BY_BOOTSTRAP in tools/lighten.py")
     for script in folder.rglob("*.js"):
         if script.name not in NO_WORDS_FROM:
-            names.update(re.findall(r"[\w-]+", script.read_text(encoding="utf-8")))
+            words = re.findall(r"[\w-]+", script.read_text(encoding="utf-8"))
+            names.update(filter(SET_BY_BOOTSTRAP.search, words) if script.name == BOOTSTRAP else words)
     return names
 
 
@@ -89,6 +96,23 @@ def purge(css: str, names: set[str]) -> str:
     return _purge(tinycss2.parse_stylesheet(css, skip_whitespace=True), names)
 
 
+DEFINED = re.compile(r"""(--[\w-]+)\s*:(?:[^;{}"'(]|"[^"]*"|'[^']*'|\([^)]*\))*(?:;|(?=\}))""")
+
+
+def without_unused_properties(sheets: dict[Path, str], others: str) -> dict[Path, str]:
+    """Return the sheets without the custom properties that neither they nor what else the pages are made of read.
+
+    >>> sheet = Path("a.css")
+    >>> without_unused_properties({sheet: "p{--a:1;--b:var(--a);color:var(--c);--c:2}"}, "")[sheet]
+    'p{color:var(--c);--c:2}'
+    """
+    read = set(re.findall(r"--[\w-]+", others))
+    for css in sheets.values():
+        read.update(re.findall(r"var\(\s*(--[\w-]+)", css))
+    kept = {path: DEFINED.sub(lambda found: found[0] if found[1] in read else "", css) for path, css in sheets.items()}
+    return kept if kept == sheets else without_unused_properties(kept, others)  # what they read may now be unused
+
+
 def _subset_icons(folder: Path, sheets: dict[Path, str]) -> None:
     """Keep the icons that a rule still names, and let the sheets ask for that font."""
     glyphs = {ord(icon) for css in sheets.values() for icon in GLYPH.findall(css)}
@@ -127,7 +151,10 @@ def lighten(folder: Path) -> None:
         script.unlink()
     names = used_names(folder)
     paths = [path for path in folder.rglob("*.css") if path.name not in LEFT_ALONE]
-    _subset_icons(folder, {path: purge(path.read_text(encoding="utf-8"), names) for path in paths})
+    sheets = {path: purge(path.read_text(encoding="utf-8"), names) for path in paths}
+    others = [*folder.rglob("*.html"), *folder.rglob("*.js"), *(p for p in folder.rglob("*.css") if p not in sheets)]
+    read = "\n".join(path.read_text(encoding="utf-8") for path in others if path.name not in NO_WORDS_FROM)
+    _subset_icons(folder, without_unused_properties(sheets, read))
 
 
 def _on_build_finished(app: Sphinx, exception: Exception | None) -> None:
