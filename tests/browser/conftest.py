@@ -55,8 +55,10 @@ def visit(request: pytest.FixtureRequest, browser: Browser, addresses: dict[str,
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together, for one worker, what shares a visit; and else what shares a file."""
+    """Keep together, for one worker, what shares a visit or the JupyterLab; all others go where there is room."""
     for item in items:
-        call = getattr(item, "callspec", None)
-        shared = "-".join(call.params["visit"]) if call and "visit" in call.params else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(shared))
+        names = getattr(item, "fixturenames", [])
+        if "visit" in names:
+            item.add_marker(pytest.mark.xdist_group("-".join(item.callspec.params["visit"])))
+        elif "lab" in names:
+            item.add_marker(pytest.mark.xdist_group("lab"))
