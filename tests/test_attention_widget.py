@@ -56,16 +56,16 @@ def test_texts_are_normalised_and_bounded() -> None:
     assert empty.static_sentence() == "Type a text." and empty.static_picture()
 
 
-def test_the_sentence_names_the_head() -> None:
-    told = Attention().static_sentence()
-    assert "“and the company took”: Attention, head 3: 0.33 of its weight lies on d, 17 letters earlier." in told
-    assert "State: replace this d by a space, and the state moves by 0.006 of its length." in told
-    assert "Attention, head 2: 0.98 of its weight lies on k, the letter itself." in Attention(head=2).static_sentence()
-    assert "mean of 4 heads" in Attention(head=0).static_sentence()
+def test_the_sentence_says_where_attention_looks_and_what_the_state_holds() -> None:
+    assert Attention().static_sentence() == (
+        "After “and the company took” attention puts 33% on d, 17 letters back. "
+        "Turn it into a space, and the state changes by 0.6%: almost forgotten."
+    )
+    assert "98% on k, the letter just read" in Attention(head=2).static_sentence()
 
 
 def test_looking_far_back_is_rare() -> None:
-    """What step 1 tells: on average 0.02 of the weight lies 10 or more letters back."""
+    """What step 3 tells: on average 0.02 of the weight lies 10 or more letters back."""
     loaded, text = d.load_pretrained("attention"), d.load_text()
     heldout = text.heldout_ids
     space = text.vocab.encode(" ")[0]
@@ -78,7 +78,7 @@ def test_looking_far_back_is_rare() -> None:
     assert weights.sum(dim=-1).mean() == pytest.approx(0.02, abs=0.005)
 
 
-@pytest.mark.parametrize("wrong", [{"head": 5}, {"place": -1}, {"place": 37}])
+@pytest.mark.parametrize("wrong", [{"head": 5}, {"head": 0}, {"place": -1}, {"place": 37}])
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):
         Attention(**wrong)

@@ -25,16 +25,18 @@ def _network(name: str) -> Pretrained:
     return load_pretrained(name)
 
 
-def _weight_text(weight: float) -> str:
-    if 0 < weight < 0.005:
-        return "<0.01"
-    return ">0.99" if 0.995 <= weight < 1 else f"{weight:.2f}"
+def _share_text(share: float) -> str:
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    if 0.995 <= share < 1:
+        return ">99%"
+    return f"{100 * share:.{1 if 0 < share < 0.0995 else 0}f}%"
 
 
-def _change_text(change: float) -> str:
-    if 0 < change < 0.0005:
-        return "<0.001"
-    return f"{change:.3f}" if change < 0.00995 else f"{change:.2f}"
+def _verdict(change: float) -> str:
+    if change < 0.05:
+        return "forgotten"
+    return "fading" if change < 0.3 else "held"
 
 
 class Attention(Explorable):
@@ -51,7 +53,7 @@ class Attention(Explorable):
     place : int, optional
         How many letters have been read, from 1; at most all.
     head : int, optional
-        1 to 4, or 0 for the mean of all four.
+        Which head's weights are shown, 1 to 4.
 
     Raises
     ------
@@ -132,8 +134,7 @@ class Attention(Explorable):
 
     def _weights(self) -> list[float]:
         """Of the head that is shown."""
-        weights = self.attention_weights
-        return (weights.mean(dim=0) if self.head == 0 else weights[self.head - 1]).tolist()
+        return self.attention_weights[self.head - 1].tolist()
 
     # ---- the static picture ----
 
@@ -146,17 +147,17 @@ class Attention(Explorable):
         context = f"…{end[end.rstrip().find(' ') + 1 :]}" if len(read) > 20 else read
         weights, changes = self._weights(), self.state_changes
         s = weights.index(max(weights))
-        character, count = visible_character(read[s]), len(read) - 1 - s
-        looks = words(
-            "looks" if self.head else "looks_mean",
-            head=self.head,
-            weight=_weight_text(weights[s]),
-            character=character,
+        count = len(read) - 1 - s
+        return words(
+            "now",
+            context=context,
+            weight=_share_text(weights[s]),
+            character=visible_character(read[s]),
             earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
+            by=words("by_e" if read[s] == " " else "by_space"),
+            change=_share_text(changes[s]),
+            verdict=words(_verdict(changes[s])),
         )
-        by = words("by_e" if read[s] == " " else "by_space")
-        moves = words("moves", character=character, by=by, change=_change_text(changes[s]))
-        return f"{words('now', context=context)} {looks} {moves}"
 
     def static_picture(self) -> str:
         """The text; bars above it for the weights, bars below it for the changes of the state."""
@@ -168,10 +169,10 @@ class Attention(Explorable):
             "picture",
             context=read,
             letters=", ".join(
-                words("picture_letter", character=characters[s], weight=_weight_text(weights[s])) for s in most
+                words("picture_letter", character=characters[s], weight=_share_text(weights[s])) for s in most
             ),
             changes=", ".join(
-                words("picture_change", character=characters[s], change=_change_text(changes[s]))
+                words("picture_change", character=characters[s], change=_share_text(changes[s]))
                 for s in range(number - 1, max(-1, number - 6), -1)
             ),
         )
@@ -179,7 +180,7 @@ class Attention(Explorable):
         step = min(16, 416 / max(number, 1))
         for s, character in enumerate(characters):
             x = 12 + step * s
-            up, down = 100 * weights[s] / max(weights), 100 * changes[s] / max(changes)
+            up, down = (100 * values[s] / 1.25 for values in (weights, changes))
             picture.add("rect", x=x + 1, y=118 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
             mono = {"font_family": "ui-monospace, monospace", "font_size": 14, "text_anchor": "middle"}
             picture.add("text", character, x=x + step / 2, y=135, **mono)

@@ -1,25 +1,25 @@
 // Attention beside a state: what each looks back at in one text.
-import { element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
-import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
+import { element, explorable } from "../ui.mjs";
+import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { changeText, derive, repair, weightText } from "./maths.mjs";
-import { expected, headsInWords, lookPanel, sentenceNodes, spoken, toolbar } from "./panels.mjs";
+import { derive, repair, shareText } from "./maths.mjs";
+import { headButtons, lookPanel, modelsInWords, scoreNodes, sentenceNodes, spoken, textRow } from "./panels.mjs";
 
 const LETTER_MS = 140; // how long the reading rests on a letter
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
+  const score = element("p", { class: "att-score" });
   const models = element("p");
-  let touched = false; // the reader has done something: the figure no longer reads by itself
   let timer = 0;
   let reading = null; // the letter that the playing has come to, which no trait holds
+  let closeSteps = () => {};
 
   const stop = () => {
     clearTimeout(timer);
     reading = null;
   };
   const change = (values) => {
-    touched = true;
     stop();
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
@@ -36,46 +36,46 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     next(1);
   };
 
-  const look = lookPanel({ t, signal, onPlace: (place) => change({ place }) });
-  const tools = toolbar({
-    t, signal, numHeads: SPEC.controls.head.max,
-    onHead: (head) => change({ head }),
-    onText: (text) => change({ text, place: text.length }),
+  const look = lookPanel({ t, now, signal, onPlace: (place) => change({ place }) });
+  const heads = headButtons({ t, signal, numHeads: SPEC.controls.head.max, onHead: (head) => change({ head }) });
+  const own = textRow({
+    t, signal,
+    onText: (text) => {
+      closeSteps(); // they ask about other texts
+      change({ text, place: text.length });
+    },
     onPlay: () => {
       change({ place: state().text.length });
       play();
     },
   });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal, set: change,
+    t, steps: SPEC.steps, say, signal, set: change,
+    onReset: (act) => {
+      closeSteps = act;
+      onReset(act);
+    },
     outcome: () => {
-      const model = derive(state());
-      const { most, weights, changes, place } = model;
-      return {
-        weight: weightText(weights[most] ?? 0), moved: changeText(changes[most] ?? 0), near: changeText(changes[place - 2] ?? 0),
-        heads: headsInWords(model, t),
-      };
+      const { most, weights, changes } = derive(state());
+      return { weight: shareText(weights[most] ?? 0), faded: shareText(changes[2] ?? 0) };
     },
   });
   onReset(() => {
-    touched = true;
     stop();
-    tools.clear();
+    own.clear();
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    now.node, look.node, tools.node, steps.node, fold(t("more_models"), models), footRow({ t, reset, link, say, signal })));
-  whenSeen(look.node, { act: () => touched || prefersReducedMotion() || play(), signal });
+    now.node, look.node, heads.node, score, steps.node, own.node, fold(t("more_models"), models), footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = reading === null ? given : derive({ ...state(), place: reading });
-    now.set(...sentenceNodes(model, t));
+    now.set(...sentenceNodes(model, model.most, t));
     look.draw(model);
-    tools.draw(model);
-    const [attention, network] = model.perplexities.map((perplexity) => formatNumber(perplexity));
-    const [looking, holding] = expected(model, t);
-    models.textContent = [model.place > 0 && t("expects", { looking, holding }), t("models", { attention, state: network })]
-      .filter(Boolean).join(" ");
+    heads.draw(model);
+    own.draw(model);
+    score.replaceChildren(...scoreNodes(model, t));
+    models.textContent = modelsInWords(model, t);
   }
   return { draw, destroy: stop };
 }

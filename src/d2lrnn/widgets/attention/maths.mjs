@@ -95,16 +95,17 @@ export function replaceEach({ model, vocab }, ids) {
   return { changes, probs };
 }
 
-/** A weight in words: 0.81, or on which side of the last place it lies. */
-export function weightText(weight) {
-  if (weight > 0 && weight < 0.005) return "<0.01";
-  return weight >= 0.995 && weight < 1 ? ">0.99" : weight.toFixed(2);
+/** A share or a change in words: 33%, 0.6%; never a nothing or an all that it is not. */
+export function shareText(share) {
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  if (share >= 0.995 && share < 1) return ">99%";
+  return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 }
 
-/** A change in words, in lengths of the state. */
-export function changeText(change) {
-  if (change > 0 && change < 0.0005) return "<0.001";
-  return change.toFixed(change < 0.00995 ? 3 : 2);
+/** Whether a state still holds a letter whose replacement changes it so much: "forgotten", "fading" or "held". */
+export function verdictOf(change) {
+  if (change < 0.05) return "forgotten";
+  return change < 0.3 ? "fading" : "held";
 }
 
 /** The end of what has been read, from the beginning of a word where there is one. */
@@ -129,18 +130,26 @@ export function mostOf(weights) {
   return weights.indexOf(Math.max(...weights));
 }
 
-/** What the figure shows after `place` letters of the text. Head 0 is the mean of all heads. */
+/** How many numbers a model in a safetensors file has learned. */
+function sizeOf(view) {
+  return Object.values(readSafetensors(view).tensors).reduce((sum, { values }) => sum + values.length, 0);
+}
+
+/** What the figure shows after `place` letters of the text. */
 export function derive({ text, place: wished, head, weights_attention, weights_trained }) {
-  const attention = once(weights_attention, loadAttention);
-  const network = once(weights_trained, loadModel);
+  const attention = once(weights_attention, (view) => ({ ...loadAttention(view), size: sizeOf(view) }));
+  const network = once(weights_trained, (view) => ({ ...loadModel(view), size: sizeOf(view) }));
   const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
   const place = Math.min(Math.max(wished, 1), text.length);
   const read = text.slice(0, place);
-  const shown = { text, place, head, read, perplexities, kept: 2 * attention.numHiddens, state: network.model.numHiddens };
+  const shown = {
+    text, place, head, read, perplexities, kept: 2 * attention.numHiddens, state: network.model.numHiddens,
+    sizes: [attention.size, network.size],
+  };
   if (place === 0) return { ...shown, heads: [], weights: [], changes: [], most: -1, expects: [[], []] };
   const ids = encode(read, network.vocab);
   const { heads, probs } = attend(attention, ids);
-  const weights = head === 0 ? ids.map((_, s) => heads.reduce((sum, found) => sum + found[s], 0) / heads.length) : heads[head - 1];
+  const weights = heads[head - 1];
   const { changes, probs: stateProbs } = replaceEach(network, ids);
   return { ...shown, heads, weights, changes, most: mostOf(weights), expects: [top(probs, attention.vocab), top(stateProbs, network.vocab)] };
 }

@@ -2,7 +2,9 @@
 import { buttonControl, element, formatNumber, formatProbability, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { changeText, endOf, MAX_TEXT, mostOf, readable, weightText } from "./maths.mjs";
+import { endOf, MAX_TEXT, readable, shareText, verdictOf } from "./maths.mjs";
+
+const MOST = 1.25; // no change of the state in the story is larger (style.css leaves so much room)
 
 /** How far before the last letter read a letter stands, in words. */
 function earlier(place, s, t) {
@@ -10,80 +12,82 @@ function earlier(place, s, t) {
   return t(count < 2 ? `earlier_${count}` : "earlier", { count });
 }
 
-/** The sentence on top: { key, values }. */
-function sentenceOf({ read, place }) {
-  return place === 0 ? { key: "now_empty", values: {} } : { key: "now", values: { context: endOf(read) } };
-}
-
-/** What the two halves say of letter s: [attention, state], each { key, values }. */
-function halves({ text, place, head, weights, changes }, s, t) {
-  const character = visibleCharacter(text[s]);
-  const by = t(text[s] === " " ? "by_e" : "by_space");
-  return [
-    { key: head === 0 ? "looks_mean" : "looks", values: { head, weight: weightText(weights[s]), character, earlier: earlier(place, s, t) } },
-    { key: "moves", values: { character, by, change: changeText(changes[s]) } },
-  ];
+/** The sentence on top, of letter s: { key, values }. */
+function sentenceOf({ text, read, place, weights, changes }, s, t) {
+  if (place === 0) return { key: "now_empty", values: {} };
+  return {
+    key: "now",
+    values: {
+      context: endOf(read), weight: shareText(weights[s]), character: visibleCharacter(text[s]), earlier: earlier(place, s, t),
+      by: t(text[s] === " " ? "by_e" : "by_space"), change: shareText(changes[s]), verdict: t(verdictOf(changes[s])),
+    },
+  };
 }
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, values } = sentenceOf(model);
-  const parts = model.place === 0 ? [] : halves(model, model.most, t);
-  return [t(key, values), ...parts.map((part) => t(part.key, part.values))].join(" ");
+  const { key, values } = sentenceOf(model, model.most, t);
+  return t(key, values);
 }
 
-export function sentenceNodes(model, t) {
-  const { key, values } = sentenceOf(model);
-  return emphasised(t.raw(key), values);
+export function sentenceNodes(model, s, t) {
+  const { key, values } = sentenceOf(model, s, t);
+  const { context, by, ...told } = values;
+  return emphasised(t.raw(key).replace("{context}", context).replace("{by}", by), told);
 }
 
-/** The letters with most weight in each head, in words. */
-export function headsInWords({ heads, read, place }, t) {
-  return heads.map((weights, h) => {
-    const s = mostOf(weights);
-    return t("head_letter", { head: h + 1, character: visibleCharacter(read[s]), earlier: earlier(place, s, t), weight: weightText(weights[s]) });
-  }).join("; ");
+/** Which of the two models predicts new text better. */
+export function scoreNodes({ perplexities }, t) {
+  const [first, second] = ["attention", "state"]
+    .map((name, i) => ({ name: t(`name_${name}`), perplexity: perplexities[i] }))
+    .sort((a, b) => a.perplexity - b.perplexity);
+  return emphasised(t.raw("score").replace("{other}", second.name), {
+    better: first.name, lower: formatNumber(first.perplexity), higher: formatNumber(second.perplexity),
+  });
 }
 
-/** What each model expects next, in words: [attention, state]. */
-export function expected({ expects }, t) {
-  return expects.map((letters) => letters.map(({ character, p }) =>
+/** Behind the fold: what each expects and keeps, and how the two were made. */
+export function modelsInWords({ expects, place, kept, state, sizes }, t) {
+  const [looking, holding] = expects.map((letters) => letters.map(({ character, p }) =>
     t("expects_letter", { character: visibleCharacter(character), p: formatProbability(p) })).join(", "));
+  const [attention, network] = sizes.map((size) => formatNumber(size, 0));
+  return [
+    place > 0 && t("expects", { looking, holding }),
+    place > 0 && t("kept", { count: place, each: kept, numbers: formatNumber(place * kept, 0), state }),
+    t("models", { attention_size: attention, state_size: network }),
+  ].filter(Boolean).join(" ");
 }
 
 /**
- * One column for each letter, in as many rows as the width needs: its weight above, what the state keeps of it below.
- * Drag or tap to read up to a letter. The longest bar of each half fills it; its number stands at its end.
+ * One column for each letter: how much attention looks at it above, how much the state changes with it below, both on
+ * one scale that never changes. Drag to read up to a letter; point at one to have its numbers.
  */
-export function lookPanel({ t, signal, onPlace }) {
+export function lookPanel({ t, now, signal, onPlace }) {
   const columns = element("div", { class: "att-columns", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "att-keys", min: 1, step: 1, "aria-label": t("place") });
-  const stage = element("div", { class: "att-stage" }, columns, keys);
   const [above, below] = ["attention", "state"].map((name) => element("p", { class: `att-title att-title-${name}` }));
-  const kept = element("p", { class: "att-kept" });
+  const ticks = ["up", "down"].flatMap((side) => [1, 0.5].map((share) => {
+    const tick = element("span", { class: `att-tick att-tick-${side}` }, shareText(share));
+    tick.style.setProperty("--att-at", String(share));
+    return tick;
+  }));
+  const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys);
   const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") },
-    above, stage, below, element("div", { class: "att-row" }, kept, element("span", { class: "att-tip", "aria-hidden": "true" }, t("tip"))));
+    above, stage, below, element("p", { class: "att-tip", "aria-hidden": "true" }, t("tip")));
   let views = [];
   let shown = null;
   let pointed = -1; // the letter under the mouse
 
-  /** The letter at a point, or the nearest in the nearest row. */
-  const columnAt = ({ clientX, clientY }) => {
-    const boxes = views.map(({ column }) => column.getBoundingClientRect());
-    const away = (value, low, high) => Math.max(low - value, 0, value - high);
-    const distances = boxes.map((box) => 1e4 * away(clientY, box.top, box.bottom) + away(clientX, box.left, box.right));
-    return distances.indexOf(Math.min(...distances));
-  };
-  const read = ({ event }) => {
+  const read = ({ x }) => {
     if (views.length === 0) return;
-    const place = columnAt(event) + 1;
+    const place = Math.min(views.length, Math.floor(x * views.length) + 1);
     if (place !== shown.place) onPlace(place);
   };
   dragOn(columns, { axis: "x", move: read, signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
   const point = (s) => {
     pointed = s;
-    drawTold();
+    if (shown !== null) drawTold();
   };
   columns.addEventListener("pointermove", (event) => {
     if (event.pointerType === "mouse") point(views.findIndex(({ column }) => column.contains(event.target)));
@@ -93,17 +97,15 @@ export function lookPanel({ t, signal, onPlace }) {
   const drawTold = () => {
     const { place, weights, changes, most } = shown;
     const s = pointed >= 0 && pointed < place ? pointed : most;
-    const longest = mostOf(changes);
     views.forEach(({ column, weight, change }, i) => {
       column.classList.toggle("att-told", i === s);
-      weight.textContent = i < place && (i === s || i === most) ? weightText(weights[i]) : "";
-      change.textContent = i < place && (i === s || i === longest) ? changeText(changes[i]) : "";
+      weight.textContent = i === s ? shareText(weights[i]) : "";
+      change.textContent = i === s ? shareText(changes[i]) : "";
     });
-    const told = place === 0 ? [] : halves(shown, s, t);
-    [above, below].forEach((title, i) => title.replaceChildren(...(told[i] ? emphasised(t.raw(told[i].key), told[i].values) : [])));
+    now.set(...sentenceNodes(shown, s, t));
   };
   const draw = (model) => {
-    const { text, place, weights, changes } = model;
+    const { text, place, head, weights, changes } = model;
     if (shown?.text !== text) {
       views = Array.from(text, (character) => {
         const [weight, change] = ["weight", "change"].map(() => element("span", { class: "att-value" }));
@@ -115,17 +117,19 @@ export function lookPanel({ t, signal, onPlace }) {
         return { column, up, down, weight, change };
       });
       columns.replaceChildren(...views.map(({ column }) => column));
+      columns.style.setProperty("--att-count", String(Math.max(1, text.length)));
       pointed = -1;
     }
     shown = model;
-    const share = (values, s) => (s < place ? values[s] / Math.max(...values) : 0).toFixed(4);
+    const share = (values, s) => (s < place ? Math.min(MOST, values[s]) : 0).toFixed(4);
     views.forEach(({ column, up, down }, s) => {
       column.classList.toggle("att-read", s < place);
       column.classList.toggle("att-last", s === place - 1);
       up.style.setProperty("--att-share", share(weights, s));
       down.style.setProperty("--att-share", share(changes, s));
     });
-    kept.textContent = t("kept", { count: place, numbers: formatNumber(place * model.kept, 0) });
+    above.textContent = t("attention_title", { head });
+    below.textContent = t("state_title");
     keys.disabled = place === 0;
     keys.max = Math.max(text.length, 1);
     keys.value = Math.max(place, 1);
@@ -137,12 +141,30 @@ export function lookPanel({ t, signal, onPlace }) {
   return { node, draw };
 }
 
-/** Which head, the text, and reading it letter by letter. */
-export function toolbar({ t, signal, numHeads, onHead, onText, onPlay }) {
-  const buttons = Array.from({ length: numHeads + 1 }, (_, head) => buttonControl({
-    label: head === 0 ? t("all_heads") : String(head), "aria-label": head === 0 ? t("all_heads") : t("head", { head }),
-    signal, onPress: () => onHead(head),
-  }));
+/** All heads, small: each button shows where its head looks, and enlarges it. */
+export function headButtons({ t, signal, numHeads, onHead }) {
+  const views = Array.from({ length: numHeads }, (_, i) => {
+    const bars = element("span", { class: "att-small", "aria-hidden": "true" });
+    const button = buttonControl({
+      label: [element("span", {}, t("head", { head: i + 1 })), bars], class: "d2lrnn-button att-head", signal, onPress: () => onHead(i + 1),
+    });
+    return { button, bars };
+  });
+  const node = element("div", { class: "att-heads", role: "group", "aria-label": t("heads") },
+    element("p", { "aria-hidden": "true" }, t("heads")), ...views.map(({ button }) => button));
+  const draw = ({ text, place, head, heads }) => views.forEach(({ button, bars }, i) => {
+    button.setAttribute("aria-pressed", String(i + 1 === head));
+    bars.replaceChildren(...Array.from(text, (_, s) => {
+      const bar = element("i");
+      bar.style.setProperty("height", `${s < place ? (100 * heads[i][s]).toFixed(1) : 0}%`);
+      return bar;
+    }));
+  });
+  return { node, draw };
+}
+
+/** The reader's own text, and reading it letter by letter. */
+export function textRow({ t, signal, onText, onPlay }) {
   const input = element("input", {
     type: "text", class: "d2lrnn-text att-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
@@ -161,13 +183,10 @@ export function toolbar({ t, signal, numHeads, onHead, onText, onPlay }) {
   input.addEventListener("compositionend", read, { signal });
   const node = element(
     "div", { class: "att-tools" },
-    element("div", { class: "att-heads", role: "group", "aria-label": t("heads") },
-      element("span", { "aria-hidden": "true" }, t("heads")), ...buttons.slice(1), buttons[0]),
-    buttonControl({ label: t("play"), class: "d2lrnn-button att-play", signal, onPress: onPlay }),
-    element("label", { class: "att-label" }, element("span", {}, t("text")), input), hint,
+    element("label", { class: "att-label" }, element("span", {}, t("text")), input),
+    buttonControl({ label: t("play"), class: "d2lrnn-button att-play", signal, onPress: onPlay }), hint,
   );
-  const draw = ({ head, text }) => {
-    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === head)));
+  const draw = ({ text }) => {
     if (readable(input.value) !== text) input.value = text;
   };
   return { node, draw, clear: () => (hint.hidden = true) };
