@@ -127,17 +127,19 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     expect(slider).to_have_value("80")
 
 
-def test_a_pulse_runs_back_once_when_seen_and_again_when_sent(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     (tmp_path / "page.html").write_text(page_of(GradientFlow()), encoding="utf-8")
     page.goto(f"{tmp_path.as_uri()}/page.html")
     widget = page.locator(".d2lrnn-widget")
-    expect(widget.locator(".flow-pulse")).to_be_visible()
-    assert widget.locator(".flow-bead").count() < 30, "what the pulse has not reached is not drawn"
+    page.wait_for_function("() => Number(document.querySelector('.flow-plane .flow-ring-text').textContent) > 1")
+    expect(now(widget)).not_to_contain_text(GradientFlow().static_sentence())  # the sentence goes with the ring
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()), timeout=10_000)
-    expect(widget.locator(".flow-pulse")).to_be_hidden()
+    expect(widget.locator(".flow-ghost")).to_have_count(0)
+    widget.get_by_text("More", exact=True).click()
     widget.get_by_role("button", name="Send it back").click()
     expect(widget.locator(".flow-pulse")).to_be_visible()
+    assert widget.locator(".flow-bead").count() < 30, "what the pulse has not reached is not drawn"
     widget.get_by_label(re.compile("^spectral radius")).press("ArrowRight")  # a touch ends the motion
     expect(widget.locator(".flow-pulse")).to_be_hidden()
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow(radius=0.81)))
@@ -150,7 +152,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     outcome = widget.locator(".d2lrnn-outcome")
     large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
 
-    widget.get_by_role("button", name="0.8, 1 or 1.2").click()
+    widget.get_by_role("button", name="Radius 1.2?").click()
     expect(now(widget)).to_contain_text("The gradient keeps about its length")
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
@@ -162,7 +164,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(1).click()
     widget.get_by_role("button", name="Yes, just as fast").click()
     expect(outcome).to_contain_text(f"No. {expected(tanh)} of it is left")
-    expect(now(widget)).to_contain_text("tanh has slopes of at most 1")
+    expect(now(widget)).to_contain_text("because of the slopes of tanh")
+    expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
+    factor = tanh.factor_per_step
+    told = re.compile(rf"{factor:.2f} = 1\.20 . {factor / 1.2:.2f} \(slopes")
+    expect(widget.locator(".flow-step")).to_contain_text(told)
+    cells = widget.locator(".flow-slope").evaluate_all("(all) => all.map((e) => Number(e.getAttribute('height')))")
+    assert len(cells) == 30 and max(cells) < 14, "no cell is full"
 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("between 0.80 and 1.27")
@@ -171,6 +179,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
 
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
+    expect(widget.locator(".flow-ghost")).to_have_count(0)
     expect(now(widget)).to_contain_text(small.static_sentence())
 
 

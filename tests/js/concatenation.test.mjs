@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  ROUND, arrange, between, bothWays, countDifferent, derive, exactSum, gapBetween, matrices, products, repair, sumOf,
+  ROUND, arrange, between, bothWays, countDifferent, derive, digitsOf, exactSum, frames, gapBetween, matrices, products, repair, sumOf,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -120,4 +120,18 @@ test("a link sets sizes within bounds, and the cell is one that there is", () =>
   assert.deepEqual(link(good), good);
   assert.equal(link({ batch_size: 5, num_inputs: 0, num_hiddens: 1.5, row: -1, glued: 1 }), null);
   assert.deepEqual(repair({ batch_size: 1, num_hiddens: 2, row: 3, column: 3 }), { batch_size: 1, num_hiddens: 2, row: 0, column: 1 });
+});
+
+test("where the digits of two numbers part", () => {
+  assert.deepEqual(digitsOf([-0.5, -0.5], 3), [[["−0.500", false]], [["−0.500", false]]]);
+  assert.deepEqual(digitsOf([1.25, 1.27], 3), [[["1.2", false], ["5", true]], [["1.2", false], ["7", true]]]);
+  assert.deepEqual(digitsOf([9.5, 10.5], 3), [[["9.50", true]], [["10.5", true]]]);
+});
+
+test("the frames of the glued matrices hold both blocks", () => {
+  const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
+  const layout = arrange(sizes, 700);
+  const { rows, columns } = frames(sizes, layout);
+  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.unit);
+  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.row);
 });

@@ -151,3 +151,9 @@ test("a link may set what the controls may", () => {
   assert.equal(link({ radius: 3, num_steps: 1, activation: "sin", matrix: [], input_size: 0 }), null);
   assert.deepEqual(decodeLink("#explore=GradientFlow&radius=1.2&activation=tanh", "GradientFlow", 0, RULES), { radius: 1.2, activation: "tanh" });
 });
+
+test("mean slopes: 1 in a linear network, between 0 and 1 with tanh, nearly 1 with tiny inputs", () => {
+  assert.ok(shown().meanSlopes.every((slope) => slope === 1));
+  assert.ok(shown({ activation: "tanh", radius: 1.2 }).meanSlopes.every((slope) => slope > 0 && slope < 1));
+  assert.ok(shown({ activation: "tanh", input_size: 1e-8 }).meanSlopes.every((slope) => slope > 0.999));
+});

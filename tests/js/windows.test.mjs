@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, limits, pairsRead, presetOf,
+  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, limits, pairsRead, presetOf,
   repair, segments, shownLines, streamStarts, stretches, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -104,6 +104,17 @@ test("stretches that are read, and those that are not, cover every place once", 
       assert.deepEqual(places(read), [...wanted].sort((a, b) => a - b));
     }
   }
+});
+
+test("what a strip shows: every window of a row, the places read twice, and how many were read", () => {
+  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { rows: [[[0, 3], [2, 5]], [[4, 7], [5, 8]]], again: [[2, 3], [4, 7]], read: 8 });
+  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { rows: [[[0, 3]], [[4, 7]]], again: [], read: 6 });
+  assert.deepEqual(coverage(9, [], 3, 0), { rows: [], again: [], read: 0 });
+  for (const { num_tokens, settings, count, starts } of CASES.cuts.filter((each) => each.count > 0)) {
+    assert.equal(coverage(num_tokens, starts, settings.num_steps, count).read, pairsRead(num_tokens, starts, settings.num_steps));
+  }
+  const { orders, epoch } = derive({ ...SETTINGS, sampling: "random", text: "" });
+  assert.deepEqual([orders.random, orders.sequential], [epoch, epochStarts(35, SETTINGS)], "both orders of the same text");
 });
 
 test("a mark stands where the first window of a row stands", () => {

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
-import { asPower, codePanel, roundingPanel, stagePanel, sumPanel, written } from "./panels.mjs";
+import { asPower, codePanel, digitsPanel, roundingPanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLIDE_SECONDS = 1.5;
@@ -29,6 +29,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const sum = sumPanel({ t });
   const code = codePanel();
+  const digits = digitsPanel({ t });
   const rounding = roundingPanel({ t });
   const stage = stagePanel({
     t, signal,
@@ -127,7 +128,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
   }));
   const steps = guidedSteps({
-    t, steps: SPEC.steps, set: commit, onReset, say, signal,
+    t, steps: SPEC.steps, onReset, say, signal,
+    set: (values) => {
+      digits.node.hidden = values !== SPEC.steps[2].state;
+      commit(values);
+    },
     outcome: (i) => {
       const { row, column, ...rest } = derive(state());
       if (i < 2) {
@@ -137,17 +142,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       }
       const [in32, in64] = ["float32", "float64"].map((precision) => countDifferent(rest, precision));
       return {
-        fold: t("fold"), all: in32.all, different32: in32.different, largest32: asPower(in32.largest),
+        all: in32.all, different32: in32.different, largest32: asPower(in32.largest),
         different64: in64.different, largest64: asPower(in64.largest),
       };
     },
   });
-  onReset(() => { hovered = null; });
+  onReset(() => {
+    hovered = null;
+    digits.node.hidden = true;
+  });
   const root = element(
     "div", { class: "d2lrnn-shape glue" },
     now.node,
     element("div", { class: "d2lrnn-row" }, glue, hint),
-    stage.node, sum.node, code.node, steps.node,
+    stage.node, digits.node, sum.node, code.node, steps.node,
     fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
     footRow({ t, reset, link, say, signal }),
   );
@@ -166,7 +174,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const draw = (given) => {
     const first = model === null;
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
+    const isResized = first || SIZES.some((name) => model[name] !== given[name]);
     const isRunning = runner !== null && isElsewhere && given.glued === model.glued && looked.join() === [given.row, given.column].join();
+    const wasGlued = model?.glued;
     model = given;
     stage.fill(model);
     stage.select(model.row, model.column);
@@ -175,11 +185,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
     rounding.draw(model);
+    digits.draw(model);
     if (first) stage.slide(model.glued ? 1 : 0);
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
     look();
-    keepHeight(true);
+    keepHeight(isResized || given.glued === wasGlued);
     if (isElsewhere) slid.then((arrived) => arrived && runSum());
   };
   return { draw };

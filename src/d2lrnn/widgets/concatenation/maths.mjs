@@ -141,6 +141,20 @@ export function between(layout, name, share) {
   return [from[0] + part * (to[0] - from[0]), from[1] + rise * (to[1] - from[1])];
 }
 
+/** Where [X H] and the weights on top of each other stand once glued: { rows, columns }, each { x, y, width, height }. */
+export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { unit, broad, row, glued }) {
+  const box = ([x, y], width, height) => ({ x, y, width, height });
+  return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * broad, (d + h) * row) };
+}
+
+/** The digits of two numbers as texts, each a list of [text, whether it differs]: the same beginning, then the rest. */
+export function digitsOf(values, digits) {
+  const texts = values.map((value) => value.toPrecision(digits).replace("-", "−"));
+  const same = [...texts[0]].findIndex((digit, i) => texts[1][i] !== digit);
+  const cut = same < 0 ? Math.max(...texts.map((text) => text.length)) : same;
+  return texts.map((text) => [[text.slice(0, cut), false], [text.slice(cut), true]].filter(([part]) => part));
+}
+
 /** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */
 export function gapBetween(a, b) {
   const away = (at, size) => Math.max(0, b[at] - a[at] - a[size], a[at] - b[at] - b[size]);

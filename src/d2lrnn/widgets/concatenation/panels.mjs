@@ -2,11 +2,13 @@
 import { formatPowerOfTen } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
 import { buttonControl, element } from "../ui.mjs";
-import { MERGED, ROUND, arrange, between, bothWays, gapBetween, heightAt, products } from "./maths.mjs";
+import { MERGED, ROUND, arrange, between, bothWays, digitsOf, frames, gapBetween, heightAt, products } from "./maths.mjs";
 
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 const smallNumber = (value) => (value === 0 ? "0" : formatPowerOfTen(value));
 
+const EDGE = 4; // px around the blocks, for their frames
+const CAPTION = 74; // px that the words below X and H need
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { H: "X", W_hh: "W_xh" };
 const TOUCH = 4; // px from its partner a dragged block snaps to it
@@ -86,8 +88,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part === "h") drag(name, nodes[name]);
   }
+  const glue = { rows: element("span", { class: "glue-frame", "aria-hidden": "true" }), columns: element("span", { class: "glue-frame", "aria-hidden": "true" }) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
-  stage.append(probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals);
+  stage.append(probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
 
   const place = () => {
     if (layout === null) return;
@@ -103,11 +106,13 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     }
     for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, 1 - share / MERGED);
     stage.classList.toggle("glue-together", share >= MERGED);
+    stage.classList.toggle("glue-done", share === 1 && lifted === null);
+    nodes.sum.firstChild.textContent = t(share >= MERGED ? "product" : "sum");
     stage.style.height = `${heightAt(layout, share)}px`;
   };
   const measure = () => {
-    const width = box.clientWidth;
-    if (width === 0 || shown === null) return;
+    const width = box.clientWidth - 2 * EDGE;
+    if (width <= 0 || shown === null) return;
     layout = arrange(shown, width);
     stage.style.width = `${layout.width}px`;
     stage.style.setProperty("--glue-unit", `${layout.unit}px`);
@@ -118,6 +123,12 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     stage.classList.toggle("glue-tight", layout.unit < 32);
     const ratio = probe.getBoundingClientRect().width / 100; // of a number with one decimal, at 1 px
     stage.style.setProperty("--glue-size", `${Math.min(14, 0.9 * (layout.unit - 4) / ratio)}px`);
+    for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
+      Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
+    }
+    for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
+      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * layout.unit < CAPTION ? "" : ` ${t(`is_${name}`)}`);
+    }
     place();
     if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
     else box.removeAttribute("tabindex");
@@ -234,22 +245,30 @@ export function sumPanel({ t }) {
   let lines = []; // [{ terms, values, total }]
   let ending = null;
 
-  const line = (name, pairs, part) => {
+  const line = (name, pairs, part, sums = null) => {
     const terms = pairs.map(([u, v], k) => element(
       "span", { class: `glue-term glue-${part(k)}` }, element("span", {}, written(u, 1)), element("span", {}, `×${written(v, 1)}`),
     ));
     const total = element("b", {});
-    const plus = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
-    return { pairs, terms, total, node: element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...plus, element("span", { class: "glue-total" }, "= ", total)) };
+    const equals = element("span", {});
+    const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
+    const groups = sums === null ? all : ["x", "h"].map((kind) => element( // a bracket below says what they make
+      "span", { class: `glue-group glue-${kind}`, "data-sum": written(sums[kind]) }, ...all.filter((_, k) => part(k) === kind),
+    ));
+    return {
+      pairs, terms, total, equals,
+      node: element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...groups, element("span", { class: "glue-total" }, equals, " ", total)),
+    };
   };
   const run = (count, sum, isRunning) => {
     let before = 0;
-    for (const { pairs, terms, total } of lines) {
+    for (const { pairs, terms, total, equals } of lines) {
       const added = Math.max(0, Math.min(pairs.length, count - before));
       terms.forEach((term, k) => {
         term.classList.toggle("glue-later", k >= added);
         term.classList.toggle("glue-now", isRunning && before + k === count - 1);
       });
+      equals.textContent = added === pairs.length ? "=" : t("so_far");
       total.textContent = added === 0 ? "…" : written(sum(pairs.slice(0, added)));
       before += pairs.length;
     }
@@ -265,6 +284,7 @@ export function sumPanel({ t }) {
   const move = (share) => {
     for (const [term, dx, dy] of ways) term.style.transform = share === 1 ? "" : `translate(${dx * (1 - share)}px, ${dy * (1 - share)}px)`;
     if (share === 1) ways = [];
+    node.classList.toggle("glue-moving", ways.length > 0);
   };
   const show = (pairs, values, glued) => {
     const old = before !== null && before !== glued ? placesNow() : [];
@@ -275,10 +295,10 @@ export function sumPanel({ t }) {
   };
   const list = ({ x, h }, values, glued) => {
     if (glued) {
-      lines = [line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"))];
-      ending = null;
+      lines = [line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"), values)];
+      ending = element("div", { class: "glue-so" }, t("so"));
       lines[0].node.classList.add("glue-one");
-      node.replaceChildren(lines[0].node);
+      node.replaceChildren(lines[0].node, ending);
       return;
     }
     lines = [line(t("from_x"), x, () => "x"), line(t("from_h"), h, () => "h")];
@@ -309,6 +329,21 @@ export function codePanel() {
   return { node, show, light };
 }
 
+/** Two numbers as a computer of that precision has them; where their digits part they stand out. */
+const digitNodes = (values, kind) => digitsOf(values, kind === "float32" ? 9 : 17).map((parts) => parts.map(([text, differs]) => (
+  differs ? element("b", { class: "glue-differs" }, text) : text)));
+
+/** The chosen number in float32, found both ways, one above the other. */
+export function digitsPanel({ t }) {
+  const node = element("div", { class: "glue-digits", hidden: true });
+  const draw = ({ mats, row, column }) => {
+    const { apart, glued } = bothWays(products(mats, row, column), ROUND.float32);
+    const names = [t("column_apart"), t("column_glued")];
+    node.replaceChildren(...digitNodes([apart, glued], "float32").map((digits, i) => element("p", {}, element("span", { class: "glue-soft" }, names[i]), " ", ...digits)));
+  };
+  return { node, draw };
+}
+
 /** What a computer of either precision finds both ways. */
 export function roundingPanel({ t }) {
   const words = element("p", {});
@@ -318,10 +353,9 @@ export function roundingPanel({ t }) {
     const pairs = products(mats, row, column);
     const body = Object.entries(ROUND).map(([kind, round]) => {
       const { apart, glued } = bothWays(pairs, round);
-      const digits = kind === "float32" ? 9 : 17;
       const gap = Math.abs(apart - glued);
-      const cells = [apart, glued].map((value) => value.toPrecision(digits).replace("-", "−"));
-      return element("tr", {}, element("th", { scope: "row" }, t(kind)), ...cells.map((text) => element("td", {}, text)),
+      const cells = digitNodes([apart, glued], kind);
+      return element("tr", {}, element("th", { scope: "row" }, t(kind)), ...cells.map((digits) => element("td", {}, ...digits)),
         element("td", {}, gap === 0 ? t("equal") : smallNumber(gap)));
     });
     const head = ["precision", "column_apart", "column_glued", "difference"].map((key) => element("th", { scope: "col" }, t(key)));

@@ -1,6 +1,6 @@
 // A gradient on its way back through a recurrent network: a chain of beads, and the eigenvalues that predict its fate.
-import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, rangeControl } from "../ui.mjs";
+import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, formatFactor, formatLength } from "./maths.mjs";
 import { chainPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -111,6 +111,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   onReset(() => {
     chain.stop();
+    chain.forget();
     chain.ask(null);
   });
 
@@ -120,21 +121,56 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element(
       "div", { class: "flow-main" },
       element("div", { class: "flow-time" },
-        element("div", { class: "flow-head" }, t("chain_title"), send), chain.node),
+        element("div", { class: "flow-head" }, t("chain_title")), chain.node),
       plane.node,
       element("div", { class: "flow-knobs" }, radius.node),
       element("div", { class: "flow-choices" }, activation.node, matrix.node),
     ),
     guided.node,
-    fold(t("more"), element("div", { class: "flow-more" }, length.node, inputs.node, element("p", {}, t("inputs_note")), sigma)),
+    fold(t("more"), element("div", { class: "flow-more" }, element("div", {}, send), length.node, inputs.node, element("p", {}, t("inputs_note")), sigma)),
     footRow({ t, reset, link, say, signal }),
   ));
-  whenSeen(chain.node, { act: () => touched || chain.send(), signal });
+
+  // Seen for the first time, the ring itself goes out and comes back, and the chain follows it.
+  const show = motion({ seconds: 5, signal });
+  let shown = null; // the model that is true
+  const rest = () => {
+    show.stop();
+    paint(shown);
+  };
+  let isShowing = false;
+  whenSeen(chain.node, {
+    signal,
+    act: async () => {
+      if (touched || prefersReducedMotion()) return;
+      isShowing = true;
+      const far = shown.radius < 1 ? 1.2 : 0.8;
+      await show.run((share) => {
+        const wave = 0.5 - 0.5 * Math.cos(2 * Math.PI * share);
+        if (share < 1 && isShowing) paint(at({ radius: shown.radius + Math.round(100 * wave * (far - shown.radius)) / 100 }), true);
+      });
+      if (isShowing) rest();
+      isShowing = false;
+    },
+  });
+  for (const kind of ["pointerdown", "keydown"]) {
+    el.addEventListener(kind, () => {
+      touched = true;
+      if (isShowing) rest();
+      isShowing = false;
+    }, { signal, capture: true });
+  }
 
   function draw(model) {
+    show.stop();
+    isShowing = false;
+    shown = model;
+    paint(model);
+  }
+  function paint(model, isShow = false) {
     const [fate, why] = sentence(model, t);
     now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
-    chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }));
+    chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
     radius.set(100 * model.radius, formatFactor(model.radius));
     radiusValue.textContent = formatFactor(model.radius);

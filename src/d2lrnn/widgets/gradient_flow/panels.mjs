@@ -4,9 +4,11 @@ import { dragOn, motion } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HEIGHT = 232;
-const MARGIN = { top: 22, right: 52, bottom: 24, left: 40 }; // the names of the zones stand outside, where no bead comes
+const HEIGHT = 270;
+const MARGIN = { top: 22, right: 52, bottom: 74, left: 40 }; // the names of the zones stand outside, where no bead comes
 const INSET = 9; // half of the largest bead, between the last one and the scale
+const [TINY, NARROW, ROOMY] = [320, 420, 620]; // widths of the chain, for its words
+const CELLS = 37; // from the foot up to the middle of the row of cells
 const [FLOOR, CEILING] = [1e-6, 1e4]; // the scale never changes
 const TICKS = [1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 
@@ -35,25 +37,34 @@ function bead(share, x, y, base) {
  */
 export function chainPanel({ t, steps, onTouch, signal }) {
   const grid = svg("g");
+  const cells = svg("g");
   const layer = svg("g");
   const asked = svg("g", { class: "flow-asked" });
   const pulse = svg("g", { class: "flow-pulse" }, svg("circle", { class: "flow-glow" }), svg("circle", { class: "flow-spark" }));
-  const picture = svg("svg", { class: "flow-beads", height: HEIGHT, "aria-hidden": "true" }, grid, layer, asked, pulse);
+  const picture = svg("svg", { class: "flow-beads", height: HEIGHT, "aria-hidden": "true" }, grid, cells, layer, asked, pulse);
   const probe = element("div", {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
   const node = element("div", { class: "flow-chain", role: "group" }, probe);
-  const run = motion({ seconds: 2.2, signal });
+  const run = motion({ seconds: 3, signal });
   let model = null;
   let width = 0;
   let reach = 1; // the share of the chain that the pulse has passed
   let lag = null; // the bead that is asked
+  let last = null; // the model before, and the one whose curve stays as a ghost
+  let ghost = null;
 
   const y = scale([FLOOR, CEILING], [HEIGHT - MARGIN.bottom, MARGIN.top], { log: true });
   const right = () => width - MARGIN.right;
   const xOf = (k) => right() - ((right() - MARGIN.left - INSET) * k) / model.lag;
 
   const off = (k) => model.shares[k] < FLOOR || model.shares[k] > CEILING;
+
+  const stepWords = () => {
+    if (width < TINY) return "a_step_tiny";
+    if (model.reason !== "slopes") return "a_step";
+    return width < ROOMY ? "a_step_short" : "a_step_slopes";
+  };
 
   function paintGrid() {
     const [l, r] = [MARGIN.left, right()];
@@ -66,13 +77,42 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const foot = HEIGHT - 6;
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
-      svg("text", { class: "flow-label", x: r < 240 ? width - 2 : r, y: foot, "text-anchor": "end" }, t("zone_vanishes")),
-      svg("text", { class: "d2lrnn-axis", x: 4, y: foot }, t("far", { steps: steps(model.lag) })),
-      svg("path", { class: "flow-level", d: `M${r} ${y(1)}h10` }),
-      svg("rect", { class: "flow-loss", x: r + 9, y: y(1) - 12, width: 40, height: 24, rx: 5 }),
-      svg("text", { class: "flow-loss-text", x: r + 29, y: y(1) + 4, "text-anchor": "middle" }, t("loss")),
+      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
+      svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
+      svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
+      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(stepWords(), {
+        factor: formatFactor(model.factor), radius: formatFactor(model.radius), slopes: formatFactor(model.factor / model.radius),
+      })),
     );
     grid.replaceChildren(...parts);
+  }
+
+  /** The states as a row of cells, the loss at their end: a cell is as full as the slopes of its activation let through. */
+  function paintCells() {
+    const pitch = (right() - MARGIN.left - INSET) / model.lag;
+    const size = Math.min(16, Math.max(2.5, pitch - 2));
+    const high = 16;
+    const middle = HEIGHT - CELLS;
+    const parts = [svg("path", { class: "flow-wire", d: `M${xOf(model.lag)} ${middle}H${right() + 14}` })];
+    model.meanSlopes.forEach((slope, k) => {
+      const x = xOf(k) - size / 2;
+      const full = (high - 2) * slope;
+      parts.push(
+        svg("rect", { class: "flow-cell", x, y: middle - high / 2, width: size, height: high, rx: size > 8 ? 3 : 1 }),
+        svg("rect", { class: "flow-slope", x: x + 1, y: middle + high / 2 - 1 - full, width: Math.max(1, size - 2), height: full }),
+      );
+    });
+    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, "h", svg("tspan", { dy: 3, "font-size": 10 }, String(model.num_steps - k)));
+    cells.replaceChildren(...parts, name(model.lag, "start"), name(0, "end"));
+  }
+
+  /** The curve before, pale, so that two can be compared. */
+  function ghostLine() {
+    if (ghost === null || ghost.lag !== model.lag) return [];
+    const at = ghost.shares.map((share) => y(Math.min(CEILING, Math.max(FLOOR, share))));
+    const words = svg("text", { class: "flow-ghost-text", x: MARGIN.left + 4, y: at.at(-1) + (at.at(-1) > y(1) + 8 ? -9 : 19) }, t("before", { length: formatLength(ghost.left) }));
+    const clear = Math.abs(at.at(-1) - y(Math.min(CEILING, Math.max(FLOOR, model.left)))) > 50;
+    return [svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") }), ...(clear ? [words] : [])];
   }
 
   function paintBeads() {
@@ -85,7 +125,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
       if (k === 0 || !off(k) || !off(k - 1)) points.push(`${points.length > 0 ? "L" : "M"}${x.toFixed(1)} ${height.toFixed(1)}`);
       beads.unshift(bead(model.shares[k], x, height, base));
     }
-    const parts = [svg("path", { class: "flow-string", d: points.join("") }), ...beads];
+    const parts = [...ghostLine(), svg("path", { class: "flow-string", d: points.join("") }), ...beads];
     if (reach === 1) parts.push(endLabel());
     layer.replaceChildren(...parts);
     const near = Math.floor(at);
@@ -99,14 +139,14 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     pulse.style.display = reach === 1 ? "none" : "";
   }
 
-  /** The far end's length, where the chain does not run: beside its bead, or near the line of 1 where that is at the edge. */
+  /** The far end's length, beside its bead, on the side that the chain leaves free. */
   function endLabel() {
     const [x, end, rises] = [MARGIN.left + 4, y(model.left), model.left > 1];
     const words = formatLength(model.left);
     const near = (at, text = words) => svg("text", { class: "flow-end", x, y: at }, text);
-    if (off(model.lag)) return near(y(1) + (rises ? -9 : 21), t("off_scale", { length: words }));
-    if (rises) return near(end > MARGIN.top + 28 ? end - 12 : y(1) - 9);
-    return near(end > y(FLOOR) - 28 ? y(1) + 21 : end + 23);
+    if (off(model.lag)) return near(rises ? y(CEILING) + 27 : y(FLOOR) - 16, width < NARROW ? words : t("off_scale", { length: words }));
+    if (rises) return near(end > MARGIN.top + 28 ? end - 12 : end + 27);
+    return near(end > y(FLOOR) - 28 ? end - 16 : end + 23);
   }
 
   function paintAsked() {
@@ -126,13 +166,14 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const words = svg("text", { class: "flow-asked-text", x, y: high ? y(1) + 20 : low ? y(1) - 10 : beside, "text-anchor": anchor });
     words.textContent = probe.getAttribute("aria-valuetext");
     asked.replaceChildren(
-      svg("path", { class: "flow-plumb", d: `M${x} ${y(1)}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
+      svg("path", { class: "flow-plumb", d: `M${x} ${HEIGHT - CELLS - 8}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
     );
   }
 
   function paint() {
     if (width === 0 || model === null) return;
     paintGrid();
+    paintCells();
     paintBeads();
     paintAsked();
   }
@@ -173,12 +214,21 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     node,
     ask,
     stop,
-    draw: (next, description) => {
+    /** `isShow`: it is only being shown, and leaves no ghost. */
+    draw: (next, description, isShow = false) => {
       stop();
+      if (!isShow) {
+        const isOther = last !== null && (["activation", "matrix", "input_size"].some((key) => last[key] !== next[key]) || Math.abs(last.radius - next.radius) > 0.1);
+        if (isOther) ghost = last;
+        last = next;
+      }
       model = next;
       if (lag !== null) lag = Math.min(lag, model.lag);
       node.setAttribute("aria-label", description);
       paint();
+    },
+    forget: () => {
+      ghost = last = null;
     },
     send: () => {
       if (model === null || width === 0) return;
@@ -203,12 +253,11 @@ export function planePanel({ t, range, onRadius, signal }) {
     "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
-    ring, marks, grip, label,
+    ring, marks, grip, label, svg("text", { class: "flow-title", x: 2 - HALF, y: 14 - HALF }, t("plane_title")),
   );
-  const unit = svg("svg", { class: "flow-key", width: 16, height: 16, "aria-hidden": "true" }, svg("circle", { class: "flow-unit", cx: 8, cy: 8, r: 6.5 }));
   const node = element(
     "div", { class: "flow-eigen" },
-    element("div", { class: "flow-head" }, t("plane_title")), picture, element("div", { class: "flow-head flow-legend" }, unit, t("unit_circle")),
+    picture, element("div", { class: "flow-head" }, t("unit_words")),
   );
   let shown = null;
   let grabbed = 1; // distance of what is dragged from the centre, as a share of the radius
@@ -246,10 +295,8 @@ export function planePanel({ t, range, onRadius, signal }) {
       ring.setAttribute("r", UNIT * model.radius);
       grip.setAttribute("cx", at);
       grip.setAttribute("cy", -at);
-      const outside = model.radius < 1.3; // room for the number beyond the ring
-      label.setAttribute("x", outside ? at + 12 : at - 12);
-      label.setAttribute("y", -at + (outside ? -6 : 4));
-      label.setAttribute("text-anchor", outside ? "start" : "end");
+      label.setAttribute("x", Math.min(at + 10, HALF - 34)); // above the grip, outside the ring
+      label.setAttribute("y", -at - 12);
       label.textContent = formatFactor(model.radius);
       marks.replaceChildren(...model.eigenvalues.map(mark));
       const count = (side) => model.eigenvalues.filter((z) => sideOf(z) === side).length;

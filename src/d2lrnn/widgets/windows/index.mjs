@@ -1,31 +1,34 @@
-// Windows: they glide along the text, in sequence with the state of their row, or at random with an empty one.
+// Windows: in sequence they hand on the state of their row, at random they start with an empty one.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { derive, epochStarts, limits, pairsRead, presetOf, repair, tokensNeeded } from "./maths.mjs";
-import { arraysPanel, legendPanel, stateWords, textPanel } from "./panels.mjs";
+import { derive, limits, pairsRead, presetOf, repair, tokensNeeded } from "./maths.mjs";
+import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
-const GLIDE_SECONDS = 1.5;
+const GLIDE_SECONDS = 2;
+const LEAVES = 0.66; // of that time: until here the bag runs through its window, then the window is another
 const EPOCH_SECONDS = 30; // a long epoch plays faster
-const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share));
 
 /** The windows at rest: what the bags hold is what their rows have read before. */
 const atRest = ({ epoch, k, carries, num_steps }) => (epoch[k] ?? []).map((start) => (
   { start, bag: start, read: carries ? k * num_steps : 0, shown: 1 }));
 
-/** The windows between minibatch k - 1 and k: the bag moves through the window and fills; then the window follows, or the bag is emptied. */
+/**
+ * The windows between minibatch k - 1 and k. A window stands while the bag runs through it and fills. Then it is another
+ * one: in sequence the next, at the bag; at random any, and the bag is poured out.
+ */
 function onTheWay({ epoch, carries, num_steps }, k, share) {
   return epoch[k].map((to, row) => {
     const from = epoch[k - 1][row];
     const before = carries ? (k - 1) * num_steps : 0;
-    const reading = Math.min(1, share / 0.45);
-    const moving = ease(Math.min(1, Math.max(0, (share - 0.5) / 0.5)));
-    const read = before + Math.round(reading * num_steps);
-    if (carries) return { start: from + moving * (to - from), bag: from + reading * num_steps, read, shown: 1 };
-    if (moving < 0.5) return { start: from, bag: from + reading * num_steps, read, shown: 1 - 1.6 * Math.max(0, moving - 0.1), tip: moving * 2 };
-    return { start: to, bag: to, read: 0, shown: 0.36 + 0.64 * (2 * moving - 1) };
+    const within = (begin, end) => Math.min(1, Math.max(0, (share - begin) / (end - begin)));
+    const read = before + Math.round(within(0, 0.4) * num_steps);
+    const bag = from + within(0, 0.4) * num_steps;
+    const poured = carries ? 0 : within(0.4, LEAVES - 0.02);
+    if (share <= LEAVES) return { start: from, bag, read: Math.round(read * (1 - poured)), shown: 1 - 0.85 * within(0.52, LEAVES), poured };
+    return { start: to, bag: to, read: carries ? read : 0, shown: 0.15 + 0.85 * within(LEAVES, 0.8) };
   });
 }
 
@@ -63,7 +66,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const legend = legendPanel({ t });
   const arrays = arraysPanel({ t, signal });
-  const over = element("p", { class: "win-over", hidden: true });
+  const map = mapPanel({
+    t, signal,
+    onOrder: (sampling) => {
+      setPlaying(false);
+      keep({ sampling });
+    },
+  });
 
   // ---- playing ----
   const secondsEach = () => Math.min(GLIDE_SECONDS, Math.max(0.2, EPOCH_SECONDS / Math.max(1, model.epoch.length)));
@@ -97,13 +106,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- controls in sight ----
   const place = element("span", { class: "win-place" });
   const along = rangeControl({ label: place, min: 1, max: 1, signal, onInput: go });
-  const order = (label, sampling) => buttonControl({
-    label: t(label), signal, onPress: () => {
-      setPlaying(false);
-      keep({ sampling, minibatch: 1 });
-    },
-  });
-  const orders = { sequential: order("sequence", "sequential"), random: order("at_random", "random") };
 
   // ---- controls behind "change" ----
   const presets = Object.keys(PRESETS).map((name) => [name, t(`preset_${name}`)]);
@@ -131,14 +133,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       commit(values);
     },
     outcome: () => {
-      const { tokens, epoch, num_steps, batch_size, k, ...rest } = derive(state());
+      const { tokens, epoch, orders, num_steps, k } = derive(state());
       const pairs = tokens.length - 1;
       const never = (each) => pairs - pairsRead(tokens.length, each, num_steps);
-      const inSequence = epochStarts(tokens.length, { ...rest, num_steps, batch_size, sampling: "sequential" });
       const before = Math.max(0, k - 1);
       return {
         from: epoch[k][0], to: epoch[k][0] + num_steps - 1, start: epoch[k][0], stopped: epoch[before][0] + num_steps - 1,
-        pairs, never: never(epoch), never_sequence: never(inSequence),
+        pairs, never: never(epoch), never_sequence: never(orders.sequential),
       };
     },
   });
@@ -147,8 +148,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     now.node,
-    element("div", { class: "win-bar" }, play, along.node, element("div", { class: "win-orders", role: "group", "aria-label": t("reading") }, orders.sequential, orders.random)),
-    text.node, legend.node, over, arrays.node, steps.node,
+    element("div", { class: "win-bar" }, play, along.node),
+    map.node, text.node, legend.node, arrays.node, steps.node,
     fold(t("change"), element("div", { class: "win-controls" },
       example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node)),
     footRow({ t, reset, link, say, signal }),
@@ -167,8 +168,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     along.set(k + 1, place.textContent);
   };
   const showControls = () => {
-    orders.sequential.setAttribute("aria-pressed", String(model.carries));
-    orders.random.setAttribute("aria-pressed", String(!model.carries));
     example.set(presetOf(model));
     source.set(model.source);
     sampling.set(model.sampling);
@@ -188,7 +187,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const draw = (given) => {
     const last = model;
     model = given;
-    const { epoch, k, tokens } = model;
+    const { epoch, k } = model;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     const isFits = epoch.length > 0;
     const tell = () => {
@@ -197,10 +196,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       now.node.classList.toggle("d2lrnn-error", !isFits);
       legend.draw(model);
       arrays.draw(model);
-      over.hidden = !isFits || !model.isLast;
-      if (over.hidden) return;
-      const [pairs, read] = [tokens.length - 1, pairsRead(tokens.length, epoch, model.num_steps)];
-      over.replaceChildren(...emphasised(t.raw("over"), { read, pairs, never: pairs - read }));
+      map.draw(model);
     };
     root.classList.toggle("win-random", !model.carries);
     text.draw(model);
@@ -215,7 +211,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       text.trails(k - 1, false);
       glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
       glide.run((share) => {
-        if (!isTold && share > 0.5) {
+        if (!isTold && share > LEAVES) {
           tell();
           isTold = true;
         }
@@ -226,19 +222,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     showControls();
   };
 
-  // Seen for the first time: the windows go to the second minibatch and come back.
+  // Seen for the first time: the bags run through their windows and fill, and the sentence says so.
   whenSeen(text.node, {
     signal,
     act: async () => {
       if (touched || prefersReducedMotion() || model.k !== 0 || model.epoch.length < 2) return;
       const mine = model;
-      const seconds = mine.carries ? 3.4 : 2;
-      glide = motion({ seconds, signal });
-      await glide.run((share) => {
-        if (model !== mine) return;
-        if (share === 1) rest();
-        else text.paint(onTheWay(mine, 1, mine.carries ? (share < 0.6 ? share / 0.6 : (1 - share) / 0.4) : share));
+      now.set(t("now_reading"));
+      glide = motion({ seconds: 4, signal });
+      const ended = await glide.run((share) => {
+        if (model === mine) text.paint(onTheWay({ ...mine, carries: true }, 1, Math.min(0.5, share)));
       });
+      if (!ended || model !== mine) return;
+      now.set(...tellNow(t, model));
+      rest();
     },
   });
   return { draw };

@@ -120,6 +120,26 @@ export function pairsRead(numTokens, epoch, numSteps) {
   return stretches(numTokens, epoch, numSteps).reduce((sum, [from, to]) => sum + to - from, 0);
 }
 
+/**
+ * What the first `count` minibatches of an epoch have read: stretches [from, to) of each row, those that were read more
+ * than once, and the number of places.
+ */
+export function coverage(numTokens, epoch, numSteps, count) {
+  const times = new Uint16Array(numTokens);
+  const rows = (epoch[0] ?? []).map(() => []);
+  for (const starts of epoch.slice(0, count)) starts.forEach((start, row) => {
+    rows[row].push([start, start + numSteps]);
+    for (let place = start; place < start + numSteps; place += 1) times[place] += 1;
+  });
+  const again = [];
+  times.forEach((n, place) => {
+    if (n < 2) return;
+    if (again.at(-1)?.[1] === place) again.at(-1)[1] = place + 1;
+    else again.push([place, place + 1]);
+  });
+  return { rows, again, read: times.reduce((sum, n) => sum + (n > 0), 0) };
+}
+
 // ---- settings that fit -----------------------------------------------------------------------------------------
 
 /** The largest value of a control with which the text still gives a minibatch, 0 if there is none. */
@@ -166,8 +186,10 @@ export function derive(state) {
   const epoch = epochStarts(tokens.length, state);
   const k = Math.max(0, Math.min(state.minibatch, epoch.length) - 1);
   const carries = state.sampling === "sequential";
+  const other = epochStarts(tokens.length, { ...state, sampling: carries ? "random" : "sequential" });
+  const orders = carries ? { sequential: epoch, random: other } : { sequential: other, random: epoch };
   const isText = state.source === "story" || state.source === "own";
-  return { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
+  return { ...state, tokens, epoch, orders, k, carries, isText, isLast: k === epoch.length - 1 };
 }
 
 // ---- the text in lines of equal cells --------------------------------------------------------------------------

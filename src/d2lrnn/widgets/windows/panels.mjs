@@ -1,15 +1,16 @@
 // The text with its windows and the bags of state, and the arrays X and Y beneath.
 import { dragOn } from "../shape.mjs";
-import { element, svg, visibleCharacter } from "../ui.mjs";
-import { cutMinibatch, segments, shownLines, streamStarts, stretches } from "./maths.mjs";
+import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
+import { coverage, cutMinibatch, segments, shownLines, streamStarts, stretches } from "./maths.mjs";
 
-const LINE = 44; // a line of the text with room above it for badges and bags
+const LINE = { wide: 44, narrow: 37 }; // a line of the text with room above it for badges and bags
+const NARROW = 400;
 const HEAD = 20;
 const FOLD = 30;
 const MOST_LINES = 14;
-const BADGE_WIDTH = 18;
+const BADGE_WIDTH = { word: 48, number: 18 }; // "row 0", or "0" where there are many
+const MOST_WORDS = 3;
 const BAG_WIDTH = 44;
-const STREAM_WIDTH = 104; // of the words where a stream begins
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
@@ -25,8 +26,9 @@ export function bagPicture() {
 /**
  * The text in lines of equal cells; above it one window, badge and bag for each row.
  *
- * `draw(model)` lays it out, `paint(frame)` puts the windows at `frame.rows`: one { start, bag, read, shown } a row (a
- * place, the place of its bag, what is in the bag, how much the window is to be seen). `onEdge(numSteps)` hears of the
+ * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, bag, read, shown,
+ * poured } a row (a place, the place of its bag, what is in the bag, how much the window is to be seen, how much of the
+ * bag has been poured out). `onEdge(numSteps)` hears of the
  * right edge being dragged or moved by keys, `onTravel(minibatch)` of a window being dragged, `onDrop` of the end.
  */
 export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
@@ -39,12 +41,14 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
   let layout = null; // { columns, cell, tops: line -> y }
   let frame = null;
   let width = 0;
+  let lineHeight = LINE.wide;
   let trailed = [0, false];
   const rows = [];
 
   // ---- geometry ----
   const measure = () => {
     const width = node.clientWidth;
+    lineHeight = width < NARROW ? LINE.narrow : LINE.wide;
     const character = probe.getBoundingClientRect().width / 20;
     if (model === null || width === 0 || character === 0) return false;
     const { tokens, epoch, k, num_steps, isText } = model;
@@ -73,7 +77,7 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
         const number = element("span", { class: "win-number" }, String(line * columns));
         number.style.top = row.style.top;
         drawn.push(row, number);
-        y += LINE;
+        y += lineHeight;
       }
     }
     node.style.height = `${y + 4}px`;
@@ -83,10 +87,9 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
     lines.replaceChildren(...drawn);
     return true;
   };
-  /** A bar where the part of a row begins; its words keep clear of the badge and the bag that may stand there. */
+  /** A bar where the part of a row begins. */
   const streamMark = ({ row, start }) => boxes(start, start + 1).map(({ line, left }) => {
-    const mark = element("span", { class: `win-stream ${rowClass(row)}` }, element("span", {}, t("stream", { row, start })));
-    mark.classList.toggle("win-stream-after", left * layout.cell < STREAM_WIDTH);
+    const mark = element("span", { class: `win-stream ${rowClass(row)}` });
     mark.style.left = `${left * layout.cell}px`;
     mark.style.top = `${layout.tops.get(line)}px`;
     return mark;
@@ -99,7 +102,7 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
   };
   /** The token under a pointer; of what is folded, the next that is shown. */
   const placeAt = (x, y) => {
-    const wanted = y * node.clientHeight - LINE / 2;
+    const wanted = y * node.clientHeight - lineHeight / 2;
     const [line] = [...layout.tops].reduce((best, each) => (Math.abs(each[1] - wanted) < Math.abs(best[1] - wanted) ? each : best));
     return line * layout.columns + Math.min(layout.columns, (x * node.clientWidth) / layout.cell);
   };
@@ -124,8 +127,8 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
     const nodes = {
       parts: [], row,
       target: element("span", { class: "win-target" }),
-      badge: element("span", { class: "win-badge", "aria-hidden": "true" }, String(row)),
-      bag: element("span", { class: "win-bag", "aria-hidden": "true" }, bagPicture(), element("span", {})),
+      badge: element("span", { class: "win-badge", "aria-hidden": "true" }),
+      bag: element("span", { class: "win-bag", "aria-hidden": "true" }, bagPicture(), element("span", {}), element("span", { class: "win-drops" })),
       edge: element("span", { class: "win-edge", "data-row": row, "data-edge": true }),
     };
     if (row === 0) {
@@ -140,9 +143,10 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       }, { signal });
     } else nodes.edge.setAttribute("aria-hidden", "true");
     nodes.all = element("div", { class: `win-window ${rowClass(row)}` }, nodes.target, nodes.badge, nodes.bag, nodes.edge);
+    for (let i = 0; i < 4; i += 1) nodes.bag.lastChild.append(element("i", {}));
     return nodes;
   };
-  const paintRow = (nodes, { start, bag, read, shown, tip = 0 }) => {
+  const paintRow = (nodes, { start, bag, read, shown, poured = 0 }) => {
     const end = start + model.num_steps;
     const parts = boxes(start, end);
     while (nodes.parts.length < parts.length) {
@@ -154,7 +158,10 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       part.hidden = i >= parts.length;
       if (i < parts.length) set(part, parts[i]);
     });
-    nodes.all.style.opacity = shown;
+    for (const piece of [...nodes.parts, nodes.target, nodes.badge, nodes.edge]) piece.style.opacity = shown;
+    const words = model.batch_size <= MOST_WORDS;
+    const badgeWidth = words ? BADGE_WIDTH.word : BADGE_WIDTH.number;
+    nodes.badge.textContent = words ? t("row", { row: nodes.row }) : nodes.row;
     const [target] = boxes(end, end + 1);
     nodes.target.hidden = !target;
     if (target) set(nodes.target, target);
@@ -163,16 +170,25 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       if (part) piece.style.transform = `translate(${x(part).toFixed(1)}px, ${(layout.tops.get(part.line) + y).toFixed(1)}px)`;
     };
     const widest = layout.columns * layout.cell;
-    put(nodes.badge, parts[0], ({ left }) => left * layout.cell, 3);
+    const badgeAt = ({ left }) => Math.min(left * layout.cell, widest - badgeWidth + 2);
+    put(nodes.badge, parts[0], badgeAt, 3);
     const [under] = boxes(bag, bag + 0.001);
-    put(nodes.bag, under, ({ left }) => {
-      const x = left * layout.cell + (bag < start + 0.5 ? BADGE_WIDTH : 0);
+    put(nodes.bag, under, ({ line, left }) => { // beside the badge, until it has passed it
+      const begin = parts[0] && parts[0].line === line ? badgeAt(parts[0]) : -Infinity;
+      const x = bag < start ? left * layout.cell : Math.max(left * layout.cell, begin + badgeWidth);
       if (x <= widest - BAG_WIDTH) return x;
-      return bag < start + 0.5 ? left * layout.cell - BAG_WIDTH + 8 : widest - BAG_WIDTH;
+      return begin + badgeWidth > widest - BAG_WIDTH ? begin - BAG_WIDTH + 8 : widest - BAG_WIDTH;
     }, 1);
     nodes.bag.classList.toggle("win-full", read > 0);
-    nodes.bag.lastChild.textContent = String(read);
-    nodes.bag.firstChild.style.transform = tip > 0 ? `rotate(${150 * tip}deg)` : "";
+    nodes.bag.children[1].textContent = String(read);
+    const pouring = poured > 0 && poured < 1;
+    nodes.bag.firstChild.style.transform = pouring ? `rotate(${135 * Math.min(1, 4 * poured, 6 * (1 - poured))}deg)` : "";
+    nodes.bag.firstChild.style.fillOpacity = pouring ? 1 - poured : "";
+    [...nodes.bag.lastChild.children].forEach((drop, i) => { // they fall one after the other
+      const fallen = 1.6 * poured - 0.2 - 0.12 * i;
+      drop.style.opacity = pouring && fallen > 0 && fallen < 1 ? 1 - fallen : 0;
+      drop.style.transform = `translate(${3 * i - 4}px, ${30 * Math.max(0, fallen) ** 2}px)`;
+    });
     put(nodes.edge, parts.at(-1), ({ right }) => right * layout.cell, HEAD - 2);
   };
   const paint = (next) => {
@@ -316,14 +332,58 @@ export function legendPanel({ t }) {
     bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), bag),
     target: element("span", { class: "win-legend-item" }, sample("win-target"), t("legend_target")),
     read: element("span", { class: "win-legend-item" }, sample("win-before"), t("legend_read")),
+    again: element("span", { class: "win-legend-item" }, sample("win-twice"), t("legend_again")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
   };
-  const node = element("div", { class: "win-legend" }, element("span", {}, t("hint")), ...Object.values(items));
+  const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = ({ epoch, k, carries, isLast, isText }) => {
     bag.textContent = t(isText ? "legend_bag_text" : "legend_bag_numbers");
     items.bag.hidden = items.target.hidden = epoch.length === 0;
-    items.read.hidden = carries || k <= 0;
+    items.read.hidden = items.again.hidden = carries || k <= 0;
     items.never.hidden = !isLast || epoch.length === 0;
+  };
+  return { node, draw };
+}
+
+/** The whole text as a strip for each order, at the same minibatch: what has been read, what twice, at the end what never. */
+export function mapPanel({ t, signal, onOrder }) {
+  const strips = Object.fromEntries(["sequential", "random"].map((order) => {
+    const button = buttonControl({ label: t(`order_${order}`), signal, onPress: () => onOrder(order) });
+    const picture = svg("svg", { class: "win-strip", preserveAspectRatio: "none", role: "img" });
+    const never = element("div", { class: "win-layer" });
+    const words = element("span", { class: "win-count" });
+    const node = element("div", { class: "win-order" }, button, element("div", { class: "win-map" },
+      element("div", { class: "win-strip-box" }, picture, never), words));
+    return [order, { button, picture, never, words, node }];
+  }));
+  const node = element("div", { class: "win-orders", role: "group", "aria-label": t("reading") },
+    strips.sequential.node, strips.random.node);
+  const boxes = (list) => list.map(([from, to]) => `M${from} 0h${to - from}v1h${from - to}z`).join("");
+  const draw = ({ tokens, orders, k, num_steps, carries }) => {
+    const pairs = Math.max(0, tokens.length - 1);
+    for (const [order, { button, picture, never, words, node: strip }] of Object.entries(strips)) {
+      const epoch = orders[order];
+      const count = Math.min(k + 1, epoch.length);
+      const { rows, again, read } = coverage(tokens.length, epoch, num_steps, count);
+      const isOver = count > 0 && count === epoch.length;
+      const isChosen = (order === "sequential") === carries;
+      button.setAttribute("aria-pressed", String(isChosen));
+      strip.classList.toggle("win-other", !isChosen);
+      picture.setAttribute("viewBox", `0 0 ${Math.max(1, pairs)} 1`);
+      picture.replaceChildren(
+        ...rows.map((list, row) => svg("path", { class: `win-done ${rowClass(row)}`, d: boxes(list) })),
+        svg("path", { class: "win-again", d: boxes(again) }),
+        ...(isChosen ? rows.map((list, row) => svg("path", { class: `win-shown ${rowClass(row)}`, d: boxes(list.slice(-1)) })) : []),
+      );
+      never.replaceChildren(...(isOver ? stretches(pairs, epoch, num_steps, { read: false }) : []).map(([from, to]) => {
+        const box = element("span", { class: "win-never" });
+        box.style.left = `${(100 * from) / pairs}%`;
+        box.style.width = `${(100 * (to - from)) / pairs}%`;
+        return box;
+      }));
+      words.textContent = t(isOver ? "map_over" : "map_read", { read, pairs, never: pairs - read });
+      picture.setAttribute("aria-label", t("map", { order: t(`order_${order}`), read: words.textContent }));
+    }
   };
   return { node, draw };
 }
