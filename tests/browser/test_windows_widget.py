@@ -92,7 +92,7 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         along = widget.get_by_role("slider", name="minibatch 1 of 11")
         along.press("ArrowRight")
         check(widget, Windows(minibatch=2))
-        expect(now).to_contain_text("2 of 11: each row goes on where it stopped, row 0 at 10, and keeps its bag.")
+        expect(now).to_contain_text("2 of 11: row 0 goes on at 10. Each row keeps its bag.")
         expect(widget.locator(".win-bag")).to_have_text(["10", "10"])
         goes_on = [f"goes on from row {row} of minibatch 1" for row in (0, 1)]
         expect(widget.locator(".win-state")).to_have_text(goes_on)

@@ -126,8 +126,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
+    const hasRoom = (name) => name === "X" && width > 500 && shown.num_hiddens > 2; // it may be wider than its block
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
-      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * layout.unit < CAPTION ? "" : ` ${t(`is_${name}`)}`);
+      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * layout.unit >= CAPTION || hasRoom(name) ? ` ${t(`is_${name}`)}` : "");
     }
     place();
     if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");

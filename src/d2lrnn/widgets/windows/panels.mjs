@@ -177,7 +177,7 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       const begin = parts[0] && parts[0].line === line ? badgeAt(parts[0]) : -Infinity;
       const x = bag < start ? left * layout.cell : Math.max(left * layout.cell, begin + badgeWidth);
       if (x <= widest - BAG_WIDTH) return x;
-      return begin + badgeWidth > widest - BAG_WIDTH ? begin - BAG_WIDTH + 8 : widest - BAG_WIDTH;
+      return begin + badgeWidth > widest - BAG_WIDTH ? begin - BAG_WIDTH : widest - BAG_WIDTH;
     }, 1);
     nodes.bag.classList.toggle("win-full", read > 0);
     nodes.bag.children[1].textContent = String(read);
