@@ -15,9 +15,10 @@ import torch
 import traitlets as t
 
 import d2lrnn as d
+from d2lrnn.ops.corpus import CorpusError
 from d2lrnn.widgets import TrainingLab
 from d2lrnn.widgets.training_lab.ngrams import rivals
-from d2lrnn.widgets.training_lab.run import Trace, score_windows
+from d2lrnn.widgets.training_lab.run import Trace, _known_words, score_windows
 
 
 @pytest.fixture
@@ -95,6 +96,7 @@ def test_a_report_has_what_the_stage_shows(lab: TrainingLab) -> None:
     H, _ = lab.model.rnn(lab.model.encode_inputs(torch.tensor([ids])))
     torch.testing.assert_close(states.float() / 127, H[:, 0].detach(), atol=0.01, rtol=0)
     assert len("".join(piece for piece, _ in report["written"])) == 60, "what it writes now"
+    assert report["writtenAt"] == 20
     assert report["norms"]["xs"][-1] == report["tokens"] and report["longest"] == max(report["norms"]["ys"])
 
 
@@ -118,6 +120,7 @@ def test_a_storys_run_ends_by_itself_and_its_cat_is_seen(lab: TrainingLab) -> No
     assert (lab.report["steps"], lab.report["ended"]) == (60, "until")
     norms = dict(zip(lab.report["norms"]["xs"], lab.report["norms"]["ys"]))
     assert lab.report["catNorm"] == norms[40 * 32] > 2 * norms[39 * 32]
+    assert lab.report["catAt"] == 40 * 32
     command(lab, "begin", cat=0, until=0)
     assert lab.report["steps"] == 0 and lab.report["ended"] is None
 
@@ -229,7 +232,7 @@ def test_a_corpus_of_the_readers_own_is_not_counted_before_anything_appears(
     lab: TrainingLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d2lrnn.widgets.training_lab.rivals", lambda text: pytest.fail("it counts"))
-    assert "any letter alike" in lab.static_html()
+    assert "guessing" in lab.static_html()
     command(lab, "begin")
     assert lab.report["levels"] == []
 
@@ -238,6 +241,25 @@ def test_a_corpus_of_the_readers_own_is_not_counted_before_anything_appears(
 def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(t.TraitError):
         TrainingLab(**wrong)
+
+
+def test_a_lab_that_could_not_be_made_goes_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trouble: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", trouble.append)
+    with pytest.raises(CorpusError):
+        TrainingLab(tmp_path / "no such text.txt")
+    gc.collect()
+    assert trouble == []
+
+
+def test_words_are_counted_at_set_ages_and_a_chapters_number_is_none(tmp_path: Path) -> None:
+    assert _known_words("ii the tide and the am am once") == {"am", "once", "the", "tide"}
+    lab = TrainingLab(num_hiddens=8, batch_size=4)
+    lab.train(steps=21)
+    assert lab.report["counted"]["steps"] == 20
+    lab.close()
 
 
 def test_no_steps_are_an_error(lab: TrainingLab) -> None:

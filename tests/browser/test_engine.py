@@ -56,7 +56,7 @@ def train(page: Page, address: str) -> float:
     page.goto(f"{address}/page.html")
     lab = page.locator('.d2lrnn-widget[data-ready="1"]')
     lab.get_by_role("button", name="Start", exact=True).click()
-    lab.get_by_role("button", name="flat out").click()
+    lab.get_by_role("button", name="fast", exact=True).click()
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value')?.textContent) < 12")
     lab.get_by_role("button", name="Pause", exact=True).click()
     expect(page.locator(".lab")).to_have_attribute("data-status", "paused")

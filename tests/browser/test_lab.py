@@ -373,7 +373,7 @@ def test_the_training_lab_trains_with_torch(chapters: tuple[Page, Kernel]) -> No
     assert 20 < start < 40 and updates(lab) == 0
     assert kernel.value(TRAINS) == []
 
-    lab.get_by_role("button", name="flat out").click()
+    lab.get_by_role("button", name="fast", exact=True).click()
     lab.get_by_role("button", name="Start", exact=True).click()
     device = kernel.value("str(__import__('d2lrnn').describe_device(w.model.device))")
     drawn = set()
@@ -410,7 +410,7 @@ def test_it_learns_a_text_that_the_reader_names_and_stops_when_the_notebook_is_c
     lab.get_by_role("button", name="normal").click()
     lab.get_by_role("button", name="Start", exact=True).click()
     lab.locator(".lab-now-value").wait_for(state="attached", timeout=KERNEL_MS)
-    waited_for(page, lambda: perplexity(lab) < 2 and "tide at" in lab.locator(".lab-diary").inner_text())
+    waited_for(page, lambda: perplexity(lab) < 2 and "tide at" in lab.locator(".lab-writes").inner_text())
     lab.get_by_role("button", name="slow").click()  # at a quicker pace it would soon be at its end
     kernel.wait_for("w.speed == 'slow'")
     assert kernel.value(TRAINS) == ["d2lrnn training lab"]

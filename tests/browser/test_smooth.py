@@ -87,7 +87,7 @@ def test_training_leaves_the_page_free(browser: Browser, opened: tuple[Page, Rec
     show(page, tmp_path, "TrainingLab")
     page.wait_for_function("() => lab.reports > 0")
     with traced(browser, page) as trace:
-        page.get_by_role("button", name="flat out").click()
+        page.get_by_role("button", name="fast", exact=True).click()
         page.get_by_role("button", name="Start", exact=True).click()
         page.wait_for_function("() => lab.reports > 15 && lab.last.steps > 50")
         wall_ms = page.evaluate("() => performance.now() - performance.getEntriesByName('trace: begin')[0].startTime")

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {
-  axes, bestOf, heat, inspectText, isLost, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, priceOf, scales, standing,
+  axes, bestOf, changed, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  powerName, priceOf, scales, standing, unitLetters,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 
 const LEVELS = [27, 15.91, 8.85, 5.41, 3.98, 3.63].map((perplexity, order) => ({ order, perplexity }));
@@ -28,6 +28,38 @@ test("a run is lost when it is far worse than it was", () => {
   assert.equal(isLost(report([27, 8, 30])), true);
   assert.equal(isLost(report([27, 8, Infinity])), true);
   assert.equal(bestOf({ ys: [27, Infinity, 8] }), 8);
+});
+
+test("a run memorises its text when the rest has been getting worse for long, and its own part has not", () => {
+  const run = (train, heldout) => ({
+    train: { xs: [1, 2, 4, 8], ys: train }, heldout: { xs: [1, 2, 4, 8], ys: heldout }, perplexity: heldout.at(-1), tokens: 8, steps: 9,
+  });
+  assert.equal(isMemorising(run([20, 12, 6, 3], [20, 10, 11, 12.5])), true);
+  assert.equal(isMemorising(run([20, 12, 9, 8.5], [20, 10, 9.5, 9.4])), false, "it learns");
+  assert.equal(isMemorising(run([20, 12, 9, 8.5], [20, 10, 9.5, 10.2])), false, "it is no worse than it was, to speak of");
+  assert.equal(isMemorising(run([20, 9, 8, 10], [20, 9, 8, 1e7])), false, "it was thrown off, and its own part knows it");
+  assert.equal(isMemorising({ ...run([20, 9, 8, 8], [20, 9, 8, 1e7]), tokens: 4.1 }), false, "it was thrown off just now");
+  assert.equal(isMemorising({ train: { xs: [], ys: [] }, heldout: { xs: [0], ys: [27] }, perplexity: 27, tokens: 0 }), false);
+});
+
+test("settings that are not as they were given are named in order", () => {
+  const given = { num_steps: 32, clip: 1, carry: true };
+  assert.deepEqual(changed({ num_steps: 1, clip: 1, carry: false }, given, ["num_steps", "clip", "carry"]), ["num_steps", "carry"]);
+  assert.deepEqual(changed(given, given, ["num_steps", "clip"]), []);
+});
+
+test("with an end in sight the axis along is linear: a cat in the middle stands in the middle", () => {
+  const found = axes({ tokens: 5, perUpdate: 512, curves: [], levels: LEVELS, until: 512 * 600 });
+  const { x } = scales(found, { left: 0, right: 100, top: 0, bottom: 50 });
+  assert.ok(Math.abs(x(512 * 300) - 50) < 1e-9 && x(0) === 0);
+  assert.ok(found.x.ticks.length > 2 && found.x.ticks.every((tick) => tick <= 512 * 600));
+});
+
+test("a unit is told by the letters after which it is highest and lowest", () => {
+  const sentence = [..."abcdabcdz"];
+  const values = { a: 100, b: -100, c: 20, d: 5, z: 127 };
+  const states = Int8Array.from(sentence.flatMap((letter) => [0, values[letter]]));
+  assert.deepEqual(unitLetters({ sentence, states }, 1), { highest: ["a", "c"], lowest: ["b", "d"] }, "a letter that stands there once says little");
 });
 
 test("both axes are logarithmic, hold what is drawn, and stay put while a run goes on", () => {
@@ -63,10 +95,12 @@ test("powers of ten are named shortly, and ticks along are as few as there is ro
 test("letters of earlier runs stay in the box, apart, and clear of what is there", () => {
   const box = { left: 0, right: 300, top: 0, bottom: 200 };
   const taken = [{ left: 254, right: 300, top: 90, bottom: 108 }];
-  const places = letterPlaces([{ x: 290, y: 100 }, { x: 290, y: 100 }, { x: 288, y: -5 }, { x: 3, y: 199 }], box, taken);
-  for (const { x, y } of places) assert.ok(x >= 7 && x <= 293 && y >= 7 && y <= 193, `${x}, ${y}`);
-  places.forEach((a, i) => places.slice(i + 1).forEach((b) => assert.ok(Math.abs(a.x - b.x) >= 14 || Math.abs(a.y - b.y) >= 14)));
-  for (const { x, y } of places) assert.ok(x + 7 <= 254 || y + 7 <= 90 || y - 7 >= 108);
+  const level = (y) => Array.from({ length: 30 }, (_, i) => ({ x: 10 * i, y }));
+  const places = letterPlaces([level(100), level(100), level(-5), level(199)], box, taken);
+  for (const { x, y } of places) assert.ok(x >= 8 && x <= 292 && y >= 8 && y <= 192, `${x}, ${y}`);
+  places.forEach((a, i) => places.slice(i + 1).forEach((b) => assert.ok(Math.abs(a.x - b.x) >= 16 || Math.abs(a.y - b.y) >= 16)));
+  for (const { x, y } of places) assert.ok(x + 8 <= 254 || y + 8 <= 90 || y - 8 >= 108);
+  assert.deepEqual(places.map(({ y }) => y), [100, 100, 8, 192], "on their curves, but for the edge");
 });
 
 test("the dearest price is told as such", () => {

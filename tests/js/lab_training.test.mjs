@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { countNgrams, createModel, initialise, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  countReal, createTrace, createTraining, lanes, markReal, prepareText, rivals, sentenceIds, windowScorer,
+  countReal, createTrace, createTraining, knownWords, lanes, markReal, prepareText, rivals, sentenceIds, windowScorer,
 } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import LAB from "../../src/d2lrnn/widgets/training_lab/rules.json" with { type: "json" };
 import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
@@ -172,6 +172,33 @@ test("a line of the diary says which of its words are real", () => {
   const words = new Set(["a", "tide", "meer"]);
   assert.deepEqual(markReal("tidx a tide, Meer", words).filter(([, isReal]) => isReal).map(([piece]) => piece), ["tide", "Meer"]);
   assert.deepEqual(markReal("", words), []);
+});
+
+test("a short word that the text has but once is none: it may be a chapter's number", () => {
+  assert.deepEqual([...knownWords("ii the tide and the am am once")].sort(), ["am", "once", "the", "tide"]);
+});
+
+test("its words are counted at the same ages in every run, however often it is scored", () => {
+  const text = prepareText(Array.from({ length: 400 }, (_, i) => `the ${["tide", "boat", "gull"][i % 3]} number${String.fromCharCode(97 + i % 26, 97 + i % 7)} comes`).join(" "));
+  const counts = (isWatched) => {
+    const training = createTraining(text, SETTINGS);
+    const found = [];
+    for (let i = 0; i < 60; i += 1) {
+      training.step();
+      if (isWatched) training.evaluate();
+      if (training.report.counted) found.push({ ...training.report.counted });
+    }
+    return found;
+  };
+  assert.equal(counts(false)[0].steps, LAB.looks.first);
+  assert.deepEqual(counts(true), counts(false));
+});
+
+test("the thin curve is a mean of late steps, and does not lag behind by more than a fifth of the run", () => {
+  const { ys } = run({}, 1).report.train.points();
+  const many = run({}, 40).report;
+  assert.equal(ys.length, 1);
+  assert.ok(many.train.last < 1.15 * many.heldout.last, `${many.train.last}, ${many.heldout.last}`);
 });
 
 test("a word counts as real if the text has it", () => {

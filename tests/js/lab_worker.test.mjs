@@ -54,6 +54,7 @@ test("a fresh run is reported at once: nothing read, the levels to beat, a first
   assert.deepEqual([perplexity, diary.length, diary[0].age, diary[0].pieces.flat().filter((piece) => piece.length).join("").length], [heldout.ys[0], 1, 0, 60]);
   assert.deepEqual([nats.length, top.length, states.length], [sentence.length - 1, sentence.length - 1, 16 * sentence.length]);
   assert.equal(last().written.map(([piece]) => piece).join("").length, 60, "what it writes now");
+  assert.equal(last().writtenAt, 0);
   assert.equal(turns, 0, "it waits for the reader");
 });
 
@@ -142,7 +143,8 @@ test("the cat comes at its update: scored before and after it, its gradient is k
   send("begin", { settings, until: 200, cat: 150 });
   send("go");
   takeTurnsUntil(() => last().status === "ended");
-  const { heldout, norms, catNorm } = last();
+  const { heldout, norms, catNorm, catAt } = last();
+  assert.equal(catAt, 32 * 150);
   assert.ok(heldout.xs.filter((x) => x >= 32 * 149 && x < 32 * 160).length >= 3);
   assert.ok(norms.ys.includes(catNorm) && catNorm > 1);
 });
@@ -165,6 +167,20 @@ test("slow is slow at first and quicker with age; flat out is as fast as it goes
   takeTurns(5);
   send("pause");
   assert.ok(last().steps > 50, `${last().steps}`);
+});
+
+test("around a story's cat every update can be seen, but where the reader wants it fast", () => {
+  const begin = (speed) => {
+    send("begin", { settings: SETTINGS, cat: 25, until: 2000, speed });
+    send("go");
+    const start = performance.now();
+    while (performance.now() - start < 1500 && turns === 1 && last().status !== "ended") takeTurns(1);
+    send("pause");
+    return last().steps;
+  };
+  const paced = begin("normal");
+  assert.ok(paced >= 15 && paced < 40, `${paced}`);
+  assert.ok(begin("flat") > 60);
 });
 
 test("a text of the reader's own is split, counted and learned, in any alphabet", () => {

@@ -2,8 +2,8 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { bestOf, isLost, OUTCOMES, standing } from "./maths.mjs";
-import { characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel } from "./panels.mjs";
+import { bestOf, changed, isLost, isMemorising, OUTCOMES, standing } from "./maths.mjs";
+import { characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
@@ -11,12 +11,14 @@ import { storiesPanel } from "./stories.mjs";
 import { textPanel } from "./text.mjs";
 
 const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" && name !== "story");
+/** Settings that stand in the fold, in the order of their words. */
+const FOLDED = SETTINGS.filter((name) => name !== "cell" && name !== "num_hiddens");
 /** Settings that a run can take over while it goes on; a change of any other starts it again. */
 const LIGHT = ["learning_rate", "clip", "optimizer"];
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
-const MEASURED = { cell: "tanh", num_hiddens: 64 }; // from here a GRU is better: tests/js/lab_training.test.mjs
+const ONE_COLUMN = 608; // pixels; below, the stage has one column (style.css)
 
 const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
@@ -29,6 +31,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let ghosts = [];
   let flash = null;
   let beatenOrder = -1;
+  let isTold = false; // whether the settings are a story's
   let isSeen = true; // whether any of the figure is on the screen
   let order = { cat: 0, until: 0 }; // what the run at hand was begun with
   let orderedSettings = null;
@@ -44,7 +47,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   // ---- panels ----
   const now = nowLine();
   now.set(t("now_waiting"));
-  const main = buttonControl({ label: t("start"), class: "d2lrnn-button lab-main", signal, onPress: () => (wish ? pause() : go()) });
+  const main = buttonControl({ label: t("start"), class: "d2lrnn-button lab-main", signal, onPress: () => (wish ? pause() : start()) });
   const speeds = SPEC.controls.speed.choices.map((name) =>
     buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => commit({ speed: name }) }));
   const ownButton = buttonControl({
@@ -55,20 +58,22 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     text.node.hidden = !isShown;
     ownButton.setAttribute("aria-expanded", String(isShown));
   }
-  const better = buttonControl({ label: t("try_gru"), class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => commit({ cell: "gru" }) });
+  const better = buttonControl({ label: t("try_gru"), class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => change({ cell: "gru" }) });
+  const undo = buttonControl({ label: "", class: "d2lrnn-button lab-undo", hidden: true, signal, onPress: () => change(pick(model.get("author_state"), FOLDED)) });
   const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
   const text = textPanel({ t, signal, onReset, say, onText: learn });
   const reading = readingPanel({ t, signal, onReset });
+  const writing = writingPanel({ t, count: counter });
   const curve = curvePanel({ t, signal });
   const norms = normPanel({ t, signal });
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
-  network.knobs.append(ownButton);
+  network.knobs.append(ownButton, undo);
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
-  const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: (i) => commit({ story: i + 1 }) });
+  const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
   const foot = footRow({ t, reset: () => { pause(); reset(); }, link, say, signal });
   const shareButton = buttonControl({ label: t("share"), disabled: true, signal, onPress: share });
   const saved = element("span", { class: "d2lrnn-told" });
@@ -77,13 +82,13 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     "div", { class: "d2lrnn-shape lab" },
     now.node,
     element("div", { class: "lab-bar" }, main,
-      element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better, counter),
-    trouble, network.knobs, text.node, stories.node, reading.node,
+      element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
+    trouble, reading.node, writing.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" },
-        element("p", { class: "lab-head" }, t("curve"), " ", element("span", { class: "lab-note" }, t("curve_thin"))), curve.node, element("p", { class: "lab-note" }, t("ngram")), norms.node, ghostList),
-      diary.node),
-    more, foot,
+        element("p", { class: "lab-head" }, t("curve"), " ", element("span", { class: "lab-note" }, t("curve_thin"))), curve.node, element("p", { class: "lab-note" }, t("ngram")), ghostList),
+      norms.node, diary.node),
+    stories.node, network.knobs, text.node, element("div", { class: "lab-end" }, more, foot),
   );
   el.append(body);
 
@@ -105,12 +110,24 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   };
   const engine = isTorch ? createKernelEngine(model, onReport) : createPageEngine(model.get("text"), onReport, onError);
 
+  const changes = (values) => changed(values, model.get("author_state"), FOLDED)
+    .map((name) => {
+      if (name === "clip" && values.clip === 0) return t("clip_none");
+      if (name === "carry") return t(`changed_carry_${values.carry ? "yes" : "no"}`);
+      return t(`changed_${name}`, { value: name === "optimizer" ? t(`optimizer_${values.optimizer}`) : values[name] });
+    });
+
   const isFree = () => isTorch || (!document.hidden && isSeen);
   function go() {
     if (report?.status === "diverged" || report?.status === "ended") restart();
     wish = true;
     if (isFree()) engine.go();
     showBar();
+  }
+  function start() {
+    if (text.learnWaiting(own)) return; // a text that a reader has brought is what is meant
+    showText(false);
+    go();
   }
   function pause() {
     wish = false;
@@ -137,25 +154,52 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     stories.leave();
     begin(fresh);
   }
+  /** What a reader sets. A story's other settings go with the story. */
   function change(values) {
-    commit(values);
+    const isOther = "cell" in values || "num_hiddens" in values;
+    const before = isTold && isOther ? pick(model.get("author_state"), SETTINGS) : {};
+    if (isOther) isTold = false;
+    commit({ ...before, ...values });
   }
   function learn(chosen) {
     ghosts = [];
     if (report) report.steps = 0; // a run on another text is no rival of this one
     own = chosen;
     showText(false);
-    restart();
-    go();
+    wish = false;
+    const fresh = isTold ? pick(model.get("author_state"), SETTINGS) : settings;
+    isTold = false;
+    settings = fresh; // so that the traits' change does not start yet another run
+    commit(fresh);
+    restart(fresh);
+    wish = true;
+    if (isFree()) engine.go();
+    showBar();
   }
-  function runStory(step, phase) {
-    const values = { ...step.state, ...(phase > 0 ? step.then : {}) };
+  /** The network of a story as its question finds it: nothing read. */
+  function prepareStory(step, phase, more_ = {}) {
+    const values = { ...step.state, ...(phase > 0 ? step.then : {}), ...more_ };
     if (own !== null && report) report.steps = 0;
     if (own !== null) ghosts = [];
     own = null; // a story is told with the book's own text
+    isTold = true;
+    showText(false);
     settings = pick(values, SETTINGS); // so that the traits' change does not start yet another run
     commit(values);
     begin(settings, { cat: step.cat, until: step.until, speed: values.speed });
+  }
+  function openStory(i) {
+    if (i < 0) {
+      commit({ story: 0 });
+      return;
+    }
+    if (wish) pause();
+    stories.leave();
+    prepareStory(SPEC.steps[i], 0, { story: i + 1 });
+    showBar();
+  }
+  function runStory(step, phase) {
+    prepareStory(step, phase);
     wish = true;
     if (isFree()) engine.go();
     showBar();
@@ -163,8 +207,12 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function outcome(i, reports) {
     return OUTCOMES[i](reports, reports.at(-1).levels, beatenName, SPEC.steps[i].cat);
   }
-  function countWords(i, { counted }) {
-    return SPEC.steps[i].tells && counted?.words > 0 ? t(`step_${i + 1}_count`, counted) : "";
+  /** How far a story is. */
+  function countWords(i, { counted, steps, catNorm }) {
+    const { tells, cat } = SPEC.steps[i];
+    if (tells) return counted?.words > 0 ? t(`step_${i + 1}_count`, counted) : "";
+    if (!cat || settings.clip > 0) return "";
+    return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: value(catNorm) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat });
   }
   async function share() {
     if (report === null || report.steps === 0) return;
@@ -216,31 +264,31 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     else counter.textContent = t("count", counts);
   }
 
-  /** Whether a run like the first one has come to its end. */
+  /** Whether a run like the first one has come to its end: there a GRU is better (tests/js/lab_training.test.mjs). */
   function isWorthGru() {
-    return report?.ended === "plateau" && own === null && !isTorch && Object.entries(MEASURED).every(([name, known]) => settings[name] === known);
+    const first = Object.fromEntries(SETTINGS.map((name) => [name, SPEC.controls[name].default]));
+    return report?.ended === "plateau" && own === null && !isTorch && changed(settings, first, SETTINGS.filter((name) => name !== "seed")).length === 0;
   }
 
   function sentence() {
     const { steps, perplexity, levels, status, ended } = report;
     const values = { steps: formatNumber(steps, 0), perplexity: value(perplexity) };
     if (status === "diverged") return emphasised(t.raw("now_diverged"), values);
-    if (steps === 0) return emphasised(t.raw("now_fresh"), values);
+    if (steps === 0) return emphasised(t.raw("now_fresh"), { ...values, letters: formatNumber(perplexity, 0) });
+    const onItsText = value(report.train.ys.at(-1) ?? NaN);
+    if (isMemorising(report)) return emphasised(t.raw("now_memorises"), { ...values, train: onItsText });
     if (isLost(report)) return emphasised(t.raw("now_lost"), { ...values, best: value(bestOf(report.heldout)) });
     const { beaten, next } = standing(perplexity, levels);
     const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
-    const key = beaten === null ? "now_none" : next === null ? "now_all" : "now_better";
-    if (ended === "plateau" && beaten && next) return emphasised(t.raw("now_ended"), { ...values, ...names });
-    const end = ended === "plateau" || ended === "most" ? [` ${t(`ended_${ended}`)}`] : [];
-    return [...emphasised(t.raw(key), { ...values, ...names }), ...end];
+    if (!beaten && !next) return emphasised(t.raw("now_plain"), values);
+    const key = beaten === null ? "none" : next === null ? "all" : "better";
+    const end = status === "ended" && ended === "plateau" ? [` ${t("ended_plateau")}`] : [];
+    return [...emphasised(t.raw(status === "ended" ? `end_${key}` : `now_${key}`), { ...values, ...names }), ...end];
   }
 
   function showGhosts() {
     ghosts = ghosts.map((ghost, i) => ({ ...ghost, place: i + 1, letter: "ABC"[i] }));
-    const described = ({ settings: s }) => [
-      t(`cell_${s.cell}`), `${s.num_hiddens} × ${s.num_steps} × ${s.batch_size}`, `${t(`optimizer_${s.optimizer}`)} ${s.learning_rate}`,
-      s.clip ? t("clip_level", { clip: s.clip }) : t("clip_none"),
-    ].join(", ");
+    const described = ({ settings: s }) => [t(`cell_${s.cell}`), t("units", { units: s.num_hiddens }), ...changes(s)].join(", ");
     ghostList.hidden = ghosts.length === 0;
     ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
       label: t("ghost_label", { letter: ghost.letter, settings: described(ghost), perplexity: value(ghost.perplexity) }), signal,
@@ -264,11 +312,17 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
     now.set(...sentence());
-    reading.draw(report);
+    reading.draw({ ...report, forgets: settings.num_steps === 1 && !settings.carry });
+    writing.draw(report);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
-    curve.draw({ report: shown, ghosts, flash, now: performance.now() });
-    norms.draw({ report, clip: settings.clip }, order.cat > 0 || more.open);
+    const hasNorms = order.cat > 0 || more.open;
+    const isOneColumn = body.clientWidth < ONE_COLUMN;
+    diary.node.classList.toggle("lab-aside", order.cat > 0);
+    const until = order.cat > 0 ? order.until * report.perUpdate : 0;
+    const catAt = report.catAt || order.cat * report.perUpdate;
+    curve.draw({ report: shown, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms && isOneColumn });
+    norms.draw({ report, clip: settings.clip, until, catAt, isLow: isOneColumn }, hasNorms);
     diary.draw(report);
     showBar();
     if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
@@ -277,6 +331,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   onReset(() => {
     wish = false;
+    isTold = false;
     own = null;
     ghosts = [];
     if (report) report.steps = 0;
@@ -292,6 +347,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const draw = (values) => {
     const fresh = pick(values, SETTINGS);
     network.draw(values);
+    const others = changes(values);
+    undo.hidden = others.length === 0;
+    undo.textContent = t("undo", { changes: others.join(", ") });
     stories.show(values.story - 1);
     for (const button of speeds) button.setAttribute("aria-pressed", String(button.dataset.speed === values.speed));
     engine.pace(values.speed);

@@ -26,12 +26,19 @@ export function prepareText(text) {
   const index = new Map(vocab.map((character, i) => [character, i]));
   const ids = Int32Array.from(text, (character) => index.get(character));
   const numTrain = ids.length - roundHalfEven(ids.length * HELDOUT_SHARE);
-  return { vocab, trainIds: ids.subarray(0, numTrain), heldoutIds: ids.subarray(numTrain), words: new Set(wordsOf(text)) };
+  return { vocab, trainIds: ids.subarray(0, numTrain), heldoutIds: ids.subarray(numTrain), words: knownWords(text) };
 }
 
 /** The words of a text. */
 function wordsOf(text) {
   return text.toLowerCase().split(/[^\p{L}\p{M}]+/u).filter(Boolean);
+}
+
+/** The words that count as real: a short one that stands in the text but once may be a chapter's number. */
+export function knownWords(text) {
+  const counts = new Map();
+  for (const word of wordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return new Set([...counts.keys()].filter((word) => word.length > LAB.word || counts.get(word) > 1));
 }
 
 /** A text in pieces, [piece, whether it is one of the `words`]; a letter alone proves nothing. */
@@ -182,15 +189,16 @@ export function createTraining(text, settings, kernels = PLAIN) {
   const prefix = trainIds.subarray(0, 4);
   let window = 0;
   let cat = false; // whether it is on the keyboard
-  let smooth = 0; // mean nats of late steps, each counting 3% less than the one after it
-  let weight = 0;
+  let smooth = 0; // mean nats of late steps: of some fifth of all, and of some thirty at most
+  let nextLook = LAB.looks.first; // when its words are counted next: at the same ages in every run
   const report = {
     steps: 0, tokens: 0, status: "running", batchSize, train: createTrace(), norms: createTrace(), heldout: createTrace(),
     longest: 0, // length of the longest gradient
     catNorm: 0, // and of the cat's
+    catAt: 0, // how many characters were read with the cat's, 0 before it came
     diary: [],
-    counted: null, // of the words that it wrote last how many were real: { real, words }
-    spelled: null, // the same with its age, when it could spell for the first time
+    counted: null, // of the words that it wrote last how many were real: { steps, real, words }
+    spelled: null, // the same, when it could spell for the first time
   };
 
   /** One update; false once the numbers are lost. */
@@ -222,23 +230,28 @@ export function createTraining(text, settings, kernels = PLAIN) {
     report.steps += 1;
     report.tokens += batchSize * numSteps;
     report.longest = Math.max(report.longest, norm);
-    if (isCats) report.catNorm = norm;
-    smooth = 0.97 * smooth + 0.03 * loss;
-    weight = 0.97 * weight + 0.03;
-    report.train.add(report.tokens, Math.exp(smooth / weight));
+    if (isCats) [report.catNorm, report.catAt] = [norm, report.tokens];
+    smooth += Math.max(0.03, Math.min(1, 5 / report.steps)) * (loss - smooth);
+    report.train.add(report.tokens, Math.exp(smooth));
     report.norms.add(report.tokens, norm);
+    if (report.steps === nextLook) {
+      nextLook = Math.ceil(LAB.looks.factor * nextLook);
+      lookAtWords();
+    }
     return true;
+  }
+
+  /** Count the real words on a page that it writes, until it can spell. */
+  function lookAtWords() {
+    if (report.spelled !== null || words.size <= 50) return;
+    report.counted = { steps: report.steps, ...countReal(write(LAB.sample), words) };
+    if (report.counted.words >= LAB.least_words && report.counted.real >= LAB.spelled * report.counted.words) report.spelled = { ...report.counted };
   }
 
   /** Score the held-out text and note it in the report. */
   function evaluate() {
     const { nats, numTokens } = score();
     report.heldout.add(report.tokens, Math.exp(nats / numTokens));
-    if (report.spelled === null && words.size > 50) {
-      report.counted = countReal(write(LAB.sample), words);
-      const { real, words: all } = report.counted;
-      if (all >= LAB.least_words && real >= LAB.spelled * all) report.spelled = { steps: report.steps, real, words: all };
-    }
   }
 
   /** `length` characters written by the model as it is now, after the text's first four; equal weights, equal text. */

@@ -9,9 +9,13 @@ const SLICE_MS = 30; // then the queue of messages is looked at
 const REPORT_MS = 90;
 const REST_MS = 15; // where the pace leaves nothing to do
 
+/** Whether a reader wants to see every update: around a story's cat. */
+const isWatched = (steps) => cat > 0 && speed !== "flat" && steps >= cat - LAB.cat.before && steps < cat + LAB.cat.after;
+
 /** Updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly. */
 function paceAt(steps) {
   if (speed === "flat") return Infinity;
+  if (isWatched(steps)) return LAB.cat.pace;
   const { least, of_age: ofAge, most } = LAB.paces[speed];
   return Math.min(most, Math.max(least, ofAge * steps));
 }
@@ -34,6 +38,7 @@ let busy = 0; // of computing updates
 let lastReport = 0;
 let lastSample = 0;
 let written = []; // what it writes now, in pieces
+let writtenAt = 0; // the update after which it wrote that
 let heldoutCost = 0; // seconds that scoring the held-out text takes
 let heldoutSeconds = 0; // in all
 let scoredTokens = 0; // when it was scored last
@@ -41,14 +46,15 @@ let best = { perplexity: Infinity, steps: 0 };
 
 /** Send what there is to show. */
 function tell() {
-  const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, diary, counted, spelled } = training.report;
+  const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, catAt, diary, counted, spelled } = training.report;
   lastReport = performance.now();
   if (!running || lastReport - lastSample > 1000 * LAB.sample_seconds) {
     written = training.sample();
+    writtenAt = steps;
     lastSample = lastReport;
   }
   self.postMessage({
-    run, steps, tokens, seconds, busy, batchSize, longest, catNorm, counted, spelled, written, levels, ended,
+    run, steps, tokens, seconds, busy, batchSize, longest, catNorm, catAt, counted, spelled, written, writtenAt, levels, ended,
     diary: [...diary],
     kernels: used.name,
     status: status === "diverged" ? status : ended ? "ended" : running ? "running" : "paused",
@@ -64,10 +70,9 @@ function evaluate() {
   training.evaluate();
   heldoutCost = (performance.now() - start) / 1000;
   heldoutSeconds += heldoutCost;
-  const { tokens, steps, heldout, spelled } = training.report;
+  const { tokens, steps, heldout } = training.report;
   scoredTokens = tokens;
   if (heldout.last < best.perplexity * (1 - LAB.gain)) best = { perplexity: heldout.last, steps };
-  if (spelled && spelled.seconds === undefined) spelled.seconds = seconds;
 }
 
 // The next slice comes by message: a timer that sets itself anew waits four milliseconds each time.
@@ -102,7 +107,8 @@ function update() {
     training.letCat();
   }
   if (!training.step()) return false;
-  const { steps, tokens } = report;
+  const { steps, tokens, spelled } = report;
+  if (spelled && spelled.seconds === undefined) spelled.seconds = seconds;
   const isAge = LAB.ages.includes(steps);
   const isNear = cat && steps >= cat && (steps < cat + 40 || steps % 5 === 0); // what the cat did is seen update by update
   // Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
@@ -124,7 +130,7 @@ function work() {
   let worked = false;
   while (good && due >= 1 && ended === null && performance.now() - start < SLICE_MS) {
     good = update();
-    due -= 1;
+    due = isWatched(training.report.steps) ? Math.min(due - 1, 1) : due - 1;
     worked = true;
     ended = end();
   }

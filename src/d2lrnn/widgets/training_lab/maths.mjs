@@ -1,6 +1,6 @@
 // What the lab's page computes: standings, axes, labels, colours, a reader's own text, what a story came to. No page here.
 import { formatNumber } from "../ui.mjs";
-import { powerTicks, scale, spreadLabels } from "../charts.mjs";
+import { linearTicks, powerTicks, scale, spreadLabels } from "../charts.mjs";
 
 // ---- the network's standing among its rivals ------------------------------------------------------------------------
 
@@ -20,12 +20,26 @@ export function isLost({ heldout, perplexity, steps }) {
   return steps > 0 && !(perplexity <= 2 * bestOf(heldout));
 }
 
+/** Whether a run learns its text by rote: still better on the part that it trains on, for long now worse on the rest. */
+export function isMemorising({ train, heldout, perplexity, tokens }) {
+  const best = bestOf(heldout);
+  const mine = train.ys.at(-1);
+  const isOld = heldout.xs[heldout.ys.indexOf(best)] < 0.8 * tokens; // what throws a run off does so at once
+  return isOld && perplexity > 1.1 * best && mine <= 1.1 * bestOf(train) && perplexity > 1.5 * mine;
+}
+
+/** The names of the settings that are not as they were given. */
+export const changed = (settings, given, names) => names.filter((name) => settings[name] !== given[name]);
+
 // ---- the chart ------------------------------------------------------------------------------------------------------
 
 const MOST_SHOWN = 400;
 
-/** Both axes of the chart, logarithmic: { x: { from, to, ticks }, y }, for curves and levels; at most `count` ticks along. */
-export function axes({ tokens, perUpdate, curves, levels, count = 7 }) {
+/**
+ * Both axes of the chart, logarithmic: { x: { from, to, ticks }, y }, for curves and levels; at most `count` ticks along.
+ * With `until`, the characters that a run will have read, the one along is linear.
+ */
+export function axes({ tokens, perUpdate, curves, levels, count = 7, until = 0 }) {
   const from = Math.max(1, perUpdate / 2); // the age 0 stands at the edge
   const to = 10 ** Math.max(6, Math.ceil(Math.log10(Math.max(tokens, 1)) - 1e-9));
   const values = [...curves.flatMap(({ ys }) => ys), ...levels.map((level) => level.perplexity)].filter(Number.isFinite);
@@ -35,7 +49,7 @@ export function axes({ tokens, perUpdate, curves, levels, count = 7 }) {
   const top = Math.min(1.15 * most, Math.max(MOST_SHOWN, 1.15 * (levels[0]?.perplexity ?? 0))); // beyond, a curve runs along the edge
   const plain = [1, 1.5, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000].filter((tick) => tick >= bottom && tick <= top);
   return {
-    x: { from, to, ticks: powerTicks(from, to, { count }) },
+    x: until ? { from: 0, to: until, ticks: linearTicks(until, count), isLinear: true } : { from, to, ticks: powerTicks(from, to, { count }) },
     y: { from: bottom, to: top, ticks: top > 1000 ? powerTicks(bottom, top, { count: 5 }) : plain },
   };
 }
@@ -58,19 +72,18 @@ export function powerName(value) {
   return `10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((digit) => RAISED[digit]).join("")}`;
 }
 
-const LETTER = 14; // the room of a run's letter, and how far it stands from its curve's end
+const LETTER = 16; // the room of a run's letter
 
 /**
- * Where the letters of earlier runs stand: near the ends of their curves, inside the box, and clear of each other and of
- * what is `taken`, rectangles { left, right, top, bottom }. [{ x, y }], the middles.
+ * Where the letters of earlier runs stand: on their curves, as near to the end as there is room, inside the box, clear of each
+ * other and of what is `taken`, rectangles { left, right, top, bottom }. `curves` are lists of { x, y }; [{ x, y }], the middles.
  */
-export function letterPlaces(ends, { left, right, top, bottom }, taken = []) {
+export function letterPlaces(curves, { left, right, top, bottom }, taken = []) {
   const boxes = [...taken];
-  return ends.map((end) => {
-    const tries = [[0, -1], [0, 1], [-1, -1], [-1, 1], [-2, -1], [-2, 1], [-3, -1], [-3, 1], [-4, -1], [-4, 1], [0, -2], [0, 2]].map(([a, b]) => ({
-      x: Math.min(right - LETTER / 2, Math.max(left + LETTER / 2, end.x + a * LETTER)),
-      y: Math.min(bottom - LETTER / 2, Math.max(top + LETTER / 2, end.y + b * LETTER)),
-    }));
+  return curves.map((curve) => {
+    const tries = curve.map(({ x, y }) => ({
+      x: Math.min(right - LETTER / 2, Math.max(left + LETTER / 2, x)), y: Math.min(bottom - LETTER / 2, Math.max(top + LETTER / 2, y)),
+    })).reverse();
     const boxOf = ({ x, y }) => ({ left: x - LETTER / 2, right: x + LETTER / 2, top: y - LETTER / 2, bottom: y + LETTER / 2 });
     const isFree = (at) => {
       const box = boxOf(at);
@@ -91,7 +104,7 @@ export function levelPlaces(levels, y, { top, bottom, gap = 15 }) {
 /** Maps of both axes onto a picture. */
 export function scales({ x, y }, { left, right, top, bottom }) {
   return {
-    x: scale([x.from, x.to], [left, right], { log: true }),
+    x: scale([x.from, x.to], [left, right], { log: !x.isLinear }),
     y: scale([y.from, y.to], [bottom, top], { log: true }),
   };
 }
@@ -111,6 +124,16 @@ export function lines(length, columns) {
   const count = Math.max(1, Math.ceil(length / Math.max(1, columns)));
   const each = Math.ceil(length / count);
   return Array.from({ length: count }, (_, i) => [i * each, Math.min(length, (i + 1) * each)]).filter(([a, b]) => b > a);
+}
+
+/** What a unit of the state tells of the letter just read: the letters after which it is highest and lowest, two of each. */
+export function unitLetters({ sentence, states }, unit) {
+  const units = states.length / sentence.length;
+  const values = new Map();
+  sentence.forEach((letter, i) => values.set(letter, [...(values.get(letter) ?? []), states[i * units + unit] / 127]));
+  const means = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b) / all.length]);
+  const order = means.sort((a, b) => b[1] - a[1]).map(([letter]) => letter);
+  return { highest: order.slice(0, 2), lowest: order.slice(-2).reverse() };
 }
 
 // ---- the reader's own text ------------------------------------------------------------------------------------------

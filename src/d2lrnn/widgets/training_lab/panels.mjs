@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, whenSeen } from "../shape.mjs";
-import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, priceOf, scales } from "./maths.mjs";
+import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, priceOf, scales, unitLetters } from "./maths.mjs";
 
 /** Redraw when the width of a node changes; `draw(width)`. */
 function onWidth(node, draw, signal) {
@@ -24,13 +24,17 @@ const PER_TICK = 84; // pixels that a number of characters needs along its axis
 
 const FIRST_CHOICE = 20;
 const READING_S = 3;
+const BEFORE = 8; // letters that are quoted before the chosen one
 const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
 
-/** Letter by letter: coloured and underlined by surprisal, the state of all units below; tap one for its prediction. */
+const BAR = 8; // canvas pixels of a letter's bar, and half its height
+const HALF = 16;
+
+/** Letter by letter: coloured and underlined by surprisal, the state of all units below; tap a letter for its prediction, a unit for its values. */
 export function readingPanel({ t, signal, onReset }) {
   const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 });
   const detail = element("div", { class: "lab-detail" });
-  const strip = element("span", { class: "lab-note" });
+  const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 0 });
   const node = element(
     "div", { class: "lab-reading" },
     element("p", { class: "lab-note" }, t("reading")), page, strip, detail,
@@ -41,6 +45,7 @@ export function readingPanel({ t, signal, onReset }) {
   let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
   let chosen = FIRST_CHOICE;
+  let unit = -1; // the one whose values are shown, -1 for all
   const price = (nats) => {
     const { bits, isMost } = priceOf(nats);
     return isMost ? t("bits_most") : bits;
@@ -75,9 +80,21 @@ export function readingPanel({ t, signal, onReset }) {
       const hex = style.getPropertyValue(name).trim();
       return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
     };
-    const [none, more, less] = ["--d2lrnn-surface", "--d2lrnn-blue", "--d2lrnn-vermillion"].map(colour);
+    const [none, more, less] = ["--d2lrnn-surface", "--d2lrnn-vermillion", "--d2lrnn-blue"].map(colour);
+    if (unit >= units) unit = -1;
+    explainStrip(latest, units);
     for (const { from, to, canvas } of strips) {
       const columns = to - from;
+      if (unit >= 0) {
+        Object.assign(canvas, { width: BAR * columns, height: 2 * HALF });
+        const context = canvas.getContext("2d");
+        for (let i = 0; i < columns; i += 1) {
+          const value = states[(from + i) * units + unit] / 127;
+          context.fillStyle = `rgb(${(value > 0 ? more : less).join(" ")})`;
+          context.fillRect(BAR * i + 1, value > 0 ? HALF * (1 - value) : HALF, BAR - 2, HALF * Math.abs(value));
+        }
+        continue;
+      }
       if (canvas.width !== columns || canvas.height !== units) Object.assign(canvas, { width: columns, height: units });
       const context = canvas.getContext("2d");
       const image = context.createImageData(columns, units);
@@ -92,7 +109,21 @@ export function readingPanel({ t, signal, onReset }) {
       }
       context.putImageData(image, 0, 0);
     }
-    strip.textContent = t("strip", { units });
+  };
+
+  const explainStrip = ({ sentence, states, forgets }, units) => {
+    const name = forgets ? "strip_alone" : "strip";
+    const spell = (all) => all.map(visibleCharacter).join(" ");
+    const { highest, lowest } = unit < 0 ? { highest: [], lowest: [] } : unitLetters({ sentence, states }, unit);
+    strip.textContent = unit < 0 ? t(name, { units }) : t("unit", { unit: unit + 1, highest: spell(highest), lowest: spell(lowest) });
+    strip.setAttribute("aria-valuemax", units);
+    strip.setAttribute("aria-valuenow", unit + 1);
+    strip.setAttribute("aria-valuetext", strip.textContent);
+  };
+  const chooseUnit = (wanted) => {
+    if (latest === null) return;
+    unit = Math.min(Math.max(wanted, -1), latest.states.length / latest.sentence.length - 1);
+    paintStrips(latest);
   };
 
   const explain = ({ sentence, nats, top }) => {
@@ -107,13 +138,14 @@ export function readingPanel({ t, signal, onReset }) {
     }
     const bits = price(nats[chosen - 1]);
     const expected = top[chosen - 1];
-    const before = sentence.slice(Math.max(0, chosen - 8), chosen).join("");
+    const read = sentence.slice(Math.max(0, chosen - BEFORE), chosen);
+    const before = [...read.slice(0, -1), visibleCharacter(read.at(-1))].join("");
     const guesses = expected.map(([guess, p]) => element(
       "span", { class: `lab-guess${guess === sentence[chosen] ? " lab-right" : ""}` },
       element("b", {}, visibleCharacter(guess)), ` ${formatProbability(p)}`,
       element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
     ));
-    const about = emphasised(t.raw("after"), { before: `${chosen > 8 ? "…" : ""}${before}`, letter, bits });
+    const about = emphasised(t.raw("after"), { before: `${chosen > BEFORE ? "…" : ""}${before}`, letter, bits });
     detail.replaceChildren(element("p", {}, ...about), element("div", { class: "lab-guesses" }, ...guesses));
     const spoken = expected.map(([guess, p]) => `${visibleCharacter(guess)} ${formatProbability(p)}`).join(", ");
     page.setAttribute("aria-valuetext", t("letter_spoken", { letter, bits, expected: spoken }));
@@ -152,9 +184,21 @@ export function readingPanel({ t, signal, onReset }) {
   // When it is first seen, it is read once, from the first letter to the one that is chosen.
   const reads = motion({ seconds: READING_S, signal });
   whenSeen(page, { signal, act: () => latest && reads.run((share) => pointAt(Math.round(share * FIRST_CHOICE))) });
-  const point = (event) => choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
+  const point = (event) => event.target.localName !== "canvas" && choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
   page.addEventListener("click", point, { signal });
   page.addEventListener("pointermove", (event) => event.pointerType === "mouse" && point(event), { signal });
+  page.addEventListener("click", (event) => {
+    if (event.target.localName !== "canvas" || latest === null) return;
+    const { top, height } = event.target.getBoundingClientRect();
+    const units = latest.states.length / latest.sentence.length;
+    chooseUnit(unit >= 0 ? -1 : Math.min(units - 1, Math.max(0, Math.floor(units * (event.clientY - top) / height))));
+  }, { signal });
+  const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 8, PageDown: -8, Home: -Infinity, End: Infinity };
+  strip.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(steps, event.key)) return;
+    event.preventDefault();
+    chooseUnit(unit + steps[event.key]);
+  }, { signal });
   const line = () => (strips[0] ? strips[0].to : 1);
   const moves = {
     ArrowLeft: () => chosen - 1, ArrowRight: () => chosen + 1, ArrowUp: () => chosen - line(), ArrowDown: () => chosen + line(),
@@ -165,7 +209,10 @@ export function readingPanel({ t, signal, onReset }) {
     event.preventDefault();
     choose(Math.max(0, moves[event.key]()));
   }, { signal });
-  onReset(() => choose(FIRST_CHOICE));
+  onReset(() => {
+    chooseUnit(-1);
+    choose(FIRST_CHOICE);
+  });
   return { node, draw: (report) => { latest = report; show(); } };
 }
 
@@ -177,6 +224,15 @@ export function characterTick(t, value) {
 }
 
 const FLASH_MS = 2000;
+const RIGHT = 112; // the room of the levels' names
+
+/** Where a cat lay on the keyboard: a line through the chart, and its name. */
+function catMark(x, { top, bottom }, name) {
+  return [
+    svg("path", { class: "lab-cat", d: `M${x} ${top}V${bottom}` }),
+    svg("text", { class: "d2lrnn-level-text lab-cat-name", x: x - 5, y: top + 9, "text-anchor": "end" }, name),
+  ];
+}
 
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it. */
 export function curvePanel({ t, signal }) {
@@ -189,32 +245,36 @@ export function curvePanel({ t, signal }) {
     if (latest) paint(latest);
   }, signal);
 
-  const paint = ({ report, ghosts, flash, now }) => {
+  const paint = ({ report, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
     const isNarrow = width < 520;
-    const height = isNarrow ? 190 : 250;
-    const box = { left: 38, right: width - (isNarrow ? 104 : 154), top: 12, bottom: height - 38 };
+    const height = (isNarrow ? 182 : 226) - (isLow ? 44 : 0);
+    const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
-      tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels,
+      tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels, until,
       count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
     });
     const { x, y } = scales(range, box);
     const parts = [];
     const add = (tag, attributes, ...text) => parts.push(svg(tag, attributes, ...text));
+    let last = Infinity;
     for (const value of range.y.ticks) {
+      if (last - y(value) < 13) continue;
+      last = y(value);
       add("path", { class: "d2lrnn-grid", d: `M${box.left} ${y(value)}H${box.right}` });
       add("text", { class: "d2lrnn-tick", x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, formatNumber(value, Number.isInteger(value) ? 0 : 1));
     }
     for (const value of range.x.ticks) {
       add("path", { class: "d2lrnn-grid", d: `M${x(value)} ${box.top}V${box.bottom + 4}` });
-      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 17, "text-anchor": "middle" }, characterTick(t, value));
+      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, characterTick(t, value));
     }
-    add("text", { class: "d2lrnn-axis", x: box.right, y: height - 4, "text-anchor": "end" }, t("characters"));
+    add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
+    if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
     for (const level of levelPlaces(levels, y, { top: box.top + 4, bottom: box.bottom })) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
       add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
-      const name = level.order > 0 ? t("level_n", { order: level.order }) : t(isNarrow ? "level_0_short" : "level_0");
+      const name = level.order > 0 ? t("level_n", { order: level.order }) : t("level_0");
       const value = formatNumber(level.perplexity, level.perplexity < 10 ? 2 : 1);
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
       add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
@@ -224,8 +284,8 @@ export function curvePanel({ t, signal }) {
       const xs = ghost.heldout.xs.filter((value) => value <= range.x.to).map((value) => Math.max(value, range.x.from));
       const ys = ghost.heldout.ys.slice(0, xs.length);
       add("path", { class: `lab-ghost lab-ghost-${ghost.place}`, d: linePath(xs, ys, x, y) });
-      const end = ys.findLastIndex(Number.isFinite);
-      if (end >= 0) ends.push({ x: x(xs[end]), y: y(ys[end]), letter: ghost.letter });
+      const points = xs.map((value, i) => ({ x: x(value), y: y(ys[i]) })).filter(({ y: at }) => Number.isFinite(at));
+      if (points.length) ends.push({ points, letter: ghost.letter });
     }
     add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
@@ -233,14 +293,16 @@ export function curvePanel({ t, signal }) {
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, 1e9))];
     add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
     const atEnd = cx > box.right - 46;
-    const value = { x: atEnd ? cx - 4 : cx + 9, y: atEnd ? (cy + 22 < box.bottom ? cy + 22 : cy - 26) : cy + 5 };
-    add("text", { class: "lab-now-value", ...value, "text-anchor": atEnd ? "end" : "start" }, formatNumber(perplexity));
+    const value = { x: atEnd ? cx - 4 : cx + 9, y: atEnd ? (cy + 22 < box.bottom ? cy + 22 : cy - 10) : cy + 5 };
+    add("text", { class: "lab-now-value", ...value, "text-anchor": atEnd ? "end" : "start" }, `${formatNumber(perplexity)}${perplexity > range.y.to ? " ↑" : ""}`);
     const taken = [
       { left: value.x - (atEnd ? 46 : 0), right: value.x + (atEnd ? 0 : 46), top: value.y - 14, bottom: value.y + 4 },
       { left: cx - 6, right: cx + 6, top: cy - 6, bottom: cy + 6 },
     ];
-    letterPlaces(ends, box, taken).forEach((place, i) =>
-      add("text", { class: "d2lrnn-level-text lab-ghost-letter", x: place.x, y: place.y + 4, "text-anchor": "middle" }, ends[i].letter));
+    letterPlaces(ends.map(({ points }) => points), box, taken).forEach((place, i) => {
+      add("circle", { class: "lab-ghost-disc", cx: place.x, cy: place.y, r: 8 });
+      add("text", { class: "d2lrnn-level-text lab-ghost-letter", x: place.x, y: place.y + 4, "text-anchor": "middle" }, ends[i].letter);
+    });
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("height", height);
     picture.setAttribute("aria-label", t("chart", {
@@ -268,7 +330,7 @@ export function curvePanel({ t, signal }) {
 
 /** The length of each gradient, and the bound at which it is clipped. */
 export function normPanel({ t, signal }) {
-  const picture = svg("svg", { class: "d2lrnn-chart", role: "img", height: 104 });
+  const picture = svg("svg", { class: "d2lrnn-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   const node = element("div", { class: "lab-norms" }, element("p", { class: "lab-head" }, t("norm")), box);
   let latest = null;
@@ -277,15 +339,17 @@ export function normPanel({ t, signal }) {
     width = now;
     if (latest) paint(latest);
   }, signal);
-  const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip }) => {
-    const place = { left: 38, right: width - (width < 520 ? 104 : 154), top: 8, bottom: 92 };
-    const { x: along } = axes({ tokens, perUpdate, curves: [], levels });
+  const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip, until, catAt, isLow }) => {
+    const height = isLow ? 82 : 150;
+    const place = { left: 30, right: width - (isLow ? RIGHT : 50), top: 8, bottom: height - 8 };
+    const { x: along } = axes({ tokens, perUpdate, curves: [], levels, until });
     const up = normAxis(norms.ys, clip);
     const { x, y } = scales({ x: along, y: up }, place);
     const parts = up.ticks.flatMap((value) => [
       svg("path", { class: "d2lrnn-grid", d: `M${place.left} ${y(value)}H${place.right}` }),
       svg("text", { class: "d2lrnn-tick", x: place.left - 6, y: y(value) + 4, "text-anchor": "end" }, powerName(value)),
     ]);
+    if (catAt) parts.push(...catMark(x(catAt), place, t("cat_mark")));
     if (clip > 0) {
       parts.push(
         svg("path", { class: "d2lrnn-level", d: `M${place.left} ${y(clip)}H${place.right + 8}` }),
@@ -293,14 +357,15 @@ export function normPanel({ t, signal }) {
       );
     }
     parts.push(svg("path", { class: "lab-norm", d: linePath(norms.xs, norms.ys, x, y) }));
-    picture.setAttribute("viewBox", `0 0 ${width} 104`);
+    picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    picture.setAttribute("height", height);
     picture.setAttribute("aria-label", t("norm_chart", { longest: formatNumber(longest) }));
     picture.replaceChildren(...parts);
   };
   return {
     node,
     draw(data, isShown) {
-      node.classList.toggle("lab-asked", isShown); // where there is room it always stands there (style.css)
+      node.hidden = !isShown;
       latest = data;
       if (width > 0) paint(data);
     },
@@ -309,14 +374,32 @@ export function normPanel({ t, signal }) {
 
 // ---- the diary --------------------------------------------------------------------------------------------------------
 
-/** One line an age, kept; ages to come stand there empty; the last line is of now. */
+/** A line of text in its pieces, real words in bold. */
+const inPieces = (pieces) => pieces.map(([piece, isReal]) => element(isReal ? "b" : "span", {}, piece));
+
+/** What it writes now, and how old it is; `count` stands beside it. */
+export function writingPanel({ t, count }) {
+  const head = element("span", { class: "lab-head" });
+  const text = element("p", { class: "lab-writes-text lab-diary-text" });
+  const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, count), text);
+  let latest = null;
+  const draw = ({ written, writtenAt }) => {
+    if (written === latest) return;
+    latest = written;
+    head.textContent = t("writes", { steps: formatNumber(writtenAt, 0) });
+    text.replaceChildren(...inPieces(written));
+  };
+  return { node, draw };
+}
+
+/** One line an age, kept; ages to come stand there empty. */
 export function diaryPanel({ t, ages }) {
-  const rows = [...ages, null].map((age) => {
+  const rows = ages.map((age) => {
     const perplexity = element("span", { class: "lab-diary-value" });
     const text = element("span", { class: "lab-diary-text" });
     const node = element(
       "li", { class: "lab-diary-row" },
-      element("span", { class: "lab-diary-age" }, age === null ? t("diary_now") : formatNumber(age, 0)), perplexity, text,
+      element("span", { class: "lab-diary-age" }, formatNumber(age, 0)), perplexity, text,
     );
     return { age, node, perplexity, text };
   });
@@ -328,15 +411,14 @@ export function diaryPanel({ t, ages }) {
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
     element("p", { class: "lab-note" }, t("diary_kappa")),
   );
-  const draw = ({ diary, written, perplexity, steps }) => {
-    const latest = steps > 0 ? { age: null, perplexity, pieces: written } : undefined;
+  const draw = ({ diary }) => {
     for (const row of rows) {
-      const line = row.age === null ? latest : diary.find(({ age }) => age === row.age);
+      const line = diary.find(({ age }) => age === row.age);
       row.node.classList.toggle("lab-to-come", !line);
       row.perplexity.textContent = line ? formatNumber(line.perplexity ?? Infinity, 1) : "";
       if (line && row.pieces === line.pieces) continue;
       row.pieces = line?.pieces;
-      row.text.replaceChildren(...(line?.pieces ?? []).map(([piece, isReal]) => element(isReal ? "b" : "span", {}, piece)));
+      row.text.replaceChildren(...inPieces(line?.pieces ?? []));
     }
   };
   return { node, draw };

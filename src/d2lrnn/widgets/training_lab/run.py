@@ -8,6 +8,7 @@ import json
 import math
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,11 @@ def score_windows(model: RNNLM, ids: torch.Tensor, num_steps: int) -> Score:
 
 def _words_of(text: str) -> list[str]:
     return [word for word in re.split(r"[\W\d_]+", text.lower()) if word]
+
+
+def _known_words(text: str) -> set[str]:
+    """The words that count as real: a short one that stands in the text but once may be a chapter's number."""
+    return {word for word, count in Counter(_words_of(text)).items() if len(word) > _LAB["word"] or count > 1}
 
 
 def _mark_real(text: str, words: set[str]) -> list[list[Any]]:
@@ -139,20 +145,22 @@ class LabRun(Callback):
         self.progress: dict[str, Any] | None = None  # where the last `go` stopped
         self.steps = self.tokens = 0
         self.ticked = 0.0  # when the last update was due
-        self.smooth = self.weight = 0.0
+        self.smooth = 0.0
+        self.next_look = _LAB["looks"]["first"]
         self.seconds = self.heldout_seconds = self.longest = 0.0
         self.scored_tokens, self.best, self.best_steps = 0, math.inf, 0
         self.cat_waits = self.is_cats = False
-        self.cat_norm = 0.0
+        self.cat_norm, self.cat_at = 0.0, 0
         self.status = "paused"
         self.ended: str | None = None
         self.train, self.norms, self.heldout = Trace(), Trace(), Trace()
         self.diary: list[dict[str, Any]] = []
         self.counted: dict[str, int] | None = None  # of the words that it wrote last how many were real
-        self.spelled: dict[str, Any] | None = None  # the same with its age, when it could spell for the first time
+        self.spelled: dict[str, Any] | None = None  # the same, when it could spell for the first time
         self.written: list[list[Any]] = []  # what it writes now, in pieces
+        self.written_at = 0  # the update after which it wrote that
         self.sampled = -math.inf
-        self.words = set(_words_of(lab.whole_text()))
+        self.words = _known_words(lab.whole_text())
         space = self.text.vocab.index(" ") if " " in self.text.vocab else -1
         first = next((i + 1 for i, token in enumerate(self.text.heldout_ids[:40].tolist()) if token == space), 0)
         self.sentence = self.text.heldout_ids[first : first + _LAB["sentence"]]
@@ -197,12 +205,16 @@ class LabRun(Callback):
         nats, norm = run.history.step_losses[-1], run.history.step_grad_norms[-1]
         self.steps += 1
         self.tokens += self.batch_size * self.num_steps
-        self.smooth, self.weight = 0.97 * self.smooth + 0.03 * nats, 0.97 * self.weight + 0.03
+        self.smooth += max(0.03, min(1.0, 5 / self.steps)) * (nats - self.smooth)
         self.longest = max(self.longest, norm)
-        self.cat_norm = norm if self.is_cats else self.cat_norm
-        self.train.add(self.tokens, exp_or_infinity(self.smooth / self.weight))
+        if self.is_cats:
+            self.cat_norm, self.cat_at = norm, self.tokens
+        self.train.add(self.tokens, exp_or_infinity(self.smooth))
         self.norms.add(self.tokens, norm)
         self._look()
+        if self.steps == self.next_look:
+            self.next_look = math.ceil(_LAB["looks"]["factor"] * self.next_look)
+            self._look_at_words()
         if self.pause():
             self.progress, self.stored_kind = run.state_dict(), self.kind
             run.stop("paused")
@@ -215,13 +227,16 @@ class LabRun(Callback):
         """Updates a second at this age: slow and normal grow with it, so a logarithmic axis is crossed evenly."""
         if self.lab.speed == "flat":
             return math.inf
+        if self.cat and self.cat - _LAB["cat"]["before"] <= self.steps < self.cat + _LAB["cat"]["after"]:
+            return _LAB["cat"]["pace"]
         rule = _LAB["paces"][self.lab.speed]
         return min(rule["most"], max(rule["least"], rule["of_age"] * self.steps))
 
     def _look(self) -> None:
         """Score and write at some ages, and see whether the run is over."""
         is_age = self.steps in _LAB["ages"]
-        is_near = self.cat and self.cat - 1 <= self.steps < self.cat + 20  # what the cat does, update by update
+        # what the cat does is seen update by update
+        is_near = self.cat and self.steps >= self.cat - 1 and (self.steps < self.cat + 40 or self.steps % 5 == 0)
         # Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
         is_due = self.tokens >= 1.05 * self.scored_tokens and self.heldout_seconds <= 0.3 * (self.seconds + 0.3)
         if is_age or is_near or self.steps == self.until or is_due:
@@ -247,19 +262,19 @@ class LabRun(Callback):
         self.heldout.add(self.tokens, perplexity)
         if perplexity < self.best * (1 - _LAB["gain"]):
             self.best, self.best_steps = perplexity, self.steps
-        if self.spelled is None and len(self.words) > 50 and self.steps >= 50:
-            self._spell()
         self.scored_tokens = self.tokens
         self.heldout_seconds += time.perf_counter() - start
 
-    def _spell(self) -> None:
-        """Note when three in five of the words that it writes are real."""
+    def _look_at_words(self) -> None:
+        """Count the real words on a page that it writes, until three in five are."""
+        if self.spelled is not None or len(self.words) <= 50:
+            return
         written = self.write(_LAB["sample"]).partition(" ")[2].rpartition(" ")[0]
         whole = [word for word in _words_of(written) if len(word) >= _LAB["word"]]
         real = sum(word in self.words for word in whole)
-        self.counted = {"real": real, "words": len(whole)}
+        self.counted = {"steps": self.steps, "real": real, "words": len(whole)}
         if len(whole) >= _LAB["least_words"] and real >= _LAB["spelled"] * len(whole):
-            self.spelled = {"steps": self.steps, "real": real, "words": len(whole), "seconds": self.seconds}
+            self.spelled = {**self.counted, "seconds": self.seconds}
 
     def write(self, length: int) -> str:
         """So many characters, after the text's first four; nothing where its numbers are lost."""
@@ -300,7 +315,7 @@ class LabRun(Callback):
     def report(self) -> dict[str, Any]:
         now = time.monotonic()
         if self.status != "running" or now - self.sampled > _LAB["sample_seconds"]:
-            self.written, self.sampled = self.sample(), now
+            self.written, self.written_at, self.sampled = self.sample(), self.steps, now
         return {
             "steps": self.steps,
             "tokens": self.tokens,
@@ -309,9 +324,11 @@ class LabRun(Callback):
             "batchSize": self.batch_size,
             "longest": _finite(self.longest),
             "catNorm": _finite(self.cat_norm),
+            "catAt": self.cat_at,
             "counted": self.counted,
             "spelled": self.spelled,
             "written": self.written,
+            "writtenAt": self.written_at,
             "levels": self.lab.known_levels,
             "ended": self.ended,
             "diary": list(self.diary),

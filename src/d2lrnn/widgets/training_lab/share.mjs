@@ -21,9 +21,9 @@ export function drawPicture(canvas, { report, headline, foot, rule, levelName, a
   canvas.width = WIDTH;
   canvas.height = diaryTop + 40 + diary.length * 34 + 100;
   const pen = canvas.getContext("2d");
-  const write = (text, x, y, { font = `22px ${SANS}`, fill = INK, align = "left" } = {}) => {
+  const write = (text, x, y, { font = `22px ${SANS}`, fill = INK, align = "left", room = WIDTH - 2 * MARGIN } = {}) => {
     Object.assign(pen, { font, fillStyle: fill, textAlign: align, textBaseline: "alphabetic" });
-    pen.fillText(text, x, y, WIDTH - 2 * MARGIN);
+    pen.fillText(text, x, y, room);
   };
   const line = (points, { stroke = INK, width = 2, dash = [] } = {}) => {
     Object.assign(pen, { strokeStyle: stroke, lineWidth: width, lineJoin: "round" });
@@ -62,7 +62,9 @@ export function drawPicture(canvas, { report, headline, foot, rule, levelName, a
   for (const level of levelPlaces(levels, y, { top: box.top, bottom: box.bottom, gap: 24 })) {
     line([[box.left, level.y], [box.right, level.y], [box.right + 12, level.label]], { stroke: "#7d8893", width: 1, dash: [3, 5] });
     const isBeaten = perplexity < level.perplexity;
-    write(`${isBeaten ? "✓ " : ""}${levelName(level)}`, box.right + 18, level.label + 6, { font: `18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT });
+    write(`${isBeaten ? "✓ " : ""}${levelName(level)}`, box.right + 18, level.label + 6, {
+      font: `18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT, room: WIDTH - box.right - 36,
+    });
   }
   write(axisNames.x, box.right, box.bottom + 50, { font: `17px ${SANS}`, fill: SOFT, align: "right" });
   write(axisNames.y, box.left - 44, box.top - 16, { font: `17px ${SANS}`, fill: SOFT });

@@ -1,18 +1,29 @@
 // Stories: a question to guess at, a run (or two) that ends by itself, and what it came to, measured.
 import { bringBack } from "../shape.mjs";
-import { buttonControl, element } from "../ui.mjs";
+import { buttonControl, element, formatNumber } from "../ui.mjs";
+
+const BETWEEN_MS = 3000; // time to look at the first run's end
 
 /**
  * `run(step, phase)` starts a story's run afresh; `hear(report)` is told every report, and knows when it has ended, or, where
  * the step says `tells`, when the report has what is asked for; `count(report)` says in words how far it is meanwhile;
  * `outcome(i, reports)` gives the values of the words that tell it. `onOpen(i)` hears which story a reader asks for, -1 for
- * none; `show(i)` opens it. `leave` ends a story, because something else begins.
+ * none; `show(i)` opens it. `leave` ends a story, or takes its outcome away, because something else begins.
  */
 export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, count, onOpen }) {
   const question = element("p", { class: "d2lrnn-question" });
   const answers = element("div", { class: "d2lrnn-answers", role: "group" });
   const told = element("p", { class: "d2lrnn-outcome", hidden: true });
-  const panel = element("div", { class: "d2lrnn-step", hidden: true }, question, answers, told);
+  const folder = buttonControl({
+    label: [], class: "d2lrnn-button d2lrnn-step-fold", "aria-label": t("step_fold"), signal,
+    onPress: () => setFolded(!panel.classList.contains("d2lrnn-folded")),
+  });
+  const panel = element("div", { class: "d2lrnn-step", hidden: true }, folder, question, answers, told);
+  // On a phone the open story lies over the figure: once it is answered, its question is one line (base.css).
+  const setFolded = (folded) => {
+    panel.classList.toggle("d2lrnn-folded", folded);
+    folder.setAttribute("aria-expanded", String(!folded));
+  };
   let open = -1;
   let story = null; // { i, guess, reports } while one is told
   let isOwn = false; // whether the beginning of a run is the story's own
@@ -33,6 +44,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     told.classList.remove("d2lrnn-missed");
     story = { i, guess, buttons, reports: [], begun: false };
     begin();
+    setFolded(true);
     bringBack(panel);
   };
   const begin = () => {
@@ -52,6 +64,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     panel.hidden = i < 0;
     told.classList.remove("d2lrnn-missed");
     told.hidden = true;
+    setFolded(false);
     if (i < 0) return;
     question.textContent = t(`step_${i + 1}_question`);
     answers.setAttribute("aria-label", question.textContent);
@@ -61,7 +74,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     answers.replaceChildren(...buttons);
   };
   const hear = (report) => {
-    if (story === null) return;
+    if (story === null || story.waits) return;
     if (report.steps < 5) story.begun = true; // reports of the run before are not the story's
     const { i, guess, buttons, reports } = story;
     const { tells, right, then } = steps[i];
@@ -79,7 +92,14 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     }
     reports.push(report);
     if (reports.length <= (then ? 1 : 0)) {
-      begin();
+      const kept = story;
+      story.waits = true;
+      tell(t(`step_${i + 1}_between`, { perplexity: formatNumber(report.perplexity) }));
+      setTimeout(() => {
+        if (signal.aborted || story !== kept) return;
+        story.waits = false;
+        begin();
+      }, BETWEEN_MS);
       return;
     }
     story = null;
@@ -99,11 +119,17 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     node,
     hear,
     show: (i) => i !== open && choose(i),
-    /** Something else begins: the story is over. */
+    /** Something else begins: the story is over, and what it told is not of the new run. */
     leave() {
-      if (story === null || isOwn) return;
+      if (isOwn || told.hidden) return;
+      told.classList.remove("d2lrnn-missed");
+      for (const button of answers.children) {
+        button.classList.remove("d2lrnn-right");
+        button.setAttribute("aria-pressed", "false");
+      }
+      if (story === null) told.hidden = true;
+      else tell(t("step_lost"));
       story = null;
-      tell(t("step_lost"));
     },
   };
 }

@@ -11,6 +11,7 @@ export function textPanel({ t, signal, onText, onReset, say }) {
   const file = element("input", { type: "file", accept: ".txt,text/*", hidden: true });
   const count = (value) => formatNumber(value, 0);
   let found = null;
+  const isGood = () => found !== null && found.problem === null;
 
   const tell = () => {
     const { letters, signs, rare, isCut, problem } = found;
@@ -38,6 +39,10 @@ export function textPanel({ t, signal, onText, onReset, say }) {
     found = inspectText(field.value);
     tell();
   };
+  const learnIt = () => {
+    onText(found.text);
+    say(t("text_learned"));
+  };
   const take = async (chosen) => {
     if (!chosen) return;
     const text = await chosen.slice(0, 4 * MOST_LETTERS).text(); // four bytes a character at most
@@ -47,11 +52,7 @@ export function textPanel({ t, signal, onText, onReset, say }) {
   };
   const learn = buttonControl({
     label: t("learn"), disabled: true, signal,
-    onPress: () => {
-      if (!found || found.problem) return;
-      onText(found.text);
-      say(t("text_learned"));
-    },
+    onPress: () => isGood() && learnIt(),
   });
   const story = buttonControl({ label: t("learn_story"), signal, onPress: () => onText(null) });
   const choose = buttonControl({ label: t("file"), signal, onPress: () => file.click() });
@@ -80,5 +81,15 @@ export function textPanel({ t, signal, onText, onReset, say }) {
     field.value = "";
     look();
   });
-  return { node };
+  return {
+    node,
+    /** Learn the text in the open field, if it is good and not the one that is `known`; whether it is. */
+    learnWaiting(known) {
+      clearTimeout(soon);
+      if (!node.hidden) look();
+      if (node.hidden || !isGood() || found.text === known) return false;
+      learnIt();
+      return true;
+    },
+  };
 }
