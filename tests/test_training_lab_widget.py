@@ -243,9 +243,7 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
         TrainingLab(**wrong)
 
 
-def test_a_lab_that_could_not_be_made_goes_without_a_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lab_that_could_not_be_made_goes_without_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trouble: list[object] = []
     monkeypatch.setattr("sys.unraisablehook", trouble.append)
     with pytest.raises(CorpusError):

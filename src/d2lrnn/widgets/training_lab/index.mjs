@@ -271,7 +271,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   }
 
   function sentence() {
-    const { steps, perplexity, levels, status, ended } = report;
+    const { steps, perplexity, levels, status } = report;
     const values = { steps: formatNumber(steps, 0), perplexity: value(perplexity) };
     if (status === "diverged") return emphasised(t.raw("now_diverged"), values);
     if (steps === 0) return emphasised(t.raw("now_fresh"), { ...values, letters: formatNumber(perplexity, 0) });
@@ -282,8 +282,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
     if (!beaten && !next) return emphasised(t.raw("now_plain"), values);
     const key = beaten === null ? "none" : next === null ? "all" : "better";
-    const end = status === "ended" && ended === "plateau" ? [` ${t("ended_plateau")}`] : [];
-    return [...emphasised(t.raw(status === "ended" ? `end_${key}` : `now_${key}`), { ...values, ...names }), ...end];
+    return emphasised(t.raw(status === "ended" ? `end_${key}` : `now_${key}`), { ...values, ...names });
   }
 
   function showGhosts() {
