@@ -81,7 +81,7 @@ def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page
     expect(now(page)).to_contain_text("better than the 2-gram. Next: the 3-gram (5.41).", timeout=LONG_MS)
     press(page, "Pause")
     has_status(page, "paused")
-    assert surprisal(page) < 0.6 * fresh and perplexity(page) < 8.9
+    assert surprisal(page) < 0.65 * fresh and perplexity(page) < 8.9
     expect(page.locator(".lab-beaten")).to_have_text(["✓ guessing 27.0", "✓ 1-gram 15.9", "✓ 2-gram 8.85"])
     written = [text for text in page.locator(".lab-diary-text").all_inner_texts() if text.strip()]
     assert len(written) >= 3 and " the " in f" {' '.join(written[2:])} "
@@ -264,7 +264,7 @@ def test_where_the_first_run_ends_a_gru_is_one_press_away_and_the_old_curve_stay
     press(page, "Start")
     has_status(page, "ended")
     assert page.locator(".lab-curves").bounding_box()["y"] == top, "what runs does not move the page"
-    ended = re.compile(r"ends at perplexity 4\.\d+: better than the 3-gram, not than the 4-gram")
+    ended = re.compile(r"ends at 4\.\d+: better than the 3-gram, not than the 4-gram")
     expect(now(page)).to_contain_text(ended)
     better.click()
     has_status(page, "running")
@@ -326,7 +326,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "the 2-gram")
     press(page, "fast")
     has_status(page, "ended")
-    expect(now(page)).to_contain_text(re.compile("ends at perplexity .*: better than the 1-gram, not than the 2-gram"))
+    expect(now(page)).to_contain_text(re.compile("ends at .*: better than the 1-gram, not than the 2-gram"))
     expect(page.locator(".d2lrnn-outcome")).to_contain_text("Yes.")
     expect(page.get_by_role("button", name="Undo: 1 steps back")).to_be_visible()
     press(page, "GRU")
