@@ -328,7 +328,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     has_status(page, "ended")
     expect(now(page)).to_contain_text(re.compile("ends at .*: better than the 1-gram, not than the 2-gram"))
     expect(page.locator(".d2lrnn-outcome")).to_contain_text("Yes.")
-    expect(page.get_by_role("button", name="Undo: 1 steps back")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo: steps back in time 1")).to_be_visible()
     press(page, "GRU")
     expect(page.locator(".lab-undo")).to_be_hidden()
     expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
