@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  LINE_LENGTH, MAX_ORDER, MAX_START, NUM_WRITTEN, SHORTEST_COPY, alongLine, chapterAt, contextOf, copiesWithin, countInSteps,
-  createCounts, findCopies, formatShare, longestCopy, possibleContexts, predict, ranking, tidyStart, write, writings,
+  LINE_LENGTH, MAX_ORDER, MAX_START, NUM_WRITTEN, SHORTEST_COPY, alongLine, contextOf, copiesWithin, countInSteps,
+  createCounts, findCopies, formatShare, mostCopied, predict, ranking, tidyStart, write, writings,
 } from "../../src/d2lrnn/widgets/context_table/maths.mjs";
 import { outcomes } from "../../src/d2lrnn/widgets/context_table/index.mjs";
-import { surprisalOf } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
+import { filled, writtenSentence } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
 import { countNgrams, randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -120,20 +120,17 @@ test("copies: the longest first, none shorter than the bound, no letter twice", 
   assert.deepEqual(shown("abcdcdefghi", 4), [[0, 4, 0], [4, 7, 2]]);
   assert.deepEqual(shown("xyzabc", 4), []);
   assert.deepEqual(shown("", 4), []);
-  const all = [{ n: 1, copies: [] }, { n: 5, copies: [{ from: 3, length: 30, at: 7 }] }, { n: 6, copies: [{ from: 0, length: 12, at: 9 }] }];
-  assert.deepEqual(longestCopy(all), { n: 5, from: 3, length: 30, at: 7 });
-  assert.deepEqual(longestCopy(all, 12), { n: 6, from: 0, length: 12, at: 9 }, "while it is being written");
-  assert.equal(longestCopy(all, 5), null);
+  const all = [{ n: 1, copies: [] }, { n: 5, copies: [{ from: 3, length: 30, at: 7 }] }];
   assert.deepEqual(copiesWithin(all[1].copies, 3 + SHORTEST_COPY), [{ from: 3, length: SHORTEST_COPY, at: 7 }]);
 });
 
-test("along the line: who has seen what comes before, and the surprisal, as in Python; it opens where all is known", () => {
+test("along the line: who has seen what comes before, and the probability, as in Python; it opens in a new word", () => {
   assert.equal(LINE, SPEC.presets.sizes.line);
   assert.deepEqual(WALK.map(({ letter, order }) => ({ letter, order })), CASES.walk.map(({ letter, order }) => ({ letter, order })));
-  WALK.forEach(({ bits }, i) => assertClose(bits, CASES.walk[i].bits, `letter ${i}`));
+  WALK.forEach(({ p }, i) => assertClose(-Math.log2(p), CASES.walk[i].bits, `letter ${i}`));
   const { min, max, default: first } = SPEC.controls.place;
   assert.deepEqual([WALK[0].place, WALK.at(-1).place], [min, max]);
-  assert.ok(WALK.filter(({ place }) => place <= first + 5).every(({ order }) => order === MAX_ORDER));
+  assert.deepEqual([WALK[first - min].past, WALK[first - min].order], ["petit", 3]);
   for (const { past, order, answering, followed, letter } of WALK) {
     const known = past.slice(past.length - order + 1);
     assert.equal(answering.context, known);
@@ -142,12 +139,21 @@ test("along the line: who has seen what comes before, and the surprisal, as in P
   }
 });
 
-test("the right answers of the guided steps are right, and their outcomes say so", () => {
-  const [best, unknown, walk] = SPEC.steps;
+test("it rests where the model that copies most is not the one that predicts best", () => {
   const t = translator("en", SPEC.words);
-  const lowest = CASES.levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a)).order;
-  assert.equal(t(`step_1_answer_${best.right + 1}`), `${lowest}-gram`);
+  const found = writings(COUNTS, SOURCE, SPEC.controls.start.default, SPEC.controls.seed.default);
+  assert.deepEqual([mostCopied(found).n, formatShare(mostCopied(found).copied), mostCopied(found).tie], [6, "67%", false]);
+  const said = (all) => filled(...writtenSentence(all, CASES.levels, t));
+  assert.equal(said(found), "The 6-gram copies most here: 67%. Yet the 5-gram predicts new text best.");
+  const shares = (...copied) => said(copied.map((share, i) => ({ n: i + 1, copied: share })));
+  assert.equal(shares(0, 0, 0, 0, 0, 0), "None of them copies here. The 5-gram predicts new text best.");
+  assert.equal(shares(0, 0, 0, 0, 0.5, 0.5), "No model copies more than 50% here. The 5-gram predicts new text best.");
+  assert.equal(shares(0, 0, 0, 0, 0.5, 0.4), "The 5-gram copies most here: 50%. It also predicts new text best.");
+});
 
+test("the right answers of the guided steps are right, and their outcomes say so", () => {
+  const [unknown, word, wrong] = SPEC.steps;
+  const t = translator("en", SPEC.words);
   const { start } = unknown.state;
   const beginnings = [2, 3, 4, 5, 6].map((n) => predict(COUNTS, n, start));
   assert.ok(beginnings.every(({ answering }) => answering.context === "q"), "nothing longer than q was seen");
@@ -156,37 +162,26 @@ test("the right answers of the guided steps are right, and their outcomes say so
     const [, ...others] = writings(COUNTS, SOURCE, start, seed);
     assert.ok(others.every(({ text }) => text[0] === "u"), `seed ${seed}`);
   }
-  assert.match(t(`step_2_answer_${unknown.right + 1}`), /follows “q”/);
+  assert.match(t(`step_1_answer_${unknown.right + 1}`), /follows “q”/);
 
-  const empty = WALK.filter(({ order }) => order < MAX_ORDER);
-  assert.equal(t(`step_3_answer_${walk.right + 1}`), String(empty.length));
-  assert.ok(t("step_3_question").includes(` ${WALK.length} letters`));
-  const word = LINE.indexOf("petition");
-  assert.ok(empty.filter(({ place }) => place >= word && place <= word + 8).length > empty.length / 2);
-  assert.ok(!SOURCE.includes(" petition"));
+  const at = ({ place }) => WALK[place - SPEC.controls.place.min];
+  assert.deepEqual([at(word.state).past, at(word.state).letter], ["petit", "i"]);
+  assert.equal(t(`step_2_answer_${word.right + 1}`), `the ${at(word.state).order}-gram`);
+  assert.ok(!SOURCE.includes("petition"));
 
-  const told = outcomes(t, { levels: CASES.levels, counts: COUNTS, steps: WALK });
-  assert.deepEqual(told[0], { best: "5-gram", lowest: "3.63", last: "6-gram", highest: "3.67" });
-  assert.deepEqual(told[1], { unseen: "qzqzq", seen: "q", letter: "u" });
-  assert.equal(told[2].empty, empty.length);
-  const hardest = WALK.reduce((a, b) => (b.bits > a.bits ? b : a));
-  assert.equal(told[2].letter, hardest.letter);
-  assert.deepEqual([hardest.place, hardest.order, hardest.followed], [LINE.indexOf("those") + 2, MAX_ORDER, false]);
-});
+  const { past, letter, order, followed, p } = at(wrong.state);
+  assert.deepEqual([past, letter, order, followed], ["ll th", "o", MAX_ORDER, false]);
+  assert.ok(p < 0.01 && t(`step_3_answer_${wrong.right + 1}`) === "less than 1%");
 
-test("the chapter of a place", () => {
-  const { chapters } = CASES;
-  assert.equal(chapters.length, 12);
-  for (const { start, name } of chapters.slice(1)) assert.ok(STORY.slice(start).startsWith(`${name.toLowerCase()} the `) || name === "III" || name === "XII", name);
-  assert.equal(chapterAt(chapters, 0), "I");
-  assert.equal(chapterAt(chapters, chapters[3].start), "IV");
-  assert.equal(chapterAt(chapters, chapters[3].start - 1), "III");
+  const told = outcomes(t, { counts: COUNTS, steps: WALK });
+  assert.deepEqual(told[0], { unseen: "qzqzq", seen: "q", letter: "u" });
+  assert.deepEqual(told[1], { n: "3-gram", unseen: "petit", seen: "it" });
+  assert.deepEqual([told[2].p, told[2].context], [formatShare(p), "ll th"]);
 });
 
 test("the context is the last n - 1 letters, or as many as there are", () => {
   assert.deepEqual([1, 2, 5, 6].map((n) => contextOf("abcd", n)), ["", "d", "abcd", "abcd"]);
   assert.equal(contextOf("", 6), "");
-  assert.deepEqual([1, 2, 6].map((n) => possibleContexts(27, n)), [1, 27, 14348907]);
 });
 
 test("typed text becomes letters and spaces, and not many", () => {
@@ -195,11 +190,6 @@ test("typed text becomes letters and spaces, and not many", () => {
   assert.equal(long.length, MAX_START);
   assert.match(long, /^[a-z ]+$/);
   assert.equal(tidyStart(`${"a".repeat(50)}bc`), `${"a".repeat(38)}bc`, "the end is kept");
-});
-
-test("a small surprisal is not rounded to nothing", () => {
-  const t = translator("en", SPEC.words);
-  assert.deepEqual([-Math.log2(0.99), 0.001, 0.2, 7.48].map((bits) => surprisalOf(bits, t)), ["0.01 bits", "<0.01 bits", "0.2 bits", "7.5 bits"]);
 });
 
 test("shares are never rounded to all or nothing", () => {

@@ -66,7 +66,6 @@ def cases() -> dict[str, Any]:
         "vocab": table.vocab,
         "num_train": table.num_train,
         "text_length": len(table.text),
-        "chapters": table.chapters,
         "line_start": table.line_start,
         "walk": table.walk,
         "levels": table.levels,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 from typing import Any
 
 import traitlets as t
 
 from d2lrnn.ngram import NGramLM
-from d2lrnn.ops.corpus import load_corpus
 from d2lrnn.text import EncodedText, load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, visible_character
@@ -33,14 +31,6 @@ def _story() -> EncodedText:
 def _characters() -> str:
     text = _story()
     return text.vocab.decode(text.train_ids) + text.vocab.decode(text.heldout_ids)
-
-
-@cache
-def _chapters() -> tuple[tuple[int, str], ...]:
-    """Where each chapter begins in the normalised story, and its number as it is printed."""
-    story = load_corpus("the-tide-clock")
-    headings = re.finditer(r"^([IVX]+)\. ", story, re.M)
-    return ((0, "I"), *((len(normalize(story[: found.start()])), found[1]) for found in headings if found[1] != "I"))
 
 
 @cache
@@ -77,7 +67,7 @@ def _copies(text: str, source: str, start: int = 0) -> list[tuple[int, int]]:
 
 
 class ContextTable(Explorable):
-    """Let six n-gram models of *The Tide Clock* write at once, and walk along a line that they have not counted.
+    """Let six n-gram models of *The Tide Clock* write at once, or walk along a line that they have not counted.
 
     What a model writes is underlined where ten letters or more in a row stand so in the story.
 
@@ -89,8 +79,8 @@ class ContextTable(Explorable):
         0 to 9999; all six draw with the same random numbers, and equal seeds write equal texts.
     place : int, optional
         The letter of the held-out line up to which the reader has come, 5 to 37.
-    scores : bool, optional
-        Whether the held-out perplexities are shown.
+    view : str, optional
+        What is in sight: "write", the writings, or "read", the held-out line.
 
     Raises
     ------
@@ -110,14 +100,13 @@ class ContextTable(Explorable):
     _css = stylesheet("context_table")
     _words = "context_table"
 
+    view = _SPEC.trait("view")
     start = _SPEC.trait("start")
     seed = _SPEC.trait("seed")
     place = _SPEC.trait("place")
-    scores = _SPEC.trait("scores")
     text = t.Unicode(read_only=True).tag(sync=True, shared=True)
     num_train = t.Int(read_only=True).tag(sync=True)
     vocab = t.Unicode(read_only=True).tag(sync=True)
-    chapters = t.List(t.Dict(), read_only=True).tag(sync=True)
     line_start = t.Int(read_only=True).tag(sync=True)
     levels = t.List(t.Dict(), read_only=True).tag(sync=True)
 
@@ -181,10 +170,6 @@ class ContextTable(Explorable):
     def _default_vocab(self) -> str:
         return "".join(_story().vocab.tokens)
 
-    @t.default("chapters")
-    def _default_chapters(self) -> list[dict[str, Any]]:
-        return [{"start": start, "name": name} for start, name in _chapters()]
-
     @t.default("line_start")
     def _default_line_start(self) -> int:
         return _characters().index(_SIZES["line"])
@@ -196,8 +181,15 @@ class ContextTable(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What the picture shows."""
-        return Words(self._words)("sentence", start=self.start, min=_SHORTEST_COPY)
+        """Who copies most, and who predicts new text best."""
+        words = Words(self._words)
+        copied = [sum(end - begin for begin, end in found) for found in self.copies.values()]
+        best = words("n_gram", n=min(_levels(), key=lambda level: level["perplexity"])["order"])
+        if not any(copied):
+            return words("now_none", best=best)
+        n = words("n_gram", n=copied.index(max(copied)) + 1)
+        key = "now_tie" if copied.count(max(copied)) > 1 else "now_same" if n == best else "now"
+        return words(key, n=n, share=f"{100 * max(copied) / _NUM_WRITTEN:.0f}%", best=best)
 
     def static_picture(self) -> str:
         """Six writings, copies underlined; above a held-out line the longest n that has seen what is before."""

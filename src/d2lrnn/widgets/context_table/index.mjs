@@ -1,14 +1,13 @@
 // Six n-gram models write at once, n = 1 to 6; and a line of new text, along which the longest context is often unknown.
-import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
+import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
+import { buttonControl, element, explorable } from "../ui.mjs";
 import {
-  LINE_LENGTH, MAX_ORDER, alongLine, countInSteps, createCounts, predict, ranking, tidyStart, writings,
+  LINE_LENGTH, MAX_ORDER, alongLine, countInSteps, createCounts, formatShare, predict, ranking, tidyStart, writings,
 } from "./maths.mjs";
-import { detailsPanel, linePanel, sentenceOf, surprisalOf, writingsPanel } from "./panels.mjs";
+import { filled, linePanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLICE_MS = 8;
-const WALK_MS = 700;
 const { seed: SEED, place: PLACE } = SPEC.controls;
 
 /** Count the training text a few milliseconds at a time; the last text that was counted is kept for other views. */
@@ -65,9 +64,18 @@ function startField({ t, onStart, signal }) {
   return { node, note, draw, force };
 }
 
+/** Two buttons, one for each thing that the six models do. */
+function viewButtons({ t, signal, onView }) {
+  const buttons = SPEC.controls.view.choices.map((view) => buttonControl({ label: t(`view_${view}`), signal, onPress: () => onView(view) }));
+  return {
+    node: element("div", { class: "ctx-views", role: "group", "aria-label": t("views") }, ...buttons),
+    draw: (shown) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(SPEC.controls.view.choices[i] === shown))),
+  };
+}
+
 function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
-  const { text, num_train: numTrain, vocab, levels, chapters, line_start: lineStart } = Object.fromEntries(
-    ["text", "num_train", "vocab", "levels", "chapters", "line_start"].map((name) => [name, model.get(name)]),
+  const { text, num_train: numTrain, vocab, levels, line_start: lineStart } = Object.fromEntries(
+    ["text", "num_train", "vocab", "levels", "line_start"].map((name) => [name, model.get(name)]),
   );
   const source = text.slice(0, numTrain);
   const line = text.slice(lineStart, lineStart + LINE_LENGTH);
@@ -75,63 +83,64 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   let steps = null;
   let written = { key: null, all: null };
   let shown = null; // the state on the screen
-  let walker = 0;
-
-  const halt = () => {
-    clearInterval(walker);
-    walker = 0;
-    walkButton.textContent = t("walk");
-  };
-  const change = (values) => {
-    halt();
-    commit(values);
-  };
-  const walk = () => {
-    if (shown.place === PLACE.max) commit({ place: PLACE.min });
-    walkButton.textContent = t("pause");
-    walker = setInterval(() => {
-      if (document.hidden) return;
-      const place = Math.min(PLACE.max, shown.place + 1);
-      if (place === PLACE.max) halt();
-      commit({ place });
-    }, prefersReducedMotion() ? 3 * WALK_MS : WALK_MS);
-  };
+  let closeSteps = () => {};
 
   const now = nowLine();
-  const field = startField({ t, signal, onStart: (start) => change({ start }) });
-  const again = buttonControl({ label: t("again"), signal, onPress: () => change({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
-  const rows = writingsPanel({ t, now, levels, chapters, signal });
-  const walkButton = buttonControl({ label: t("walk"), class: "d2lrnn-button ctx-walk-button", signal, onPress: () => (walker ? halt() : walk()) });
-  const along = linePanel({
-    t, line, min: PLACE.min, max: PLACE.max, signal, button: walkButton, onPlace: (place) => change({ place }),
+  const tell = (template, values) => now.set(...emphasised(template, values));
+  const views = viewButtons({ t, signal, onView: (view) => commit({ view }) });
+  const field = startField({
+    t, signal,
+    onStart: (start) => {
+      closeSteps(); // they ask about other beginnings
+      commit({ start });
+    },
   });
-  const details = detailsPanel({ t, levels, vocab: [...vocab] });
+  const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
+  const rows = writingsPanel({ t, levels, onWritten: () => drawNow(), signal });
+  const along = linePanel({ t, line, min: PLACE.min, max: PLACE.max, signal, onPlace: (place) => commit({ place }) });
   const waiting = element("p", { class: "ctx-waiting" }, t("counting"));
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, set: change, onReset, say, signal, outcome: (i) => outcomes(t, { levels, counts, steps })[i],
+    t, steps: SPEC.steps, set: commit, say, signal, outcome: (i) => outcomes(t, { counts, steps })[i],
+    onReset: (act) => {
+      closeSteps = act;
+      onReset(act);
+    },
   });
+  const panels = {
+    write: element("div", { class: "ctx-panel" }, element("div", { class: "ctx-tools" }, field.node, again, field.note), rows.node),
+    read: element("div", { class: "ctx-panel" }, along.node),
+  };
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
-    now.node, waiting, element("div", { class: "ctx-tools" }, field.node, again, field.note), rows.node, along.node,
-    guided, fold(t("more"), details.node),
-    footRow({ t, reset: () => { halt(); reset(); field.force(model.get("start")); }, link, say, signal }),
+    now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.write, panels.read),
+    guided, fold(t("more"), element("p", {}, t("about"))),
+    footRow({ t, reset: () => { reset(); field.force(model.get("start")); }, link, say, signal }),
   );
   el.append(root);
 
+  const here = () => steps[shown.place - PLACE.min];
+  const drawNow = () => {
+    if (shown === null || counts === null) return;
+    if (shown.view === "read") now.set(...sentenceNodes(here(), t));
+    else if (rows.writing()) tell(t.raw("now_writing"), {});
+    else tell(...writtenSentence(written.all, levels, t));
+  };
   const draw = (state) => {
     const before = shown;
     shown = state;
     field.draw(state.start);
+    views.draw(state.view);
+    for (const [view, panel] of Object.entries(panels)) panel.classList.toggle("ctx-away", view !== state.view);
     if (counts === null) return;
     const key = JSON.stringify([state.start, state.seed]);
     const isNew = key !== written.key;
     if (isNew) written = { key, all: writings(counts, source, state.start, state.seed) };
-    rows.draw(written.all, state.scores, { animate: before !== null && isNew });
+    rows.draw(written.all, { animate: before !== null && isNew && state.view === "write" });
     along.draw(steps, state.place);
-    details.draw(steps[state.place - PLACE.min], state.scores);
+    drawNow();
     if (before === null) return;
-    if (before.place !== state.place) say(sentenceOf(steps[state.place - PLACE.min], t));
-    else if (isNew) say(rows.said());
+    if (state.view === "read" && (before.place !== state.place || before.view !== state.view)) say(sentenceOf(here(), t));
+    else if (state.view === "write" && isNew) say(filled(...writtenSentence(written.all, levels, t)));
   };
   field.force(model.get("start"));
   countSlowly({
@@ -146,27 +155,20 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
         shown = null; // nothing has been on the screen yet
         draw(state);
       }
-      whenSeen(rows.node, { act: rows.play, signal });
     },
   });
-  return { draw, destroy: () => clearInterval(walker) };
+  return { draw };
 }
 
 /** What the guided steps tell once a guess is made, with numbers that were computed here. */
-export function outcomes(t, { levels, counts, steps }) {
-  const best = levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
-  const last = levels.at(-1);
-  const name = ({ order }) => t("n_gram", { n: order });
-  const start = SPEC.steps[1].state.start;
-  const { answering, chain: [asked], probs } = predict(counts, MAX_ORDER, start);
-  const hardest = steps.reduce((a, b) => (b.bits > a.bits ? b : a));
+export function outcomes(t, { counts, steps }) {
+  const [unknown, fell, seen] = SPEC.steps.map(({ state }) => state);
+  const { answering, chain: [asked], probs } = predict(counts, MAX_ORDER, unknown.start);
+  const [word, last] = [fell, seen].map(({ place }) => steps[place - PLACE.min]);
   return [
-    { best: name(best), lowest: formatNumber(best.perplexity), last: name(last), highest: formatNumber(last.perplexity) },
     { unseen: asked.context, seen: answering.context, letter: counts.vocab[ranking(probs)[0]] },
-    {
-      empty: steps.filter(({ order }) => order < MAX_ORDER).length, letter: hardest.letter,
-      bits: surprisalOf(hardest.bits, t),
-    },
+    { n: t("n_gram", { n: word.order }), unseen: word.past, seen: word.answering.context },
+    { p: formatShare(last.p), context: last.past, times: timesOf(last.answering.total, t) },
   ];
 }
 

@@ -160,20 +160,16 @@ export function copiesWithin(copies, length) {
     .filter((copy) => copy.length >= SHORTEST_COPY);
 }
 
-/** The longest copy of all writings so far, with its n; of equal ones that of the smallest n. null if there is none. */
-export function longestCopy(all, length = NUM_WRITTEN) {
-  const found = all.flatMap(({ n, copies }) => copiesWithin(copies, length).map((copy) => ({ n, ...copy })));
-  return found.reduce((best, copy) => (copy.length > (best?.length ?? 0) ? copy : best), null);
-}
-
-/** The chapter, [{ start, name }] from the first on, in which a place lies. */
-export function chapterAt(chapters, place) {
-  return chapters.findLast(({ start }) => start <= place).name;
+/** Who copies most: { n, copied, tie } of the writing with the largest share; null if nothing is copied. */
+export function mostCopied(all) {
+  const copied = Math.max(...all.map((each) => each.copied));
+  const found = all.filter((each) => each.copied === copied);
+  return copied > 0 ? { n: found[0].n, copied, tie: found.length > 1 } : null;
 }
 
 /**
  * Along a line: for every letter that has MAX_ORDER - 1 before it, what the longest model says of it:
- * { place, letter, past, order, p, bits, followed, chain, uniform, answering, probs }.
+ * { place, letter, past, order, p, followed, chain, uniform, answering, probs }.
  *
  * `order` is the longest n-gram that has seen the letters before; `followed` says whether it had seen the letter next.
  */
@@ -185,13 +181,8 @@ export function alongLine(counts, line) {
     const x = counts.index.get(line[place]);
     const p = answer.probs[x];
     const { context, counts: after } = answer.answering;
-    return { ...answer, place, letter: line[place], past, order: context.length + 1, p, bits: -Math.log2(p), followed: after[x] > 0 };
+    return { ...answer, place, letter: line[place], past, order: context.length + 1, p, followed: after[x] > 0 };
   });
-}
-
-/** How many contexts of n - 1 symbols are possible. */
-export function possibleContexts(vocabSize, n) {
-  return vocabSize ** (n - 1);
 }
 
 /** Whatever was typed, as the story was prepared, and the end of it: at most MAX_START of the letters a to z and spaces. */
