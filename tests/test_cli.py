@@ -20,6 +20,7 @@ import torch
 
 import d2lrnn as d
 from d2lrnn.cli.settings import TrainSettings
+from d2lrnn.text import count_left_out
 
 COMMAND = [sys.executable, "-m", "d2lrnn"]
 SMALL = ["--hidden", "16", "--batch-size", "8", "--num-steps", "16", "--device", "cpu"]
@@ -231,7 +232,7 @@ def test_an_own_file_keeps_its_characters(folder: Path, shell: Shell) -> None:
 
 def test_what_cleaning_leaves_out_is_counted(folder: Path, cleaned: str, shell: Shell) -> None:
     text = (folder / "tide.txt").read_text(encoding="utf-8")
-    left_out = d.text.count_left_out(text)
+    left_out = count_left_out(text)
     assert f"{left_out.total():,} of 20,000 characters left out" in cleaned and "--raw keeps all" in cleaned
     (folder / "small.txt").write_text("The result: 3 + 4 = 7.\nGrüße!!! 2024-01-01 12:00\n", encoding="utf-8")
     document = json.loads(shell.run("score", "clean.safetensors", "small.txt", "--json")[0])
@@ -559,6 +560,78 @@ def test_two_ranks_survive_the_loss_of_one(folder: Path) -> None:
     done = subprocess.run(alike, cwd=folder, capture_output=True, text=True, env=ENVIRONMENT, timeout=240)
     assert done.returncode == 0, done.stderr
     assert_same_weights(out, folder / "alike.safetensors")
+
+
+@pytest.fixture(scope="module")
+def second(folder: Path, shell: Shell) -> tuple[dict, str]:
+    """A model that goes on with another text: its document and its log."""
+    text = d.load_corpus()[40_000:48_000].replace("the", "þe").replace("The", "Þe")
+    (folder / "second.txt").write_text(text, encoding="utf-8")
+    start = ("--from", "tide.safetensors", "--updates", 60, "--lr", 0.003, "--batch-size", 8, "--num-steps", 16)
+    stdout, log = shell.run("train", "second.txt", *start, "--out", "new.safetensors", "--json", *OFTEN)
+    return json.loads(stdout), log
+
+
+def test_a_model_learns_a_second_text(folder: Path, second: tuple[dict, str]) -> None:
+    document, log = second
+    source, new = (d.load_checkpoint(folder / f"{name}.safetensors") for name in ("tide", "new"))
+    text = (folder / "second.txt").read_text(encoding="utf-8")
+    known = [char for char in text if char in source.vocab]
+    unknown = len(text) - len(known)
+    assert unknown > 50 and f"{unknown} characters ('þ' (" in log and "unknown to the model: left out" in log
+    assert new.vocab.tokens == source.vocab.tokens
+    assert new.model.rnn.num_hiddens == new.settings["hidden"] == 16 and new.settings["from"] == "tide.safetensors"
+    heldout = torch.tensor(source.vocab.encode(known[len(known) - round(0.1 * len(known)) :]))
+    before, after = (d.evaluate(loaded.model, heldout).perplexity for loaded in (source, new))
+    assert document["heldout_perplexity_before"] == pytest.approx(before, rel=1e-5)
+    assert document["heldout_perplexity"] == pytest.approx(after, rel=1e-5) and after < before
+    assert f"begun with the weights of tide.safetensors, whose perplexity on the held-out part was {before:.3f}" in log
+
+
+def test_a_second_training_goes_on_where_it_stopped(folder: Path, shell: Shell, second: tuple[dict, str]) -> None:
+    stopped = folder / "again.safetensors"
+    start = ("--from", "tide.safetensors", "--updates", 60, "--lr", 0.003, "--batch-size", 8, "--num-steps", 16)
+    pid = shell.start("train", "second.txt", *start, "--out", stopped.name, *OFTEN)
+    wait_until(stopped.exists, lambda: psutil.pid_exists(pid))
+    os.kill(pid, signal.SIGINT)
+    shell.end(code=130)
+    assert 0 < d.load_checkpoint(stopped).progress["step"] < 60
+    stdout, log = shell.run("train", "second.txt", *start, "--out", stopped.name, "--resume")
+    assert "going on from update" in log
+    assert f"before this training {second[0]['heldout_perplexity_before']:.3f}" in stdout
+    assert_same_weights(stopped, folder / "new.safetensors")
+    error = shell.fails("train", "tide.txt", "--from", "new.safetensors", "--out", "tide.safetensors", "--resume")
+    assert "'tide.safetensors' was not begun with the model 'new.safetensors'" in error
+    stdout, _ = shell.run("train", "second.txt", "--out", stopped.name, "--resume", "--updates", 61)
+    assert f"before this training {second[0]['heldout_perplexity_before']:.3f}" in stdout
+
+
+def test_a_model_for_another_text_is_what_it_is(folder: Path, shell: Shell, cleaned: str) -> None:
+    start = ("train", "ebb.txt", "--from", "tide.safetensors", "--out", "other.safetensors")
+    (folder / "ebb.txt").write_text("Ebb and flood, and ebb again. " * 40, encoding="utf-8")
+    for option, value, was in (
+        ("--hidden", 32, "--hidden 32 was 16"),
+        ("--layer", "gru", "--layer gru was lstm"),
+        ("--level", "word", "--level word was char"),
+        ("--embedding", 8, "--embedding 8 was left out"),
+        ("--max-vocab", 9, "--max-vocab 9 was 5000"),
+    ):
+        assert f"--from tide.safetensors is another model: {was}. Leave" in shell.fails(*start, option, value)
+    assert "--clean was --raw" in shell.fails(*start, "--clean")
+    own = shell.fails("train", "ebb.txt", "--from", "tide.safetensors", "--out", "tide.safetensors", "--force")
+    assert "--from and --out are one file" in own
+    (folder / "zh2.txt").write_text("潮水会回来的。" * 300, encoding="utf-8")
+    nothing = shell.fails("train", "zh2.txt", "--from", "tide.safetensors")
+    assert "Nothing of the text is known to the model of --from" in nothing
+    _, log = shell.run("train", "ebb.txt", "--from", "clean.safetensors", "--out", "c2.safetensors", "--updates", 2)
+    assert "of 1,200 characters left out" in log and "--raw keeps all" not in log
+    shell.run("train", "zh2.txt", "--max-vocab", 6, "--updates", 2, "--out", "unk.safetensors", *SMALL)
+    start = ("train", "zh2.txt", "--from", "unk.safetensors", "--out", "unk2.safetensors", "--dropout", 0.5)
+    (folder / "zh2.txt").write_text("潮水会回来的。鱼" * 300, encoding="utf-8")
+    _, log = shell.run(*start, "--updates", 2)
+    assert "unknown to the model: read as <unk>" in log and "'鱼' (300)" in log
+    loaded = d.load_checkpoint(folder / "unk2.safetensors")
+    assert len(loaded.vocab) == 6 and loaded.model.dropout == 0.5
 
 
 def command_line(*words: str, code: int = 0) -> None:

@@ -19,6 +19,7 @@ import torch
 import d2lrnn as d
 from d2lrnn.ops.corpus import read_chunks
 from d2lrnn.ops.stream import ChunkNormalizer, ids_fingerprint
+from d2lrnn.text import count_left_out
 
 # Letters of one to four bytes, capitals whose small letter depends on the neighbours or is two characters long (the
 # Kelvin sign's is a plain k), line ends of all kinds, white space that only some functions take for it, a byte-order
@@ -137,7 +138,7 @@ def test_words_are_those_of_the_training_part(path: Path, encodings: SimpleNames
 def test_what_cleaning_left_out_is_in_the_manifest(path: Path) -> None:
     text = d.load_corpus(path)
     manifest = d.ops.stream.stream_text(path, clean=True, chunk_chars=5).manifest
-    assert manifest.num_chars == len(text) and manifest.left_out == dict(d.text.count_left_out(text))
+    assert manifest.num_chars == len(text) and manifest.left_out == dict(count_left_out(text))
     assert next(iter(manifest.left_out)) == max(manifest.left_out, key=manifest.left_out.get)
     assert d.ops.stream.stream_text(path).manifest.left_out == {}
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import d2lrnn as d
+from d2lrnn.text import count_left_out, encode_text
 
 
 def test_normalize_keeps_27_symbols() -> None:
@@ -91,7 +92,7 @@ def test_a_file_of_your_own_keeps_its_characters_and_a_named_corpus_is_cleaned(t
 
 def test_what_cleaning_leaves_out_is_counted() -> None:
     text = d.load_corpus()
-    left_out = d.text.count_left_out(text)
+    left_out = count_left_out(text)
     kept = [char for char in text if char not in left_out]
     assert left_out["."] > 100 and not any(char.isspace() or char.isalpha() for char in left_out)
     assert d.normalize("".join(kept)).replace(" ", "") == d.normalize(text).replace(" ", "")
@@ -121,7 +122,7 @@ def test_a_vocabulary_has_a_limit_that_counts_the_unknown_one() -> None:
         d.Vocab("aaabbc", max_size=2)
     with pytest.raises(ValueError, match="at least 2"):
         d.Vocab("aaabbc", unk_token="<unk>", max_size=1)
-    data = d.text.encode_text("aaabbc", max_vocab=2, heldout_fraction=0)
+    data = encode_text("aaabbc", max_vocab=2, heldout_fraction=0)
     assert data.vocab.tokens == ("<unk>", "a") and data.train_ids.tolist() == [1, 1, 1, 0, 0, 0]
 
 

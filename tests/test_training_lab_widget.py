@@ -16,6 +16,7 @@ import traitlets as t
 
 import d2lrnn as d
 from d2lrnn.ops.corpus import CorpusError
+from d2lrnn.text import encode_text
 from d2lrnn.widgets import TrainingLab
 from d2lrnn.widgets.training_lab.ngrams import rivals
 from d2lrnn.widgets.training_lab.run import Trace, _known_words, score_windows
@@ -222,7 +223,7 @@ def test_a_run_whose_numbers_are_lost_says_so_and_starts_afresh(lab: TrainingLab
 
 @pytest.mark.parametrize("own", [None, "潮水会回来的。潮水会走。" * 100, "ab" * 60 + "cd" * 5])
 def test_rivals_are_the_n_grams_of_the_package(own: str | None) -> None:
-    text = d.load_text() if own is None else d.text.encode_text(own)
+    text = d.load_text() if own is None else encode_text(own)
     for rival in rivals(text):
         model = d.NGramLM(text.train_ids, rival["order"], len(text.vocab))
         assert rival["perplexity"] == pytest.approx(model.evaluate(text.heldout_ids).perplexity, rel=1e-9)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from d2lrnn.cli.generate import fate, in_words
 from d2lrnn.cli.settings import RunOptions, TrainSettings
 
 if TYPE_CHECKING:
     import torch
 
     from d2lrnn.ops.ranks import ProcessGroup
-    from d2lrnn.text import EncodedText
+    from d2lrnn.text import EncodedText, Vocab
     from d2lrnn.windows import RandomWindows, SequentialWindows
 
 STREAM_FROM_BYTES = 64 << 20  # larger texts are encoded once to a file and read from there
@@ -46,8 +47,8 @@ def is_cleaned(name: str, settings: TrainSettings) -> bool:
     return name in CORPORA if settings.clean is None else settings.clean
 
 
-def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup) -> Text:
-    """The text, encoded, in its three parts."""
+def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup, vocab: Vocab | None = None) -> Text:
+    """The text, encoded, in its three parts; with the vocabulary of a model that goes on, if one is given."""
     import torch
 
     from d2lrnn.ops.corpus import CORPORA, load_corpus
@@ -62,7 +63,10 @@ def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup) -> T
         "unk_token": "<unk>" if settings.min_freq > 1 else None,
     }
     clean, path = is_cleaned(options.text, settings), Path(options.text).expanduser()
+    notes = []
     if options.text not in CORPORA and path.is_file() and path.stat().st_size >= STREAM_FROM_BYTES:
+        if vocab is not None:
+            raise ValueError(f"--from learns texts below {STREAM_FROM_BYTES >> 20} MB; {options.text!r} is larger.")
         show = sys.stderr.isatty() and not options.quiet and group.is_main
         encode = lambda: stream_text(path, clean=clean, folder=options.ids_folder, progress=show, **how)  # noqa: E731
         encoded = encode() if group.world_size == 1 else encode_once(encode, group)
@@ -76,21 +80,24 @@ def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup) -> T
             raise ValueError(
                 f"Nothing is left of {options.text!r} after cleaning, which keeps the letters a to z only. Use --raw."
             )
-        encoded = encode_text(whole, **how)
+        if vocab is None:
+            encoded = encode_text(whole, **how)
+        else:
+            encoded, unknown = encode_known(whole, vocab, settings)
+            if unknown:
+                notes.append(f"{in_words(unknown, settings.level)} unknown to the model: {fate(vocab, clean=False)}")
         fingerprint = ids_fingerprint(torch.cat([encoded.train_ids, encoded.heldout_ids]), len(encoded.vocab))
-    notes = []
     if left_out:
         shown = " ".join(list(left_out)[:8]) + (" ..." if len(left_out) > 8 else "")
         notes.append(
             f"{sum(left_out.values()):,} of {num_chars:,} characters left out ({shown}): only a to z and spaces are "
-            "kept; --raw keeps all"
+            f"kept{'; --raw keeps all' if vocab is None else ''}"
         )
-    vocab = encoded.vocab
-    if vocab.unk_token is not None:
+    if vocab is None and (vocab := encoded.vocab).unk_token is not None:
         counted = len(encoded.train_ids) + (len(encoded.heldout_ids) if settings.level == "char" else 0)
-        unknown = counted - sum(count for token, count in vocab.token_freqs if token != vocab.unk_token)
+        known = sum(count for token, count in vocab.token_freqs if token != vocab.unk_token)
         notes.append(
-            f"{unknown:,} of {counted:,} {settings.level}s are read as {vocab.unk_token}: the vocabulary has "
+            f"{counted - known:,} of {counted:,} {settings.level}s are read as {vocab.unk_token}: the vocabulary has "
             f"{len(vocab):,} entries (--max-vocab {settings.max_vocab}, --min-freq {settings.min_freq})"
         )
     count = min(round(len(encoded.train_ids) * settings.validation), _VALIDATION_TOKENS)
@@ -104,6 +111,23 @@ def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup) -> T
         fingerprint,
         tuple(notes),
     )
+
+
+def encode_known(text: str, vocab: Vocab, settings: TrainSettings) -> tuple[EncodedText, Counter[str]]:
+    """A text in a given vocabulary, and its tokens that are not in it: ``<unk>`` or, if it has none, left out."""
+    import torch
+
+    from d2lrnn.text import EncodedText, tokenize
+
+    tokens = tokenize(text, settings.level)
+    unknown = Counter(token for token in tokens if token not in vocab)
+    if unknown.total() == len(tokens):
+        raise ValueError(f"Nothing of the text is known to the model of --from, which was trained on {vocab!r}.")
+    if vocab.unk_token is None:
+        tokens = [token for token in tokens if token in vocab]
+    ids = torch.tensor(vocab.encode(tokens), dtype=torch.long)
+    num_train = len(ids) - round(len(ids) * settings.heldout)
+    return EncodedText(vocab, ids[:num_train], ids[num_train:]), unknown
 
 
 def encode_once(encode: Callable[[], Any], group: ProcessGroup) -> Any:

@@ -41,8 +41,12 @@ def announcement(
     validation = 0 if text.validation_ids is None else len(text.validation_ids)
     number = sum(parameter.numel() for parameter in model.parameters())
     begun = ""
+    if "from" in about:
+        begun = f"\nbegun with the weights of {about['from']}"
+        if about["heldout_perplexity_before"] is not None:
+            begun += f", whose perplexity on the held-out part was {about['heldout_perplexity_before']:.3f}"
     if stored is not None:
-        begun = f"\ngoing on from update {(stored.progress or {})['step']:,}"
+        begun += f"\ngoing on from update {(stored.progress or {})['step']:,}"
         begun += "" if resume else f" with {about['total_updates']:,} more"
     return (
         f"{about['text']}: {len(text.train_ids):,} {about['level']}s to learn from, {validation:,} for validation, "
@@ -114,6 +118,7 @@ def report(
             "train_perplexity": finite(last.train.perplexity),
             "validation_perplexity": last.heldout and finite(last.heldout.perplexity),
             "heldout_perplexity": heldout and finite(heldout.perplexity),
+            "heldout_perplexity_before": about.get("heldout_perplexity_before"),
             "heldout_bits_per_token": heldout and finite(heldout.bits_per_token),
             "table_order": order,
             "table_perplexity": order and table[order - 1].perplexity,
@@ -135,7 +140,11 @@ def report(
         print(f"kept: the weights after epoch {last.epoch}, which were best on the validation part")
     print(f"training perplexity {last.train.perplexity:.3f} ({last.train.bits_per_token:.3f} bits per {unit})")
     if heldout:
-        print(f"held-out perplexity {heldout.perplexity:.3f} ({heldout.bits_per_token:.3f} bits per {unit})")
+        before = about.get("heldout_perplexity_before")
+        print(
+            f"held-out perplexity {heldout.perplexity:.3f} ({heldout.bits_per_token:.3f} bits per {unit})"
+            + (f"; before this training {before:.3f}" if before is not None else "")
+        )
     if order:
         best = table[order - 1]
         print(f"the best table of counts, of runs of {order}, has {best.perplexity:.3f} on the same held-out part")

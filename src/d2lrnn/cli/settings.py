@@ -115,11 +115,18 @@ class TrainSettings:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What changes nothing in the outcome of a training, and is not stored."""
+    """What is read and written, and what changes nothing in the outcome of a training."""
 
     text: str = argument(f"A UTF-8 text file of any size, or - for the standard input, or one of {CORPORA}.")
     out: str | None = option(
         None, "Where the model goes. Default: NAME.safetensors in this folder.", group="Run", names=("--out", "-o")
+    )
+    model: str | None = option(
+        None,
+        "Begin with the weights of this model, which d2lrnn train wrote, and learn another text. Its vocabulary, "
+        "--level, --clean or --raw and layer stay; --dropout and --weight-drop do unless they are given.",
+        group="Run",
+        names=("--from",),
     )
     device: str | None = option(None, "cpu, cuda or mps. Default: the best there is.", group="Run")
     resume: bool = option(

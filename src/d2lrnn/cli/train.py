@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -11,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from d2lrnn.cli import say
-from d2lrnn.cli.generate import pick
+from d2lrnn.cli.generate import load, pick
 from d2lrnn.cli.reading import Text, is_cleaned, make_windows, read, short_text_note, window_sizes
-from d2lrnn.cli.report import announcement, diverged, lines, report
+from d2lrnn.cli.report import announcement, diverged, finite, lines, report
 from d2lrnn.cli.settings import RunOptions, TrainSettings, differences, make_parser, option_name
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from d2lrnn.windows import RandomWindows, SequentialWindows
 
 _DURATIONS = ("minutes", "epochs", "updates")
+
+_ORIGIN = ("from", "from_sha256", "heldout_perplexity_before")
+_KEPT = ("level", "clean", "min_freq", "max_vocab", "layer", "hidden", "embedding")  # of a model that learns more
+_CHANGEABLE = ("dropout", "weight_drop")
 
 _DESCRIPTION = """\
 Train a model on a text. The defaults suit a text of a hundred kilobytes to a few megabytes, and give it a minute.
@@ -65,17 +70,21 @@ def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Pa
     """Read, make or find the model, say what will be done, do it, and say how good it became."""
     import torch
 
+    from d2lrnn.model import evaluate
     from d2lrnn.ops.callbacks import Checkpointing, EarlyStopping, KeepBest
     from d2lrnn.ops.device import seed_everything
     from d2lrnn.training import TrainingDivergedError, fit
 
     tell = say if group.is_main and not options.quiet else (lambda message: None)
     stored, more = find_stored(out, options), None
+    source, origin = find_source(options, stored, out)
     group.check_same(f"The checkpoint {str(out)!r}", stored and stored.progress and stored.progress["step"])
     if stored is not None:
         settings, more = go_on(stored, settings, given, out, say if group.is_main else tell)
+    elif source is not None:
+        settings = inherit(source, settings, given, origin["from"])
     resume = stored is not None and more is None
-    text = read(options, settings, group)
+    text = read(options, settings, group, source.vocab if source is not None else None)
     if stored is not None:
         check_text(stored, text, options.text, out)
     sizes = window_sizes(settings, len(text.train_ids))
@@ -92,7 +101,11 @@ def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Pa
     }
     about: dict[str, Any] = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0}
     about |= asdict(settings)
-    about |= {"cleaned": is_cleaned(options.text, settings)}
+    about |= {"cleaned": is_cleaned(options.text, settings)} | origin
+    if source is not None and stored is None:
+        model.load_state_dict(source.model.state_dict())
+        before = None if text.heldout_ids is None else finite(evaluate(model, text.heldout_ids).perplexity)
+        about["heldout_perplexity_before"] = before
     if stored is not None:
         about["earlier_updates"] = stored.settings["earlier_updates"]
     if stored is not None and more is not None:
@@ -208,6 +221,40 @@ def find_stored(out: Path, options: RunOptions) -> Checkpoint | None:
             "another --out."
         )
     return stored
+
+
+def find_source(options: RunOptions, stored: Checkpoint | None, out: Path) -> tuple[Checkpoint | None, dict[str, Any]]:
+    """The model of ``--from``, or the stored training that began with one, and what is stored of where it came from."""
+    from d2lrnn.ops.checkpoint import CheckpointError
+
+    before = {} if stored is None else {name: stored.settings[name] for name in _ORIGIN if name in stored.settings}
+    if options.model is None:
+        return (stored if before else None), before
+    path = Path(options.model).expanduser()
+    if path.exists() and out.exists() and path.samefile(out):
+        raise CheckpointError(f"--from and --out are one file, {str(out)!r}. Choose another --out.")
+    source, _ = load(options.model)
+    origin = {"from": options.model, "from_sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    if stored is None:
+        return source, origin
+    if before.get("from_sha256") != origin["from_sha256"]:
+        raise CheckpointError(
+            f"{str(out)!r} was not begun with the model {options.model!r}, as it is now. Leave --from out to go on, "
+            "or begin a new training at another --out."
+        )
+    return stored, before
+
+
+def inherit(source: Checkpoint, settings: TrainSettings, given: set[str], name: str) -> TrainSettings:
+    """The settings of a training that begins with another's model: how the text is read, and the layer, are its."""
+    from d2lrnn.ops.checkpoint import CheckpointError
+
+    if {*_KEPT, *_CHANGEABLE, "cleaned"} - source.settings.keys():
+        raise CheckpointError(f"{name!r} was not written by this version of d2lrnn train, so --from cannot use it.")
+    was = {one: source.settings[one] for one in (*_KEPT, *_CHANGEABLE)} | {"clean": source.settings["cleaned"]}
+    if different := differences(replace(settings, **was), settings, given & {*_KEPT}):
+        raise CheckpointError(f"--from {name} is another model: {'; '.join(different)}. Leave these options out.")
+    return replace(settings, **{one: value for one, value in was.items() if one in _KEPT or one not in given})
 
 
 def go_on(
