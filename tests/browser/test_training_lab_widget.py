@@ -83,7 +83,8 @@ def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page
     press(page, "Pause")
     has_status(page, "paused")
     assert surprisal(page) < 0.6 * fresh and perplexity(page) < 5.41
-    expect(page.locator(".lab-beaten")).to_have_text(["✓ guessing 27.0", "✓ 1-gram 15.9", "✓ 2-gram 8.85", "✓ 3-gram 5.41"])
+    beaten = ["✓ guessing 27.0", "✓ 1-gram 15.9", "✓ 2-gram 8.85", "✓ 3-gram 5.41"]
+    expect(page.locator(".lab-beaten")).to_have_text(beaten)
     written = [text for text in page.locator(".lab-diary-text").all_inner_texts() if text.strip()]
     assert len(written) >= 3 and " the " in f" {' '.join(written[2:])} "
     assert page.evaluate("() => document.documentElement.scrollWidth") <= page.viewport_size["width"]
