@@ -65,8 +65,12 @@ def press(widget: Locator, name: str) -> None:
 
 def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert words(widget) == ["another␣", "there␣"]
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("remembers only ther: it expects there␣, not another␣")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text(
+        "With only ther in memory, the network expects e (0.78), not a space (0.94)."
+    )
     assert widget.locator(".cut-caption").all_inner_texts() == ["remembers all", "has only “ther”"]
+    assert "".join(widget.locator(".cut-option").all_text_contents()) == "␣" * 22 + "ee␣␣?"
+    expect(widget.locator(".cut-option-differs")).to_have_count(2)
     python = HiddenState()
     nexts = widget.locator(".cut-next").all_inner_texts()
     for text, probs in zip(nexts, (python.probs, python.cut_probs), strict=True):
@@ -95,11 +99,15 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     slider = handle(widget)
     slider.press("ArrowLeft")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("remembers only other: it still expects a space.")
-    expect(widget.get_by_role("status")).to_contain_text("remembers only other")
+    expect(widget.locator(".d2lrnn-now")).to_have_text(
+        "With only other in memory, the network still expects a space (0.98)."
+    )
+    expect(widget.get_by_role("status")).to_contain_text("With only other in memory")
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuenow", "26")
     expect(widget.locator(".cut-caption").last).to_have_text("has nothing")
+    assert words(widget)[1] == "?"
+    expect(widget.locator(".cut-next").last).to_have_text("likeliest: a (0.051)")
     slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "26")
     slider.press("PageDown")
@@ -134,9 +142,12 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "One letter more")
     assert words(widget) == ["another␣", "there␣"]
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
+    options = widget.locator(".cut-option")  # the row keeps the answer to itself
+    assert "".join(options.all_text_contents()) == "·" * 22 + "e" + "·" * 4
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Yes. It expects a space, with probability 0.98.")
+    assert "".join(options.all_text_contents()) == "␣" * 22 + "ee␣␣?"
     press(widget, "Two letters less")
     assert words(widget)[1] == "there␣"
     press(widget, "with “y”, as in “ery”")
@@ -153,7 +164,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     assert words(widget) == ["another␣", "there␣"]
 
 
-def test_seen_for_the_first_time_the_scissors_walk_and_any_touch_ends_it(
+def test_seen_for_the_first_time_the_scissors_walk_and_a_touch_or_a_pointer_ends_it(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
     page, _ = opened
@@ -161,16 +172,21 @@ def test_seen_for_the_first_time_the_scissors_walk_and_any_touch_ends_it(
     page.add_init_script(WATCH_THE_CUT)
     widget = show(page, tmp_path)
     slider = handle(widget)
-    page.wait_for_function("() => cuts.at(-1) === 22 && cuts.includes(18)")
-    assert page.evaluate("() => cuts") == [26, 25, 24, 23, 22, 21, 20, 19, 18, 19, 20, 21, 22]
-    assert "other␣" in page.evaluate("() => guesses")
+    page.wait_for_function("() => cuts.at(-1) === 22")
+    assert page.evaluate("() => cuts") == [26, 25, 24, 23, 22]
+    assert "er␣" in page.evaluate("() => guesses")
     page.reload()
     page.wait_for_function("() => cuts.includes(25)")
     slider.press("Tab")
     expect(slider).to_have_attribute("aria-valuenow", "22")
     page.wait_for_timeout(800)
     expect(slider).to_have_attribute("aria-valuenow", "22")
-    assert 18 not in page.evaluate("() => cuts")
+    page.reload()
+    page.wait_for_function("() => cuts.includes(25)")
+    page.mouse.move(300, 150)
+    page.mouse.move(310, 160)
+    page.wait_for_function("() => cuts.at(-1) === 22")
+    assert 23 not in page.evaluate("() => cuts")
 
 
 def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(widget: Locator) -> None:
@@ -248,9 +264,9 @@ def test_on_a_phone_scissors_and_guesses_share_a_screen(browser: Browser, tmp_pa
     bottom = widget.locator(".cut-cards").bounding_box()
     assert bottom["y"] + bottom["height"] - widget.bounding_box()["y"] <= 600
     stage = widget.locator(".cut-stage").bounding_box()
-    page.touchscreen.tap(stage["x"] + 40, stage["y"] + 150)
+    page.touchscreen.tap(stage["x"] + 24, stage["y"] + 150)
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^[12]$"))
-    page.touchscreen.tap(stage["x"] + stage["width"] - 40, stage["y"] + 60)
+    page.touchscreen.tap(stage["x"] + stage["width"] - 60, stage["y"] + 60)
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^3[5-9]$"))
     swipe = page.context.new_cdp_session(page)
     at = [{"x": stage["x"] + 100, "y": stage["y"] + 160}]

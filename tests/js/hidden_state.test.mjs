@@ -5,9 +5,9 @@ import test from "node:test";
 
 import { createReader } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  MAX_GUESS, MAX_TEXT, cutStates, derive, distance, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
+  MAX_GUESS, MAX_TEXT, cutStates, derive, distance, everyCut, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
 } from "../../src/d2lrnn/widgets/hidden_state/maths.mjs";
-import { LEFT, UNSURE, cutAt, layoutOf, sentence, tail, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
+import { LEFT, UNSURE, cutAt, layoutOf, sentence, shown, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
 import { decodeLink, encodeLink, fill, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode } from "../../src/d2lrnn/widgets/weights.mjs";
 
@@ -88,7 +88,22 @@ test("the figure opens on the two guesses of the chapter", () => {
   assert.deepEqual(guesses.map((guess) => Object.values(wordOf(guess)).join("")), ["another␣", "there␣"]);
   const [key, values] = sentence(at({}));
   assert.equal(key, "now_differ");
-  assert.match(fill(WORDS[key], values), /only ther: it expects there␣, not another␣/);
+  assert.equal(fill(WORDS[key], values), "With only ther in memory, the network expects e (0.78), not a space (0.94).");
+});
+
+test("the row of guesses is, for every cut, what the figure says once it is cut there", () => {
+  for (const { settings } of CASES.slice(0, 1).concat(CASES.slice(6))) {
+    const { text } = settings;
+    const options = everyCut(NETWORK, text);
+    assert.equal(options.length, text.length + 1);
+    options.forEach(({ letter, p }, cut) => {
+      const { guesses: [whole, other] } = at({ text, cut: Math.max(1, cut) });
+      const guess = cut === 0 ? whole : other;
+      if (text !== "") assert.deepEqual([letter, p], [guess.written[0], guess.p], `${text} ${cut}`);
+    });
+  }
+  assert.equal(at({}).options.map(({ letter, p }) => (p < UNSURE ? "?" : letter)).join(""), `${" ".repeat(22)}ee  ?`);
+  assert.equal(everyCut(NETWORK, "the sea"), everyCut(NETWORK, "the sea"), "once a text");
 });
 
 test("the right answers of the steps are right", () => {
@@ -114,11 +129,14 @@ test("whatever the cut, the sentence has all its values", () => {
       assert.ok(!/NaN|undefined/.test(fill(WORDS[key], values)));
       assert.equal(key === "now_unsure", model.kept !== "" && model.guesses[1].p < UNSURE);
       assert.equal(key === "now_nothing", model.text !== "" && cut >= model.text.length);
+      const [whole, other] = model.guesses;
+      if (key === "now_less") assert.ok(whole.written[0] === other.written[0] && other.p < whole.p);
+      if (key === "now_same") assert.ok(whole.written[0] === other.written[0] && other.p > whole.p - 0.11);
     }
   }
   assert.deepEqual(sentence(at({ text: "" })), ["now_empty", {}]);
-  const [key, { letter, p }] = sentence(at({ text: "xl", cut: 1 }));
-  assert.deepEqual([key, letter, p], ["now_unsure", "e", "0.16"]);
+  const [key, { other, p }] = sentence(at({ text: "xl", cut: 1 }));
+  assert.deepEqual([key, other, p], ["now_unsure", "e", "0.16"]);
 });
 
 test("the unit that is shown first differs most at the end, as its note says", () => {
@@ -128,9 +146,9 @@ test("the unit that is shown first differs most at the end, as its note says", (
   assert.ok(WORDS.unit_note.includes(`unit ${unit}:`));
 });
 
-test("distance, and what is shown of a long text: by hand", () => {
+test("distance, and how a text is shown: by hand", () => {
   assert.equal(distance([3, 0, 1], [0, 4, 1]), 5);
-  assert.deepEqual(["ano", "a b", " by", "and then there was ano"].map((text) => tail(text, 8)), ["ano", "a\u00a0b", "␣by", "…\u2060was\u00a0ano"]);
+  assert.deepEqual(["ano", "a b", " by", "so "].map(shown), ["ano", "a b", "␣by", "so␣"]);
 });
 
 test("texts are bounded, and a link may set what the controls may", () => {
@@ -150,19 +168,20 @@ test("texts are bounded, and a link may set what the controls may", () => {
 test("the stage fits its width, and a place on it is the cut that stands there", () => {
   for (const width of [290, 340, 720]) {
     for (const count of [0, 1, 26, MAX_TEXT]) {
-      const { right, height, plotEnd, mapEnd, plot, column } = layoutOf(width, count);
-      assert.ok(right <= width && column > 5 && mapEnd < plot && plotEnd < height);
+      const { right, height, plotEnd, guesses, map, mapEnd, plot, column } = layoutOf(width, count);
+      assert.ok(right <= width && column > 5 && guesses < map && mapEnd < plot && plotEnd < height);
       for (let cut = 1; cut <= count; cut += 1) assert.equal(cutAt((LEFT + cut * column) / width, width, count), cut);
       if (count > 0) assert.deepEqual([cutAt(0, width, count), cutAt(1, width, count)], [1, count]);
     }
   }
 });
 
-test("the first walk begins at the end, passes the cut and ends on it", () => {
+test("the first walk begins beside the cut and ends on it, in a second and a half", () => {
   for (const [cut, count] of [[22, 26], [1, 5], [26, 26], [3, 40], [40, 40]]) {
     const stops = walk(cut, count);
-    assert.deepEqual([stops[0], stops.at(-1)], [count, cut]);
+    assert.equal(stops.at(-1), cut);
+    assert.ok(stops.length >= Math.min(2, count) && stops.length <= 5);
     assert.ok(stops.every((stop, i) => stop >= 1 && stop <= count && (i === 0 || Math.abs(stop - stops[i - 1]) === 1)));
   }
-  assert.ok(walk(22, 26).includes(21), "the words change on the way");
+  assert.deepEqual(walk(22, 26), [26, 25, 24, 23, 22], "the guess changes on the way");
 });

@@ -5,7 +5,7 @@ import { MAX_TEXT, derive, readable, repair, walk } from "./maths.mjs";
 import { guessCards, sentence, short, stage, textField, unitPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const SECONDS_A_STOP = 0.35;
+const SECONDS_A_STOP = 0.28;
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let latest = null; // the model of the traits, whatever the first walk shows
@@ -40,7 +40,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     cards.draw(model);
   };
 
-  // Seen for the first time, the scissors walk from the end past the cut and back to it; any touch ends the walk.
+  // Seen for the first time, the scissors walk a few letters to the cut; any touch, and a pointer that comes near, ends the walk.
   let walker = null;
   const halt = () => {
     walker?.stop();
@@ -67,6 +67,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     show(latest);
   };
   for (const kind of ["pointerdown", "keydown", "input"]) root.addEventListener(kind, touched, { signal, capture: true });
+  root.addEventListener("pointermove", touched, { signal });
+  // While a step asks, the row of guesses does not give its answer away.
+  root.addEventListener("click", () => {
+    cutter.ask(steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null);
+  }, { signal });
   whenSeen(cutter.node, { act: begin, signal });
 
   const draw = (model) => {

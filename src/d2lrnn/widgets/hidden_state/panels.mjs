@@ -6,15 +6,16 @@ import { leftOut } from "../weights.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
-export const LEFT = 30;
-const RIGHT = 6;
-const WIDEST_COLUMN = 26;
+export const LEFT = 14;
+const RIGHT = 34; // numbers stand beside the ends of their curves
+const WIDEST_COLUMN = 34;
 const NARROWEST_PLOT = 280; // a short text has wide columns, so that the captions have room
 const HANDLE = 44;
 const LETTERS = 34;
 const CAPTION = 20;
 const MAP = 128;
-const PLOT = 54;
+const GUESSES = 36; // a letter and a bar
+const PLOT = 44;
 
 /**
  * Where everything stands in a stage of some width, in pixels.
@@ -25,10 +26,11 @@ const PLOT = 54;
 export function layoutOf(width, count) {
   const room = width - LEFT - RIGHT;
   const column = Math.min(room / (count + 1), Math.max(WIDEST_COLUMN, NARROWEST_PLOT / (count + 1)));
-  const map = HANDLE + LETTERS + CAPTION;
-  const plot = map + MAP + CAPTION + 6;
+  const guesses = HANDLE + LETTERS + CAPTION;
+  const map = guesses + GUESSES + CAPTION + 8;
+  const plot = map + MAP + CAPTION + 8;
   return {
-    column, letters: HANDLE + 22, map, mapEnd: map + MAP, plot, plotEnd: plot + PLOT,
+    column, letters: HANDLE + 22, guesses, map, mapEnd: map + MAP, plot, plotEnd: plot + PLOT,
     right: LEFT + column * (count + 1), height: plot + PLOT + 6,
   };
 }
@@ -41,11 +43,9 @@ export function cutAt(share, width, count) {
 
 // ---- words ----------------------------------------------------------------------------------------------------------
 
-/** The last characters of a text as one word to the line breaker, a space at either end made visible. */
-export function tail(text, most = 11) {
-  const long = text.length > most;
-  const part = long ? text.slice(-most).trimStart() : text;
-  return (long ? "…\u2060" : "") + part.replace(/^ | $/g, "␣").replaceAll(" ", "\u00a0");
+/** A text with a space at either end made visible. */
+export function shown(text) {
+  return text.replace(/^ | $/g, "␣");
 }
 
 /** The word under way and what the network adds, as far as it can be shown. */
@@ -62,18 +62,19 @@ export function short(distance) {
 /** Whose likeliest character has less expects nothing: it is unsure. */
 export const UNSURE = 0.2;
 
-const inOne = (guess) => Object.values(wordOf(guess)).join("");
-
 /** The sentence on top: a key of the words, and its values. */
-export function sentence({ text, forgotten, kept, guesses }) {
+export function sentence({ text, kept, guesses }) {
   if (text === "") return ["now_empty", {}];
-  const [whole, other] = guesses;
-  const values = { forgotten: tail(forgotten), kept: tail(kept), other: inOne(other), whole: inOne(whole) };
-  if (kept === "") return ["now_nothing", { ...values, letter: other.written[0], p: formatProbability(other.p) }];
-  if (other.p < UNSURE) return ["now_unsure", { ...values, letter: visibleCharacter(other.written[0]), p: formatProbability(other.p) }];
-  if (whole.written !== other.written) return ["now_differ", values];
-  return [other.written === " " ? "now_space" : "now_same", { ...values, other: wordOf(other).written }];
+  const [whole, other] = guesses.map(({ written, p }) => ({ letter: written[0], p }));
+  const values = { kept: shown(kept), other: named(other), p: formatProbability(other.p) };
+  if (kept === "") return ["now_nothing", values];
+  if (other.p < UNSURE) return ["now_unsure", values];
+  const both = { ...values, whole: named(whole), q: formatProbability(whole.p) };
+  if (whole.letter !== other.letter) return ["now_differ", both];
+  return whole.p - other.p > 0.1 ? ["now_less", both] : ["now_same", values];
 }
+
+const named = ({ letter }) => (letter === " " ? "a space" : letter);
 
 // ---- the sentence, the scissors, the map, the distance ---------------------------------------------------------------
 
@@ -142,11 +143,12 @@ export function stage({ t, onCut, signal }) {
   );
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
   const ramp = element("span", { class: "cut-ramp", "aria-hidden": "true" }, t("ramp_low"), element("span", { class: "cut-ramp-bar" }), t("ramp_high"));
-  const captions = ["map", "distance"].map(() => element("span", { class: "cut-title", "aria-hidden": "true" }));
+  const captions = ["guesses", "map", "distance"].map(() => element("span", { class: "cut-title", "aria-hidden": "true" }));
   const node = element("div", { class: "cut-stage" }, canvas, picture, ...captions, ramp, drag, handle);
   let latest = null;
   let width = 0;
   let marked = false;
+  let asking = false; // a step asks what the row of guesses would tell
 
   const move = ({ x }) => {
     if (latest.text === "") return;
@@ -178,10 +180,10 @@ export function stage({ t, onCut, signal }) {
   };
 
   const drawFigure = () => {
-    const { text, cut, distances, numHiddens, unit } = latest;
+    const { text, cut, distances, numHiddens, unit, options } = latest;
     const count = text.length;
     const layout = layoutOf(width, count);
-    const { column, right, map, plot, plotEnd } = layout;
+    const { column, right, guesses, map, mapEnd, plot, plotEnd } = layout;
     const x = (j) => LEFT + (j + 0.5) * column;
     const edge = LEFT + cut * column;
     const parts = [];
@@ -192,29 +194,41 @@ export function stage({ t, onCut, signal }) {
       add("text", { class: `cut-letter${j < cut ? " cut-forgotten" : ""}`, x: x(j), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, character);
     });
     add("text", { class: "cut-letter cut-next-letter", x: x(count), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, "?");
-    if (count > 0) add("path", { class: "cut-cut", d: `M${edge} ${HANDLE - 6}V${plotEnd}` });
-    // the map
     const wide = right - LEFT > 400;
-    captions[0].textContent = t(wide ? "map_long" : "map", { units: numHiddens });
-    captions[1].textContent = t("distance");
-    const places = [{ left: `${LEFT}px`, top: `${map - 20}px` }, { right: `${width - right}px`, top: `${plot - 21}px` }];
-    captions.forEach((caption, i) => Object.entries(places[i]).forEach(([name, value]) => caption.style.setProperty(name, value)));
-    add("rect", { class: "cut-frame", x: LEFT, y: map, width: right - LEFT, height: MAP });
+    ["guesses", "map", "distance"].forEach((key, i) => {
+      captions[i].textContent = t(wide ? `${key}_long` : key, { units: numHiddens });
+      captions[i].style.setProperty("left", `${LEFT}px`);
+      captions[i].style.setProperty("top", `${[guesses, map, plot][i] - 20}px`);
+    });
+    // the cut stops where a caption stands
+    const through = [[HANDLE - 6, guesses - CAPTION], [guesses, guesses + GUESSES], [map, mapEnd], [plot - 2, plotEnd]];
+    // what every cut would give
+    if (count > 0) {
+      const size = Math.min(17, 1.25 * column).toFixed(1);
+      const [foot, bar] = [guesses + GUESSES, Math.min(10, 0.6 * column)];
+      add("rect", { class: "cut-here", x: edge, y: guesses - 1, width: column, height: GUESSES + 2, rx: 2 });
+      options.forEach(({ letter, p }, j) => {
+        const hidden = asking && j !== cut;
+        const kind = hidden || p < UNSURE ? "unsure" : letter === options[0].letter ? "same" : "differs";
+        const sign = hidden ? "·" : p < UNSURE ? "?" : visibleCharacter(letter);
+        add("text", { class: `cut-option cut-option-${kind}`, x: x(j), y: guesses + 14, "font-size": size, "text-anchor": "middle" }, sign);
+        if (!hidden) add("rect", { class: `cut-chance cut-chance-${kind}`, x: x(j) - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
+      });
+    }
+    // the map
+    add("rect", { class: "cut-frame", x: edge, y: map, width: right - edge, height: MAP });
     if (marked && count > 0) {
       const y = map + unit + 0.5;
-      add("path", { class: "cut-mark", d: `M${LEFT - 9} ${y - 5}L${LEFT - 2} ${y}L${LEFT - 9} ${y + 5}Z` });
-      add("path", { class: "cut-mark-line", d: `M${LEFT} ${y - 2}H${right}M${LEFT} ${y + 2}H${right}` });
+      add("path", { class: "cut-mark", d: `M${edge - 9} ${y - 5}L${edge - 2} ${y}L${edge - 9} ${y + 5}Z` });
+      add("path", { class: "cut-mark-line", d: `M${edge} ${y - 2}H${right}M${edge} ${y + 2}H${right}` });
     }
-    if (edge - LEFT > 90) {
-      add("text", { class: "d2lrnn-tick cut-halo", x: (LEFT + edge) / 2, y: map + MAP / 2 + 4, "text-anchor": "middle" }, t("none"));
+    if (edge - LEFT > 150) {
+      add("text", { class: "d2lrnn-tick cut-halo", x: edge - 12, y: map + MAP / 2 + 4, "text-anchor": "end" }, t("none"));
     }
     // the distance
     const most = Math.max(10, ...distances);
     const y = scale([0, most], [plotEnd, plot]);
-    for (const tick of [0, 5, 10]) {
-      add("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(tick)}H${right}` });
-      add("text", { class: "d2lrnn-tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, String(tick));
-    }
+    add("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(0)}H${right}` });
     if (count > 0) {
       const values = distances.slice(cut - 1);
       const xs = values.map((_, i) => cut + i);
@@ -224,19 +238,24 @@ export function stage({ t, onCut, signal }) {
       add("path", { class: "cut-line", d: line });
       for (const i of values.length > 1 ? [0, values.length - 1] : [0]) {
         add("circle", { class: "cut-dot", cx: x(xs[i]), cy: y(values[i]), r: 3.5 });
-        const beside = i === 0 && edge - LEFT > 40; // else above: there is the axis
-        const [dx, dy, anchor] = beside ? [-8 - column / 2, 5, "end"] : [i === 0 ? -4 : 4, -8, i === 0 ? "start" : "end"];
-        add("text", { class: "cut-value", x: x(xs[i]) + dx, y: y(values[i]) + dy, "text-anchor": anchor }, short(values[i]));
+        const first = i === 0 && values.length > 1;
+        const before = i === 0 && edge - LEFT > 34; // left of the cut; at the left margin there is room under the curve only
+        const place = before ? { x: edge - 8, y: y(values[i]) + 5, "text-anchor": "end" }
+          : !first && values[i] < 2 ? { x: right, y: y(values[i]) - 9, "text-anchor": "end" } // over a curve that is low there
+            : { x: x(xs[i]) + 8, y: first ? plotEnd - 6 : y(values[i]) + 5 };
+        add("text", { class: "cut-value", ...place }, short(values[i]));
       }
     }
+    if (count > 0) add("path", { class: "cut-cut", d: through.map(([from, to]) => `M${edge} ${from}V${to}`).join("") });
     picture.setAttribute("viewBox", `0 0 ${width} ${layout.height}`);
     picture.setAttribute("height", layout.height);
     picture.setAttribute("aria-label", count === 0 ? t("stage_empty") : t("stage", {
-      text, forgotten: latest.forgotten, distances: distances.slice(cut - 1).map(short).join(", "),
+      text, forgotten: latest.forgotten,
+      guesses: options.map(({ letter, p }, j) => (asking && j !== cut ? "?" : `${visibleCharacter(letter)} ${formatProbability(p)}`)).join(", "),
+      distances: distances.slice(cut - 1).map(short).join(", "),
     }));
     picture.replaceChildren(...parts);
-    ramp.hidden = right - LEFT < 290;
-    ramp.style.setProperty("top", `${map - 20}px`);
+    ramp.style.setProperty("top", `${mapEnd + 5}px`);
     ramp.style.setProperty("right", `${width - right}px`);
     for (const [name, value] of Object.entries({ left: LEFT, top: map, width: right - LEFT, height: MAP })) {
       canvas.style.setProperty(name, `${value}px`);
@@ -253,7 +272,7 @@ export function stage({ t, onCut, signal }) {
   const draw = (model) => {
     latest = model;
     const { text, cut, forgotten, kept } = model;
-    const values = { forgotten: tail(forgotten, 40), kept };
+    const values = { forgotten, kept: shown(kept) };
     handle.hidden = drag.hidden = text === "";
     handle.setAttribute("aria-valuemax", Math.max(1, text.length));
     handle.setAttribute("aria-valuenow", Math.max(1, cut));
@@ -270,7 +289,12 @@ export function stage({ t, onCut, signal }) {
     marked = on;
     if (latest && width > 0) drawFigure();
   };
-  return { node, draw, mark, placeHandle: (at) => width > 0 && placeHandle(at) };
+  const ask = (on) => {
+    if (on === asking) return;
+    asking = on;
+    if (latest && width > 0) drawFigure();
+  };
+  return { node, draw, mark, ask, placeHandle: (at) => width > 0 && placeHandle(at) };
 }
 
 // ---- the two guesses ------------------------------------------------------------------------------------------------
@@ -286,16 +310,18 @@ export function guessCards({ t }) {
     return { caption, stem, written, next, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
   });
   const draw = ({ text, kept, guesses }) => {
-    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: tail(kept, 8) })];
+    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: shown(kept) })];
     cards.forEach((card, i) => {
-      const { stem, written } = text === "" ? { stem: "", written: "" } : wordOf(guesses[i], 12);
-      card.word.classList.toggle("cut-unsure", guesses[i].p < UNSURE);
+      const unsure = guesses[i].p < UNSURE;
+      const word = wordOf(guesses[i], 12);
+      const { stem, written } = text === "" ? { stem: "", written: "" } : { ...word, written: unsure ? "?" : word.written };
+      card.word.classList.toggle("cut-unsure", unsure);
       card.caption.textContent = captions[i];
       card.stem.textContent = stem;
       card.written.textContent = written;
       card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
-      card.next.textContent = text === "" ? "\u00a0" : t(guesses[i].written[0] === " " ? "next_space" : "next", {
-        character: guesses[i].written[0], p: formatProbability(guesses[i].p),
+      card.next.textContent = text === "" ? "\u00a0" : t(unsure ? "next_unsure" : "next", {
+        character: named({ letter: guesses[i].written[0] }), p: formatProbability(guesses[i].p),
       });
     });
   };
@@ -334,7 +360,7 @@ export function unitPanel({ t, onUnit, max, signal }) {
     const parts = [];
     for (const tick of [-1, 0, 1]) {
       parts.push(svg("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(tick)}H${right}` }));
-      parts.push(svg("text", { class: "d2lrnn-tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, String(tick).replace("-", "−")));
+      parts.push(svg("text", { class: "d2lrnn-tick", x: right + 6, y: y(tick) + 4 }, String(tick).replace("-", "−")));
     }
     const xs = Array.from({ length: text.length + 1 }, (_, j) => j);
     [...text].forEach((character, j) => {
