@@ -72,53 +72,86 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
     expect(keys).to_have_attribute("aria-valuetext", re.compile(r"^i, \d\.\d\d bits$"))
     assert letter.nth(5).evaluate("(e) => getComputedStyle(e).outlineWidth") == "3px", "the focus is seen"
     letter.nth(0).click()  # it is given, not guessed
+    expect(widget.locator(DETAIL)).to_have_text("The first letter, t, is given: no network has to guess it.")
     page.mouse.move(1, 1)
     expect(widget.locator(DETAIL)).to_contain_text("After “the t” it gave i")
+    letter.nth(8).click()
+    page.keyboard.press("ArrowLeft")  # the keys go on from the letter that was clicked
+    expect(widget.locator(DETAIL)).to_contain_text("After “the tid” it gave e")
 
 
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    training = widget.get_by_role("slider", name="four moments of the training")
+    training = widget.get_by_role("slider", name="updates of the weights so far")
     training.focus()
     page.keyboard.press("Home")
-    expect(widget.locator(NOW)).to_contain_text("Before its training the network pays 4.81 bits")
+    expect(widget.locator(NOW)).to_contain_text("Before training a letter costs 4.81 bits")
     levels = [darkness(widget)]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
         levels.append(darkness(widget))
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
-    expect(widget.locator(NOW)).to_contain_text("as unsure as among 3.38 letters, less than the 28.11 before training")
+    expect(widget.locator(NOW)).to_contain_text("as unsure as among 3.38 letters, and among 28.11 before training")
 
 
 def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
     widget.get_by_role("button", name="Watch it learn").click()
-    expect(widget.locator(NOW)).to_contain_text("Before its training")
+    expect(widget.locator(NOW)).to_contain_text("Before training")
     expect(widget.locator(NOW)).to_contain_text("After 300 updates")
     expect(widget.locator(NOW)).to_contain_text("3.38")
     widget.get_by_role("button", name="Watch it learn").click()
-    expect(widget.locator(NOW)).to_contain_text("Before its training")
+    expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_label("Your own text").fill("quixotl")
-    expect(widget.locator(NOW)).to_contain_text("85.69 letters, more than the 28.90 before training")
+    expect(widget.locator(NOW)).to_contain_text("perplexity 85.69, worse than guessing blindly among 27.")
     page.wait_for_timeout(2000)
     expect(widget.locator(NOW)).to_contain_text("85.69")
 
 
-def test_it_plays_once_by_itself_when_seen(browser: Browser, tmp_path: Path) -> None:
+def test_its_bars_sink_when_they_are_seen_and_its_words_stand_still(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser) as (page, record):
+        page.add_init_script(
+            "globalThis.IntersectionObserver = class { observe() {} disconnect() {}"
+            " constructor(act) { globalThis.see = () => act([{ isIntersecting: true }]); } };"
+        )
         widget = show(page, tmp_path)
-        expect(widget.locator(NOW)).to_contain_text("Before its training")
+        words = widget.inner_text()
         expect(widget.locator(NOW)).to_contain_text("3.38")
+        high = darkness(widget)
+        page.evaluate("see()")
+        assert darkness(widget) < high / 2
         page.wait_for_timeout(1500)
-        expect(widget.locator(NOW)).to_contain_text("3.38")
+        assert widget.inner_text() == words
         assert record.errors == []
 
 
+def test_one_letter_stays_framed_while_the_training_plays(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    framed = "(e) => [...e.querySelectorAll('.map-letter')].findIndex((x) => x.classList.contains('map-here'))"
+    at = widget.evaluate(framed)
+    for stage in ("Home", "ArrowRight", "ArrowRight"):
+        widget.get_by_role("slider", name="updates").press(stage)
+        assert widget.evaluate(framed) == at
+
+
+def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    height = "(e) => e.querySelectorAll('.map-letter')[1].getBoundingClientRect().height"
+    small = widget.evaluate(height)
+    widget.get_by_label("Your own text").fill("quixotl")
+    assert widget.evaluate(height) > 2.5 * small
+    bars = widget.locator(".map-bar")
+    tall = [bars.nth(i).bounding_box()["height"] for i in (3, 6)]
+    assert tall[1] > 1.15 * tall[0], "12.16 bits stand higher than 10.22"
+
+
 STEPS = [
-    ("Where the bits are", "inside words", "3.32 bits, as among 10 letters; a later letter costs 1.64, a space 0.51."),
-    ("A made-up word", "even more", "Yes. Perplexity 28.90 before the training, 85.69 after it. The trained"),
+    ("The costly letters", "later letters", "No. A first letter costs 3.32 bits on average, a later one 1.64,"),
+    ("A made-up word", "no, even more", "Yes. Perplexity 28.90 before training, 85.69 after it. Training"),
 ]
 
 
@@ -130,7 +163,7 @@ def test_a_step_asks_first_and_shows_then(
     widget = show(page, tmp_path)
     before = widget.locator(NOW).inner_text()
     widget.get_by_role("button", name=title).click()
-    expect(widget.locator(NOW)).to_contain_text("Before its training")
+    expect(widget.locator(NOW)).to_contain_text("Before training")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     widget.get_by_role("button", name=guess).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
@@ -167,10 +200,21 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     page, _ = opened
     widget = show(page, tmp_path)
     widget.get_by_role("button", name="Your name").click()
-    widget.get_by_label("Your own text").fill("Zdzisław")
-    widget.get_by_role("button", name="no", exact=True).click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("“zdzis aw”: perplexity")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("The trained network is more surprised")
+    box, told = widget.get_by_label("Your own text"), widget.locator(".d2lrnn-outcome")
+    expect(box).to_be_focused()
+    page.keyboard.type("Zdzisław")  # it replaces what is selected
+    widget.get_by_role("button", name="no, more").click()
+    expect(told).to_contain_text("Yes. “zdzis aw”: perplexity")
+    expect(told).to_contain_text("so rare sequences get less")
+    box.fill("ming")  # another name: the question is asked again
+    expect(told).to_be_hidden()
+    expect(widget.locator(NOW)).to_contain_text("Before training")
+    widget.get_by_role("button", name="no, more").click()
+    expect(told).to_contain_text("No. “ming”: perplexity 23.85 before training, 4.67 after it. The trained")
+    expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
+    widget.get_by_role("button", name="A made-up word").click()
+    box.fill("the sea")
+    expect(widget.locator(".d2lrnn-step")).to_be_hidden()
 
 
 def test_the_costs_are_folded_away_and_say_what_is_counted(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  derive, level, MAX_TEXT, meansByPlace, oneIn, pieces, readable, repair, STAGES, surprises, totals,
+  bitsByPlace, derive, level, MAX_TEXT, oneIn, pieces, readable, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -52,8 +52,15 @@ test("totals: the mean, two to its power, and whole bytes", () => {
   assert.equal(totals([8]).bytes, 1);
 });
 
-test("the scale ends at six bits", () => {
-  assert.deepEqual([level(0), level(3), level(6), level(30), level(Infinity)], [0, 0.5, 1, 1, 1]);
+test("the scale ends at twelve bits, or at the most that the text costs at this stage, before or after the training", () => {
+  assert.deepEqual([0, 6, 12, 30, Infinity].map((bits) => level(bits, 12)), [0, 0.5, 1, 1, 1]);
+  for (const stage of STAGES) {
+    assert.equal(shown({ stage }).scale, 12);
+    assert.equal(shown({ text: "quixotl", stage }).scale, 13);
+    const { now, scale } = shown({ text: "qqqqzzzz", stage });
+    assert.ok(now.bits.every((bits) => level(bits, scale) < 1 && bits <= scale));
+  }
+  assert.equal(shown({ text: "" }).scale, 12);
 });
 
 test("texts are bounded, and links too", () => {
@@ -78,10 +85,10 @@ test("lines break between words, and the pieces are the text", () => {
   }
 });
 
-test("place 0 is the letter with most bits, whatever the stage", () => {
+test("place 0 is the letter that costs the trained network most, whatever the stage", () => {
   for (const stage of STAGES) {
-    const { now, place } = shown({ stage });
-    assert.equal(now.bits[place - 1], Math.max(...now.bits));
+    const { after, place } = shown({ stage });
+    assert.equal(after.bits[place - 1], Math.max(...after.bits));
   }
   assert.equal(shown({ place: 7 }).place, 7);
   assert.equal(shown({ text: "the", place: 7 }).place, 2);
@@ -90,12 +97,14 @@ test("place 0 is the letter with most bits, whatever the stage", () => {
 
 test("the guided steps: what is called right is right", () => {
   const [where, made] = SPEC.steps.map(({ before, state }) => shown({ ...before, ...state }));
-  const { first, later } = meansByPlace(where.text, where.now.bits);
-  assert.ok(first > 1.8 * later && SPEC.steps[0].right === 0, `${first} ${later}`);
-  const untrained = meansByPlace(where.text, where.before.bits);
-  assert.ok(Math.abs(untrained.first / untrained.later - 1) < 0.1, "before its training by every letter alike");
+  const { first, later, space } = bitsByPlace(where.text, where.now.bits);
+  assert.ok(first.mean > 1.8 * Math.max(later.mean, space.mean) && SPEC.steps[0].right === 0, `${first.mean} ${later.mean}`);
+  assert.ok(later.total > first.total, "the outcome says so");
+  assert.ok(where.text[where.place - 1] === " ", "the letter that is framed begins a word");
+  const untrained = bitsByPlace(where.text, where.before.bits);
+  assert.ok(Math.abs(untrained.first.mean / untrained.later.mean - 1) < 0.1, "before its training every letter costs about the same");
   assert.ok(made.now.perplexity > 2 * made.before.perplexity && SPEC.steps[1].right === 2);
-  assert.equal(made.before.perplexity.toFixed(0), "29");
+  assert.ok(SPEC.words.en.step_2_question.includes(made.before.perplexity.toFixed(2)));
   assert.equal(SPEC.steps[2].right, null);
 });
 
@@ -104,5 +113,6 @@ test("a small probability is one in so many", () => {
 });
 
 test("letters at the beginnings of words and later ones", () => {
-  assert.deepEqual(meansByPlace("ab cd", [1, 9, 5, 3]), { first: 5, later: 2, space: 9 });
+  assert.deepEqual(bitsByPlace("ab cd", [1, 9, 5, 3]),
+    { first: { total: 5, mean: 5 }, later: { total: 4, mean: 2 }, space: { total: 9, mean: 9 } });
 });

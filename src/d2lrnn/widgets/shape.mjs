@@ -34,7 +34,9 @@ export function bringBack(node) {
  * figure as the question finds it; optional), an answer sets `state` and tells the outcome. `answers` is their number,
  * `right` the index of the right one, or null where all are welcome. Words: step_1 (title), step_1_question,
  * step_1_answer_1, ..., step_1_outcome. `outcome(i)` gives the values of the outcome's template; it is asked after the
- * state has been set. `set(values)` sets the figure (context.commit as a rule).
+ * state has been set. Its `right` wins over the spec's, where the answer depends on what the reader typed.
+ * `set(values)` sets the figure (context.commit as a rule). `opened()` is the open step's index, -1 for none; `ask(i)`
+ * asks its question again and leaves the figure alone.
  */
 export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say, signal }) {
   const question = element("p", { class: "d2lrnn-question" });
@@ -46,39 +48,44 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
   });
   const panel = element("div", { class: "d2lrnn-step", hidden: true }, folder, question, answers, told);
   let open = -1;
-  // On a phone the open step lies over the figure: once it is answered, its question is one line (base.css).
+  // On a phone the open step lies over the figure: once it is answered, its question folds away (base.css).
   const setFolded = (folded) => {
     panel.classList.toggle("d2lrnn-folded", folded);
     folder.setAttribute("aria-expanded", String(!folded));
   };
 
   const titles = steps.map((_, i) => buttonControl({
-    label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ", t(`step_${i + 1}`)],
+    label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ",
+      element("span", { class: "d2lrnn-step-name" }, t(`step_${i + 1}`))],
     class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => choose(open === i ? -1 : i),
   }));
 
   const answer = (i, j, buttons) => {
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === j)));
     set(steps[i].state);
-    const { right } = steps[i];
+    const values = outcome(i);
+    const right = values.right ?? steps[i].right;
     const asked = right !== null && right !== undefined;
     const verdict = asked ? [element("b", { class: "d2lrnn-verdict" }, t(right === j ? "step_right" : "step_wrong")), " "] : [];
     if (asked) buttons[right].classList.add("d2lrnn-right");
     told.classList.toggle("d2lrnn-missed", asked && right !== j);
-    told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, outcome(i)));
+    told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, values));
     told.hidden = false;
     setFolded(true);
     say(told.textContent);
     bringBack(node);
   };
   const choose = (i) => {
+    if (i >= 0 && steps[i].before) set(steps[i].before);
+    ask(i);
+  };
+  const ask = (i) => {
     open = i;
     titles.forEach((title, k) => title.setAttribute("aria-expanded", String(k === i)));
     panel.hidden = i < 0;
     told.hidden = true;
     setFolded(false);
     if (i < 0) return;
-    if (steps[i].before) set(steps[i].before);
     question.textContent = t(`step_${i + 1}_question`);
     answers.setAttribute("aria-label", question.textContent);
     const buttons = Array.from({ length: steps[i].answers }, (_, j) => buttonControl({
@@ -93,7 +100,7 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
       element("span", { class: "d2lrnn-steps-label", "aria-hidden": "true" }, t("steps_title")), ...titles),
     panel,
   );
-  return { node };
+  return { node, ask, opened: () => open };
 }
 
 /** What most readers do not need at first, under a title that opens it. */

@@ -126,13 +126,16 @@ class SurpriseMap(Explorable):
         if len(self.text) < 2:
             return words("now_short")
         before = 2 ** (math.fsum(self._bits("untrained")) / (len(self.text) - 1))
+        characters = len(_network(self.stage).vocab)
         key = "now_more" if self.perplexity > before else "now_less"
+        key = "now_blind" if self.perplexity > characters else key
         return words(
             "now_untrained" if self.stage == "untrained" else key,
             updates=format_number(_network(self.stage).num_steps, 0),
             rate=format_number(self.bits_per_character),
             perplexity=format_number(self.perplexity),
             before=format_number(before),
+            characters=characters,
         )
 
     def static_picture(self) -> str:
@@ -162,6 +165,6 @@ class SurpriseMap(Explorable):
         for i, character in enumerate(shown):
             x, y = 12 + 13 * (i % width), 24 + row_height * (i // width)
             picture.add("text", character, x=x, y=y, font_family="ui-monospace, monospace", font_size=16)
-            height = max(1.0, 3.2 * min(bits[i], 6))
+            height = max(1.0, 1.6 * min(bits[i], 12))
             picture.add("rect", x=x, y=y + 6, width=10, height=height, fill=color("vermillion"))
         return str(picture)

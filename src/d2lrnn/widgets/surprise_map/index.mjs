@@ -2,14 +2,15 @@
 import { element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { derive, meansByPlace, repair, STAGES } from "./maths.mjs";
+import { bitsByPlace, derive, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, textBox, trainingPanel } from "./panels.mjs";
 
-const STAGE_MS = 900; // how long the training stands still at each of its stages
+const STAGE_MS = 1300; // how long the training stands still at each of its stages
+const OWN = 2; // the step that asks about the reader's own word
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
-  let touched = false; // the reader has done something: the figure no longer plays by itself
+  let early = !prefersReducedMotion(); // until they are seen, the bars stand as before the training
   let timer = 0;
   let playing = null; // the stage that is played, which no trait holds
   let shown = null;
@@ -19,7 +20,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     playing = null;
   };
   const change = (values) => {
-    touched = true;
+    early = false;
     stop();
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
@@ -43,44 +44,59 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       play();
     },
   });
-  const box = textBox({ t, signal, onText: (text) => change({ text, place: 0 }) });
+  const box = textBox({ t, signal, onText: (text) => {
+      // A question about another text is no longer the question; the one about the reader's own is asked again.
+      const own = steps.opened() === OWN;
+      if (steps.opened() >= 0) steps.ask(own ? OWN : -1);
+      change({ text, place: 0, ...(own && { stage: STAGES[0] }) });
+    },
+  });
   const costs = costTable(t);
   const more = fold(t("more_costs"), costs.node);
   more.addEventListener("toggle", () => more.open && costs.draw(shown), { signal });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal, set: change,
-    outcome: () => {
+    t, steps: SPEC.steps, onReset, say, signal,
+    set: (values) => {
+      change(values);
+      if (values === SPEC.steps[OWN].before) box.focus();
+    },
+    outcome: (i) => {
       const model = derive(state());
-      const none = { first: "–", later: "–", space: "–", first_choices: "–", before: "–", after: "–" };
-      if (model.count < 1) return { ...none, text: model.text, verdict: t("text_short") };
-      const after = model.at(STAGES.at(-1));
-      const { first, later, space } = meansByPlace(model.text, after.bits);
-      const surprised = after.perplexity > model.before.perplexity ? "verdict_more" : "verdict_less";
+      const { text, before, after } = model;
+      if (model.count < 1) return { text, before: "–", after: "–", verdict: t("text_short") };
+      const { first, later, space } = bitsByPlace(text, after.bits);
+      const more = after.perplexity > before.perplexity;
       return {
-        ...none, text: model.text,
-        ...(first && later && space && {
-          first: formatNumber(first), later: formatNumber(later), space: formatNumber(space),
-          first_choices: formatNumber(2 ** first, 0),
-        }),
-        before: formatNumber(model.before.perplexity), after: formatNumber(after.perplexity), verdict: t(surprised),
+        text, before: formatNumber(before.perplexity), after: formatNumber(after.perplexity),
+        first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
+        first_total: formatNumber(first.total, 0), later_total: formatNumber(later.total, 0),
+        verdict: t(more ? "verdict_more" : "verdict_less"),
+        ...(i === OWN && { right: more ? 1 : 0 }),
       };
     },
   });
   onReset(() => {
-    touched = true;
+    early = false;
     stop();
     box.clear();
+    map.clear();
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape map" },
     now.node, map.node, training.node, box.node, steps.node, more, footRow({ t, reset, link, say, signal })));
-  whenSeen(map.node, { act: () => touched || prefersReducedMotion() || play(), signal });
+  whenSeen(map.node, {
+    act: () => {
+      early = false;
+      if (shown !== null) map.draw(shown, early);
+    },
+    signal,
+  });
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });
     shown = model;
     now.set(...sentenceNodes(model, t));
-    map.draw(model);
+    map.draw(model, early);
     training.draw(model);
     box.draw(model);
     if (more.open) costs.draw(model);

@@ -5,7 +5,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
-export const BITS_SHOWN = 6; // a darker colour and a higher bar there are not
+export const BITS_SHOWN = 12; // the scale of bars and colours, unless a letter costs more
 
 /** What is read of a typed text: normalised, its first MAX_TEXT characters. */
 export function readable(text) {
@@ -39,9 +39,9 @@ export function totals(bits) {
   return { bits: sum, rate, perplexity: 2 ** rate, bytes: Math.ceil(sum / 8) };
 }
 
-/** Where a surprisal stands on the scale of colours and heights, 0 to 1. */
-export function level(bits) {
-  return Math.min(bits / BITS_SHOWN, 1);
+/** Where a surprisal stands on a scale of colours and heights, 0 to 1. */
+export function level(bits, scale) {
+  return Math.min(bits / scale, 1);
 }
 
 /** Pieces of a text that a line break must not part: words with the space after them, long ones cut. */
@@ -49,14 +49,15 @@ export function pieces(text) {
   return text.match(/[^ ]{1,20} ?| /g) ?? [];
 }
 
-/** Mean bits of the letters that begin a word, of all later letters, and of the spaces; NaN where there are none. */
-export function meansByPlace(text, bits) {
+/** Bits of the letters that begin a word, of all later letters, and of the spaces: each { total, mean }; NaN is the mean of none. */
+export function bitsByPlace(text, bits) {
   const kind = (i) => (text[i + 1] === " " ? "space" : text[i] === " " ? "first" : "later");
-  const mean = (name) => {
+  const of = (name) => {
     const values = bits.filter((_, i) => kind(i) === name);
-    return values.reduce((sum, b) => sum + b, 0) / values.length;
+    const total = values.reduce((sum, b) => sum + b, 0);
+    return { total, mean: total / values.length };
   };
-  return { first: mean("first"), later: mean("later"), space: mean("space") };
+  return { first: of("first"), later: of("later"), space: of("space") };
 }
 
 /** A small probability as "1 in so many", with one digit that counts: the so many as text, or null. */
@@ -84,16 +85,20 @@ function readBy(network, text) {
 /**
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
- * Place 0 is the letter with most bits. `count` is the number of letters that are guessed, all but the first.
+ * Place 0 is the letter that costs the trained network most. `count` is the number of letters that are guessed, all
+ * but the first. `scale` is the number of bits of the highest bar that there may be.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
   const { text, stage } = state;
   const now = readBy(network(stage), text);
   const count = now.bits.length;
-  const most = now.bits.reduce((best, b, i) => (b > now.bits[best] ? i : best), 0) + 1;
+  const before = readBy(network(STAGES[0]), text);
+  const after = readBy(network(STAGES.at(-1)), text);
+  const most = after.bits.reduce((best, b, i) => (b > after.bits[best] ? i : best), 0) + 1;
   return {
-    text, stage, count, now, before: readBy(network("untrained"), text),
+    text, stage, count, now, before, after,
+    scale: Math.ceil(Math.max(BITS_SHOWN, ...now.bits, ...before.bits, ...after.bits)),
     place: Math.min(state.place === 0 ? most : state.place, count),
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),

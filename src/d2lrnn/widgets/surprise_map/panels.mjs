@@ -2,16 +2,17 @@
 import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { BITS_SHOWN, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
+import { level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
-export function sentenceOf({ count, stage, updates, now, before }) {
+export function sentenceOf({ count, stage, updates, now, before, vocab }) {
   if (count < 1) return { key: "now_short", values: {} };
   const values = {
     updates: formatNumber(updates[stage], 0), rate: formatNumber(now.rate), perplexity: formatNumber(now.perplexity),
-    before: formatNumber(before.perplexity),
+    before: formatNumber(before.perplexity), characters: vocab.length,
   };
   if (stage === STAGES[0]) return { key: "now_untrained", values };
+  if (now.perplexity > vocab.length) return { key: "now_blind", values };
   return { key: now.perplexity > before.perplexity ? "now_more" : "now_less", values };
 }
 
@@ -27,7 +28,8 @@ export const sentenceNodes = (model, t) => {
 };
 
 function letterSpan(character) {
-  return element("span", { class: "map-letter" }, character === " " ? "\u00a0" : character, element("span", { class: "map-bar" }));
+  return element("span", { class: "map-letter" },
+    element("span", { class: "map-bar" }), element("span", { class: "map-glyph" }, character === " " ? "\u00a0" : character));
 }
 
 const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one_in", { count: oneIn(p) }));
@@ -50,8 +52,10 @@ function tell({ text, now, vocab }, place, t) {
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
+  const most = element("span");
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", {}, "0"), element("span", { class: "map-ramp" }), element("span", {}, t("scale", { bits: BITS_SHOWN })), element("span", { class: "map-tip" }, t("tip")));
+    element("span", {}, "0"), element("span", { class: "map-ramp" }), most,
+    element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")), element("span", { class: "map-tip" }, t("tip")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
@@ -69,17 +73,25 @@ export function mapPanel({ t, signal, onPlace }) {
   };
   let letters = [];
   let shown = null;
-  let pointed = 0; // the letter under the mouse, 0 for none
+  let pointed = null; // the letter under the mouse
 
-  const placeOf = (event) => letters.indexOf(event.target.closest(".map-letter"));
+  const under = (event) => {
+    const place = letters.indexOf(event.target.closest(".map-letter"));
+    return place < 0 ? null : place;
+  };
   const point = (place) => {
     if (place === pointed) return;
     pointed = place;
     drawDetail();
   };
-  text.addEventListener("pointerover", (event) => event.pointerType === "mouse" && point(Math.max(0, placeOf(event))), { signal });
-  text.addEventListener("pointerleave", () => point(0), { signal });
-  text.addEventListener("click", (event) => placeOf(event) > 0 && onPlace(placeOf(event)), { signal });
+  text.addEventListener("pointerover", (event) => event.pointerType === "mouse" && point(under(event)), { signal });
+  text.addEventListener("pointerleave", () => point(null), { signal });
+  text.addEventListener("click", (event) => {
+    const place = under(event);
+    if (place > 0) onPlace(place);
+    point(place);
+    keys.focus({ preventScroll: true }); // the arrow keys go on from here
+  }, { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
 
   const drawDetail = () => {
@@ -87,25 +99,38 @@ export function mapPanel({ t, signal, onPlace }) {
       detail.textContent = t("text_short");
       return;
     }
-    const place = pointed > 0 && pointed <= shown.count ? pointed : shown.place;
+    const place = pointed !== null && pointed <= shown.count ? pointed : shown.place;
+    letters.forEach((letter, i) => letter.classList.toggle("map-here", i === place));
+    if (place === 0) {
+      detail.textContent = t("detail_given", { character: visibleCharacter(shown.text[0]) });
+      return;
+    }
     const { context, expected, ...values } = tell(shown, place, t);
     detail.replaceChildren(t("detail_context", { context }), " ", ...emphasised(t.raw("detail"), values), " ", t("detail_expected", { expected }));
-    letters.forEach((letter, i) => letter.classList.toggle("map-here", i === place));
   };
-  const draw = (model) => {
+  /** `early` draws the bars as they were before the training. */
+  const draw = (model, early) => {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
       let from = 0;
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
-      pointed = 0;
+      pointed = null;
+      text.style.setProperty("--map-count", Math.max(letters.length, 4));
       text.scrollTop = 0;
       showScroll();
     }
     const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
+    if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
     shown = model;
-    letters.forEach((letter, i) => letter.style.setProperty("--map-level", i === 0 ? 0 : level(model.now.bits[i - 1]).toFixed(3)));
+    const { bits } = early ? model.before : model.now;
+    letters.forEach((letter, i) => {
+      letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
+      letter.style.setProperty("--map-ghost", i === 0 ? 0 : level(model.before.bits[i - 1], model.scale).toFixed(3));
+    });
+    node.classList.toggle("map-raw", model.stage === STAGES[0]);
+    most.textContent = t("scale", { bits: model.scale });
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -113,7 +138,7 @@ export function mapPanel({ t, signal, onPlace }) {
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
-  return { node, draw };
+  return { node, draw, clear: () => (pointed = null) };
 }
 
 /** The training: a slider over its stages, and a button that plays them. */
@@ -158,7 +183,7 @@ export function textBox({ t, signal, onText }) {
     if (readable(input.value) !== text) input.value = text;
   };
   const clear = () => (hint.hidden = lost.hidden = true);
-  return { node, draw, clear };
+  return { node, draw, clear, focus: () => input.select() };
 }
 
 /** What the text costs at each stage; it is added up when somebody looks. */
