@@ -139,7 +139,7 @@ class Visit:
 
 
 def first_control(widget: ElementHandle) -> ElementHandle | None:
-    selectors = ("input[type=range]", "input", "select", "textarea", "button", "[tabindex='0']")
+    selectors = ("input[type=range]", "[role=slider]", "input", "select", "textarea", "button", "[tabindex='0']")
     for selector in selectors:
         for control in widget.query_selector_all(selector):
             if control.is_visible() and control.is_enabled():
