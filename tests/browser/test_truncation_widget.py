@@ -35,22 +35,13 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
-def point(widget: Locator, column: float, y: float) -> tuple[float, float]:
-    """Where the edge of a column lies on the screen, at a height of the drawing."""
-    box = widget.locator(".trunc-picture").bounding_box()
-    scale = box["width"] / 366
-    return box["x"] + (40 + 13.4 * column) * scale, box["y"] + y * scale
-
-
-def row(step: int) -> float:
-    """Height of the row of a step's loss."""
-    return 94 + 9.4 * (step - 0.5)
-
-
 def drag_to(page: Page, widget: Locator, start: int, end: int) -> None:
-    page.mouse.move(*point(widget, start, 20))
+    """Drag the cut from the right edge of a column to that of another."""
+    box = widget.locator(".trunc-picture").bounding_box()
+    scale = box["width"] / 400
+    page.mouse.move(box["x"] + (42 + 22 * start) * scale, box["y"] + 17 * scale)
     page.mouse.down()
-    page.mouse.move(*point(widget, end, 20), steps=3)
+    page.mouse.move(box["x"] + (42 + 22 * end) * scale, box["y"] + 17 * scale, steps=3)
     page.mouse.up()
 
 
@@ -58,88 +49,75 @@ def test_the_cut_can_be_dragged_both_ways(opened: tuple[Page, Record], tmp_path:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     expect(now(widget)).to_have_text(Truncation().static_sentence())
-    expect(widget.locator("rect.trunc-kept")).to_have_count(84)
-    drag_to(page, widget, 6, 12)
+    expect(widget.locator("rect.trunc-kept")).to_have_count(42)
+    expect(widget.locator(".trunc-start")).to_have_count(1)
+    drag_to(page, widget, 6, 10)
+    expect(now(widget)).to_have_text(Truncation(tau=10).static_sentence())
+    expect(widget.locator("rect.trunc-kept")).to_have_count(55 + 3)
+    drag_to(page, widget, 10, 15)
     expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())
-    expect(widget.locator("rect.trunc-kept")).to_have_count(156)
-    drag_to(page, widget, 12, 40)
-    expect(now(widget)).to_have_text(Truncation(tau=24).static_sentence())
-    expect(widget.locator(".trunc-arrow")).to_have_count(1)
-    widget.get_by_role("button", name="Reset").click()
-    expect(widget.locator(".trunc-arrow")).to_have_count(3)
     widget.get_by_role("button", name="from each loss", exact=True).click()
-    drag_to(page, widget, 9, 5)  # from the loss of step 15
-    expect(now(widget)).to_have_text(Truncation(tau=10, way="losses").static_sentence())
+    drag_to(page, widget, 12, 5)
+    expect(now(widget)).to_have_text(Truncation(tau=5, way="losses").static_sentence())
+    expect(widget.locator("rect.trunc-kept")).to_have_count(60)
+    widget.get_by_role("button", name="Reset").click()
+    expect(now(widget)).to_have_text(Truncation().static_sentence())
 
 
-def test_one_loss_says_which_of_its_routes_are_lost(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_rows_say_what_each_loss_loses(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation(tau=4))
+    shares = [f"{100 * share:.0f} %" for share in Truncation().lost_by_reach[:4]]
+    expect(widget.locator(".trunc-share")).to_have_text(3 * shares)
+    widths = widget.locator(".trunc-bar").evaluate_all("(bars) => bars.map((bar) => Number(bar.getAttribute('width')))")
+    assert widths[:4] == sorted(widths[:4], reverse=True) and widths[:4] == widths[4:8]
+
+
+def test_a_press_on_the_curve_sets_the_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    told = widget.locator(".trunc-told")
-    at_first = "The loss of step 15 goes back to step 13. Its routes to steps 1 to 12 are lost."
-    expect(told).to_have_text(at_first)
-    page.mouse.move(*point(widget, 3, row(9)))
-    expect(told).to_have_text("The loss of step 9 goes back to step 7. Its routes to steps 1 to 6 are lost.")
-    expect(widget.locator(".trunc-reached")).to_have_count(2)
-    expect(widget.locator(".trunc-unreached")).to_have_count(6)
-    page.mouse.move(*point(widget, 6.5, 65))
-    expect(told).to_have_text("The loss of step 7 goes back to no earlier step. Its routes to steps 1 to 6 are lost.")
-    page.mouse.move(2, 2)
-    loss = widget.get_by_role("slider", name="loss")
-    loss.press("ArrowUp")
-    expect(told).to_have_text("The loss of step 6 goes back to step 1. None of its routes is lost.")
-    loss.press("End")
-    assert loss.get_attribute("aria-valuenow") == "24"
-    widget.get_by_role("button", name="Reset").click()
-    expect(told).to_have_text(at_first)
+    box = widget.locator(".trunc-curve").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 240 / 250, box["y"] + box["height"] / 2)
+    expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())
+    expect(widget.locator(".trunc-line-windows.trunc-active")).to_have_count(1)
 
 
-@pytest.mark.parametrize("tau", [1, 12, 16, 24])
-@pytest.mark.parametrize("way", ["windows", "losses"])
-def test_the_arrows_have_their_own_place(opened: tuple[Page, Record], tmp_path: Path, tau: int, way: str) -> None:
-    page, _ = opened
-    for radius in (0.5, 0.9, 1.1):
-        widget = show(page, tmp_path, Truncation(tau=tau, way=way, radius=radius))
-        assert page.evaluate("""() => {
-            const box = (node) => node.getBoundingClientRect();
-            const found = [...document.querySelectorAll('.trunc-vectors > *')].map(box);
-            const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
-            const picture = box(document.querySelector('.trunc-picture'));
-            const others = [...document.querySelectorAll('.trunc-square, .trunc-bead, .trunc-handle')].map(box);
-            return found.every((a) => a.right <= picture.right && others.every((b) => apart(a, b)));
-        }""")
-        expect(now(widget)).to_have_text(Truncation(tau=tau, way=way, radius=radius).static_sentence())
-
-
-def test_keys_move_the_cut_and_the_radius(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     cut = widget.get_by_role("slider", name="τ, where the way back is cut")
     cut.press("ArrowRight")
     expect(now(widget)).to_have_text(Truncation(tau=7).static_sentence())
+    assert cut.get_attribute("aria-valuetext") == "τ = 7"
     cut.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1).static_sentence())
-    radius = widget.get_by_label(re.compile("^spectral radius"))
-    radius.press("Home")
+    memory = widget.get_by_label(re.compile("^Memory"))
+    memory.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1, radius=0.5).static_sentence())
-    radius.press("End")
+    assert memory.get_attribute("aria-valuetext").endswith("0.47 a step back")
+    memory.press("End")
     expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, radius=1.1).static_sentence())
 
 
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    outcome = widget.locator(".d2lrnn-outcome")
+    outcome, lines = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-lines")
     for i, (answer, told) in enumerate((
-        ("6.5", "Yes. The last loss of a window reaches 12 steps, the first one only 1: (12 + 1)/2 = 6.5."),
-        ("More", "No. 19 %."),
-        ("It gets smaller", "Yes. 20 % instead of 52 %"),
+        ("Well over half as much", "Yes. 38 % instead of 52 %."),
+        ("More is lost", "No. 25 % instead of 52 %"),
+        ("Less is lost", "Yes. 22 % instead of 52 %"),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
-        assert "19 %" not in widget.inner_text() and "20 %" not in widget.inner_text()
+        expect(lines).to_have_css("visibility", "hidden")  # the chart would tell the answer
+        expect(now(widget)).to_have_text(Truncation().static_sentence())
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
+        expect(lines).to_have_css("visibility", "visible")
+    widget.locator(".d2lrnn-step-title").nth(1).click()
+    widget.locator(".d2lrnn-step-title").nth(1).click()  # closed without an answer
+    expect(lines).to_have_css("visibility", "visible")
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
 
@@ -148,6 +126,12 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
     page, _ = opened
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        widget = show(page, tmp_path, Truncation())
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-        assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+        for settings in ({"tau": 12}, {"way": "losses", "radius": 1.1}):
+            widget = show(page, tmp_path, Truncation(**settings))
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+            assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+            right = widget.bounding_box()["x"] + widget.bounding_box()["width"]
+            ends = widget.locator("text, label, .d2lrnn-button, rect").evaluate_all(
+                "(all) => all.map((one) => one.getBoundingClientRect().right)"
+            )
+            assert max(ends) <= right

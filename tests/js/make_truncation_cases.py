@@ -14,12 +14,10 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"tau": 1},
     {"tau": 5},
     {"tau": 12},
-    {"tau": 23, "radius": 1.1},
-    {"tau": 24},
+    {"tau": 11, "radius": 1.1},
     {"way": "losses"},
     {"way": "losses", "tau": 1, "radius": 1.0},
-    {"way": "losses", "tau": 23},
-    {"way": "losses", "tau": 24},
+    {"way": "losses", "tau": 12},
     {"radius": 0.5},
     {"radius": 0.5, "way": "losses", "tau": 12},
 )
@@ -34,12 +32,10 @@ def text() -> str:
     found = []
     for settings in _CASES:
         widget = Truncation(**settings)
-        whole, kept = widget.full_gradient, widget.truncated_gradient
         found.append(
             {
-                "settings": widget.author_state, "kept": widget.num_kept, "lost": short(widget.lost),
-                "angle": short(widget.angle_degrees),
-                "lengths": [short(float(gradient.norm())) for gradient in (whole, kept)],
+                "settings": widget.author_state, "reaches": widget.reaches, "lost": short(widget.lost),
+                "by_reach": [short(float(share)) for share in widget.lost_by_reach],
                 "sentence": widget.static_sentence(),
             }
         )

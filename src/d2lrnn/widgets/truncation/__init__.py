@@ -1,16 +1,13 @@
-"""The explorable of truncation: which routes of the gradient a cut keeps, and how much is lost with the others."""
+"""The explorable of truncation: how far back a cut lets each loss reach, and how much of the gradient is lost."""
 
 from __future__ import annotations
 
-import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-import torch
 import traitlets as t
 
-from d2lrnn.study.bptt import bptt, gradients_by_lag, scale_to_spectral_radius, truncate_every
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.gradient_flow import small_networks
 from d2lrnn.widgets.picture import Picture, color
@@ -19,35 +16,55 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Truncation"]
 
 _SPEC = Spec("truncation")
-_NUM_STEPS, _WARM_UP, _INPUT_SIZE, _SEED = 24, 6, 0.3, 11
+_NUM_LOSSES, _NUM_STEPS, _INPUT_SIZE = 12, 40, 0.3
 
 
 @cache
 def _network() -> dict[str, Any]:
-    """The random network of the gradient's way back, with a loss at every one of 24 steps."""
+    """The random network of the gradient's way back, and a text of 40 steps; the losses are those of the last 12."""
     networks = small_networks()
-    inputs = _INPUT_SIZE * np.array(networks["inputs"])[: _WARM_UP + _NUM_STEPS]
+    inputs = _INPUT_SIZE * np.array(networks["inputs"])[:_NUM_STEPS]
     drawn = networks["matrices"]["random"]
-    gradients = np.random.RandomState(_SEED).randn(_NUM_STEPS, len(drawn["W"])).round(2)
-    return {
-        "W": drawn["W"], "radius": drawn["radius"], "inputs": inputs.round(6).tolist(), "gradients": gradients.tolist(),
-    }
+    return {"W": drawn["W"], "radius": drawn["radius"], "inputs": inputs.round(6).tolist()}
+
+
+@lru_cache(maxsize=8)
+def _squares_by_lag(radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """Squared lengths by lag: of what the use of `W_hh` so many steps back adds, and of all from there on.
+
+    They are averages over the losses, and over loss gradients of independent normal numbers.
+    """
+    network = _network()
+    W_hh = np.array(network["W"]) * (radius / network["radius"])
+    H = [np.zeros(len(W_hh))]
+    for x_t in np.array(network["inputs"]):
+        H.append(np.tanh(x_t + H[-1] @ W_hh))
+    each, rest = np.zeros(_NUM_LOSSES), np.zeros(_NUM_LOSSES + 1)
+    for loss in range(_NUM_STEPS - _NUM_LOSSES, _NUM_STEPS):
+        D, pieces = np.eye(len(W_hh)), []  # a row for each unit of the state that the loss sees
+        for step in range(loss, -1, -1):
+            D = D * (1 - H[step + 1] ** 2)
+            pieces.append(np.multiply.outer(H[step], D))
+            D = D @ W_hh.T
+        each += [np.square(piece).sum() for piece in pieces[:_NUM_LOSSES]]
+        sums = np.cumsum(pieces[::-1], axis=0)[::-1]
+        rest += np.square(sums[: _NUM_LOSSES + 1]).sum(axis=(1, 2, 3))
+    return each, rest
 
 
 class Truncation(Explorable):
-    r"""Cut the way back through time, in a tanh network of 24 units with a loss at each of 24 steps.
+    r"""Cut the way back through time, in a tanh network of 24 units with a loss at each step.
 
-    The gradient of `W_hh` is a sum over routes, from the loss of step :math:`t` back to the use of `W_hh` at step
-    :math:`i \le t`. Windows of :math:`\tau` steps keep the routes within a window; counted from each loss, the routes
-    with :math:`t - i < \tau` are kept.
+    In windows of :math:`\tau` steps the losses reach 1, 2, ..., :math:`\tau` steps, their own included; counted from
+    each loss, every one reaches :math:`\tau`.
 
     Parameters
     ----------
     tau : int, optional
-        1 to 24.
+        1 to 12.
     way : {"windows", "losses"}, optional
     radius : float, optional
-        Spectral radius of `W_hh`, 0.5 to 1.1.
+        Spectral radius of `W_hh`, 0.5 to 1.1: how slowly the gradient fades.
 
     Raises
     ------
@@ -56,11 +73,10 @@ class Truncation(Explorable):
 
     Examples
     --------
-    >>> truncation = Truncation(tau=24)
-    >>> truncation.num_kept, truncation.lost
-    (300, 0.0)
-    >>> Truncation(tau=12).num_kept
-    156
+    >>> Truncation(tau=6).reaches
+    [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]
+    >>> round(Truncation(tau=6).lost, 2), round(Truncation(tau=6, way="losses").lost, 2)
+    (0.52, 0.25)
     """
 
     _esm = module("truncation")
@@ -76,83 +92,46 @@ class Truncation(Explorable):
     def _default_network(self) -> dict[str, Any]:
         return _network()
 
-    def _gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The whole gradient of `W_hh`, and what is kept of it."""
-        network = _network()
-        W_hh = scale_to_spectral_radius(torch.tensor(network["W"], dtype=torch.float64), self.radius)
-        inputs = torch.tensor(network["inputs"], dtype=torch.float64).unsqueeze(1)
-        H, path = torch.zeros_like(inputs[0]), []
-        for X in inputs:
-            H = torch.tanh(X + H @ W_hh)
-            path.append(H)
-        states, H_0 = torch.stack(path[_WARM_UP:]), path[_WARM_UP - 1]
-        dH = torch.tensor(network["gradients"], dtype=torch.float64).unsqueeze(1)
-        lags = gradients_by_lag(states, dH, W_hh, H_0)
-        if self.way == "losses":
-            return lags.full, lags.truncated(self.tau)
-        factors = truncate_every(_NUM_STEPS, self.tau)
-        return lags.full, bptt(inputs[_WARM_UP:], states, dH, W_hh, H_0=H_0, factors=factors).dW_hh
+    @property
+    def reaches(self) -> list[int]:
+        """How many steps, its own included, each of 12 losses reaches."""
+        return [row % self.tau + 1 if self.way == "windows" else self.tau for row in range(_NUM_LOSSES)]
 
     @property
-    def full_gradient(self) -> torch.Tensor:
-        """Gradient of `W_hh` by all routes, shape (num_hiddens, num_hiddens)."""
-        return self._gradients()[0]
+    def lost_by_reach(self) -> np.ndarray:
+        """What a loss that reaches 1, 2, ..., 12 steps loses: the length of the rest, by that of the whole gradient.
 
-    @property
-    def truncated_gradient(self) -> torch.Tensor:
-        """What is kept of it."""
-        return self._gradients()[1]
-
-    def is_kept(self, loss: int, use: int) -> bool:
-        """Whether the loss of a step reaches the use of `W_hh` at another, both counted from 0."""
-        if self.way == "losses":
-            return 0 <= loss - use < self.tau
-        return use <= loss and loss // self.tau == use // self.tau
-
-    @property
-    def num_kept(self) -> int:
-        """Number of routes that are kept, of 300."""
-        return sum(self.is_kept(loss, use) for loss in range(_NUM_STEPS) for use in range(loss + 1))
+        Both lengths are roots of mean squares, over the losses and over random loss gradients.
+        """
+        _, rest = _squares_by_lag(self.radius)
+        return np.sqrt(rest[1:] / rest[0])
 
     @property
     def lost(self) -> float:
-        """Length of what is missing, as a share of the length of the whole gradient."""
-        full, kept = self._gradients()
-        return float((full - kept).norm() / full.norm()) if self.tau < _NUM_STEPS else 0.0
-
-    @property
-    def angle_degrees(self) -> float:
-        """Angle between what is kept and the whole gradient."""
-        if self.tau == _NUM_STEPS:
-            return 0.0
-        u, v = (gradient / gradient.norm() for gradient in self._gradients())
-        return math.degrees(2 * math.atan2(float((u - v).norm()), float((u + v).norm())))  # exact for small ones too
+        """The same for the whole gradient, on average over all places where the windows may begin."""
+        reached = self.lost_by_reach[: self.tau] if self.way == "windows" else self.lost_by_reach[self.tau - 1]
+        return float(np.sqrt(np.mean(reached**2)))
 
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What the cut keeps, as the figure says it."""
-        words, total = Words(self._words), _NUM_STEPS * (_NUM_STEPS + 1) // 2
-        if self.num_kept == total:
-            return words("now_all", all=total)
-        steps = words("steps_one") if self.tau == 1 else words("steps_many", count=self.tau)
+        """What the cut loses, as the figure says it."""
         lost = 100 * self.lost
         share = f"{lost:.0f}" if lost >= 9.95 else f"{lost:.1f}" if lost >= 0.095 else f"{lost:.2f}"
         share = "under 0.01" if share == "0.00" else share
-        return words(f"now_{self.way}", steps=steps, kept=self.num_kept, all=total, lost=f"{share} %")
+        return Words(self._words)("now_one" if self.tau == 1 else f"now_{self.way}", tau=self.tau, lost=f"{share} %")
 
     def static_picture(self) -> str:
-        """A square for each route, filled where it is kept."""
-        words, sentence = Words(self._words), self.static_sentence()
-        picture = Picture(300, 300, words("title"), words("picture", count=_NUM_STEPS, now=sentence))
-        size, filled, hollow = 11.0, {"fill": color("blue")}, {"fill": "none", "stroke": color("vermillion")}
-        for loss in range(_NUM_STEPS):
-            for use in range(loss + 1):
-                kept = self.is_kept(loss, use)
-                side, paint = (7.5, filled) if kept else (5.0, hollow)
-                inset = 18 + (size - side) / 2
-                picture.add("rect", x=inset + use * size, y=inset + loss * size, width=side, height=side, **paint)
-        for kind, paint, y in (("kept", filled, 40), ("lost", hollow, 60)):
-            picture.add("rect", x=190.0, y=y - 9.0, width=8.0, height=8.0, **paint)
-            picture.add("text", words(kind), x=206, y=y)
+        """A row for each loss, a square for each step back, filled where it is reached; its area is what it adds."""
+        words, (each, _) = Words(self._words), _squares_by_lag(self.radius)
+        picture = Picture(310, 320, words("title"), words("picture", now=self.static_sentence()))
+        size, filled, hollow = 22.0, {"fill": color("blue")}, {"fill": "none", "stroke": color("vermillion")}
+        picture.add("text", words("row"), x=4, y=24)
+        picture.add("text", words("columns"), x=70, y=24)
+        for loss, reach in enumerate(self.reaches):
+            picture.add("text", str(loss + 1), x=14, y=34 + size * (loss + 0.5) + 5)
+            for step in range(_NUM_LOSSES):
+                side = (size - 5) * min(1.0, float(each[step] / each[0]) ** 0.25)
+                x, y = 40 + size * (step + 0.5) - side / 2, 34 + size * (loss + 0.5) - side / 2
+                picture.add("rect", x=x, y=y, width=side, height=side, **(filled if step < reach else hollow))
         return str(picture)

@@ -1,79 +1,86 @@
 // Truncated backpropagation through time in a small tanh network: the same numbers as Python's Truncation.
-import { length, runForward, scaledMatrix, stepBack } from "../gradient_flow/maths.mjs";
+import { runForward, scaledMatrix, stepBack } from "../gradient_flow/maths.mjs";
 
-export const NUM_STEPS = 24;
+export const NUM_LOSSES = 12;
 
-/** Whether the loss of step t (from 0) reaches the use of the weight at step i. */
-export function isKept(t, i, tau, way) {
-  return way === "windows" ? Math.floor(t / tau) === Math.floor(i / tau) : t - i < tau;
+/** How many steps, its own included, each of the losses reaches. */
+export function reachesOf(tau, way) {
+  return Array.from({ length: NUM_LOSSES }, (_, row) => (way === "windows" ? (row % tau) + 1 : tau));
 }
 
-/** The first step that the loss of step t reaches. */
-export function firstKept(t, tau, way) {
-  return way === "windows" ? t - (t % tau) : Math.max(0, t - tau + 1);
+/** The n gradients of a state's units, one for each, on their way back from step t: by lag, after the slope of tanh. */
+function backFrom(t, W, n, slopes) {
+  const lags = Array.from({ length: t + 1 }, () => new Float64Array(n * n));
+  for (let unit = 0; unit < n; unit += 1) {
+    let gradient = new Float64Array(n);
+    gradient[unit] = 1;
+    for (let lag = 0; lag <= t; lag += 1) {
+      const { delta, before } = stepBack(W, n, slopes, (t - lag) * n, gradient);
+      lags[lag].set(delta, unit * n);
+      gradient = before;
+    }
+  }
+  return lags;
 }
 
-/** Angle in degrees, exact for small ones too; null where one has no direction. */
-export function angleDegrees(a, b) {
-  const [x, y] = [length(a), length(b)];
-  if (x === 0 || y === 0) return null;
-  const parts = (sign) => length(a.map((value, i) => value / x + (sign * b[i]) / y));
-  return (2 * Math.atan2(parts(-1), parts(1)) * 180) / Math.PI;
-}
+const dot = (a, b) => {
+  let sum = 0;
+  for (let i = 0; i < a.length; i += 1) sum += a[i] * b[i];
+  return sum;
+};
 
 /**
- * Every route: what the loss of step t adds to the gradient of W_hh by its use at step i is the outer product of the
- * state before step i and the gradient that arrives there.
+ * Squared lengths, on average over the last losses of the text and over loss gradients of independent normal numbers:
+ * `each[lag]` of what the use of W_hh `lag` steps back adds, `rest[lag]` of all that comes from there and further back.
  */
-export function derive(state) {
-  const { network, tau, way, radius } = state;
+function squaresByLag(network, radius) {
   const n = network.W.length;
+  const numSteps = network.inputs.length;
   const W = scaledMatrix(network, radius);
-  const warmUp = network.inputs.length - NUM_STEPS; // the state that was carried over
-  const { states, slopes } = runForward(W, n, network.inputs, { input_size: 1, num_steps: network.inputs.length, activation: "tanh" });
-  const before = (i) => states.subarray((warmUp + i) * n, (warmUp + i + 1) * n);
-  const arrived = { all: new Float64Array(NUM_STEPS * n), kept: new Float64Array(NUM_STEPS * n) };
-  const sizes = [];
-  let kept = 0;
-  for (let t = 0; t < NUM_STEPS; t += 1) {
-    const row = [];
-    let gradient = Float64Array.from(network.gradients[t]);
-    for (let i = t; i >= 0; i -= 1) {
-      const { delta, before: next } = stepBack(W, n, slopes, (warmUp + i) * n, gradient);
-      const stays = isKept(t, i, tau, way);
-      kept += stays;
-      for (let j = 0; j < n; j += 1) {
-        arrived.all[i * n + j] += delta[j];
-        if (stays) arrived.kept[i * n + j] += delta[j];
-      }
-      row[i] = length(delta) * length(before(i));
-      gradient = next;
+  const { states, slopes } = runForward(W, n, network.inputs, { input_size: 1, num_steps: numSteps, activation: "tanh" });
+  const before = Array.from({ length: numSteps }, (_, i) => states.subarray(i * n, (i + 1) * n));
+  const each = new Float64Array(NUM_LOSSES);
+  const rest = new Float64Array(NUM_LOSSES + 1);
+  for (let t = numSteps - NUM_LOSSES; t < numSteps; t += 1) {
+    const lags = backFrom(t, W, n, slopes);
+    let sum = 0;
+    for (let lag = t; lag >= 0; lag -= 1) {
+      const product = (other) => dot(before[t - lag], before[t - other]) * dot(lags[lag], lags[other]);
+      const own = product(lag);
+      sum += own;
+      for (let other = lag + 1; other <= t; other += 1) sum += 2 * product(other);
+      if (lag < NUM_LOSSES) each[lag] += own;
+      if (lag <= NUM_LOSSES) rest[lag] += sum;
     }
-    sizes.push(row);
   }
-  const gradientOf = (deltas) => {
-    const dW = new Float64Array(n * n);
-    for (let i = 0; i < NUM_STEPS; i += 1) {
-      const h = before(i);
-      for (let j = 0; j < n; j += 1) for (let k = 0; k < n; k += 1) dW[j * n + k] += h[j] * deltas[i * n + k];
-    }
-    return dW;
-  };
-  const whole = gradientOf(arrived.all);
-  const rest = gradientOf(arrived.kept);
-  const all = (NUM_STEPS * (NUM_STEPS + 1)) / 2;
-  const shrinks = sizes.reduce((sum, row) => sum + Math.log(row[0] / row.at(-1)), 0); // over all - NUM_STEPS steps back
+  return { each, rest };
+}
+
+let known = { network: null, radius: 0, squares: null }; // the cut moves more often than the memory
+function squaresOf(network, radius) {
+  if (known.network !== network || known.radius !== radius) known = { network, radius, squares: squaresByLag(network, radius) };
+  return known.squares;
+}
+
+/** Every number of the page. Shares are of lengths: what is missing by what there is. */
+export function derive({ network, tau, way, radius }) {
+  const { each, rest } = squaresOf(network, radius);
+  const sizes = Array.from(each, (square) => Math.sqrt(square / each[0]));
+  const losses = Array.from(rest.subarray(1), (square) => Math.sqrt(square / rest[0])); // by the steps that each loss reaches
+  let sum = 0;
+  const windows = losses.map((share, i) => {
+    sum += share * share; // a window's losses reach 1, 2, ... steps
+    return Math.sqrt(sum / (i + 1));
+  });
+  const curves = { windows, losses };
   return {
-    tau, way, radius, sizes, factor: Math.exp(shrinks / (all - NUM_STEPS)), largest: Math.max(...sizes.flat()), kept, all,
-    lengths: { whole: length(whole), rest: length(rest) },
-    angle: kept === all ? 0 : angleDegrees(rest, whole),
-    lost: kept === all ? 0 : length(whole.map((value, i) => value - rest[i])) / length(whole),
+    tau, way, radius, sizes, curves, reaches: reachesOf(tau, way), lost: curves[way][tau - 1],
+    factor: sizes.at(-1) ** (1 / (NUM_LOSSES - 1)),
   };
 }
 
 /** 47 %, 3.1 %, 0.04 %. */
 export function percent(share) {
   const value = 100 * share;
-  if (value === 0) return "0 %";
   return `${value >= 9.95 ? value.toFixed(0) : value >= 0.095 ? value.toFixed(1) : value.toFixed(2)} %`.replace(/^0\.00 /, "under 0.01 ");
 }
