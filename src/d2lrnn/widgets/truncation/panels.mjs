@@ -64,7 +64,7 @@ export function rowsPanel({ t, onTau, signal }) {
         text("trunc-share", BARS + share * BAR + 4, yOf(row + 0.5) + 5, percent(share).replace("under ", "<"), "start"),
       ];
     }));
-    edge.setAttribute("d", `M${LEFT} ${RULER}H${xOf(tau)}M${LEFT} ${RULER - 6}v12M${xOf(tau)} ${RULER}V${BOTTOM}`);
+    edge.setAttribute("d", `M${LEFT} ${RULER}H${xOf(tau)}M${LEFT} ${RULER - 6}v12M${xOf(tau)} ${RULER}V${TOP - 22}M${xOf(tau)} ${TOP - 3}V${BOTTOM}`);
     grip.setAttribute("transform", `translate(${xOf(tau)} ${RULER})`);
     grip.setAttribute("aria-valuenow", tau);
     tauText.setAttribute("x", xOf(tau) + 19);
