@@ -94,8 +94,9 @@ test("every key that a module asks for is in its table, and no text is left over
       assert.ok(known.has(key), `${file}: no words for "${key}"`);
     }
     for (const key of keysOf(file)) {
-      // A key stands in the sources as it is, or as a template: `preset_${name}` asks for "preset_uniform".
-      const templates = key.split("_").slice(0, -1).map((_, i, parts) => `\`${parts.slice(0, i + 1).join("_")}_\${`);
+      // A key stands in the sources as it is, or as a template: `preset_${name}` or `${name}_long`.
+      const parts = key.split("_");
+      const templates = parts.slice(1).flatMap((_, i) => [`\`${parts.slice(0, i + 1).join("_")}_\${`, `}_${parts.slice(i + 1).join("_")}\``]);
       const asked = new RegExp(`["']${key}["']|\\b${key}:`).test(everything) || templates.some((text) => everything.includes(text));
       assert.ok(asked, `${file}: nobody asks for "${key}"`);
     }
