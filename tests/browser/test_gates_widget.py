@@ -58,7 +58,7 @@ def unit(widget: Locator) -> Locator:
 
 
 def bias(widget: Locator) -> Locator:
-    return widget.get_by_role("slider", name=re.compile("Forget bias"))
+    return widget.get_by_role("slider", name=re.compile("forget biases"))
 
 
 def press_at(page: Page, node: Locator, x: float, y: float) -> None:
@@ -101,6 +101,24 @@ def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Rec
     expect(letter(widget)).to_have_attribute("aria-valuetext", re.compile("^the k of “kept”: forget gate 0.07, cell "))
 
 
+def test_a_finger_goes_from_letter_to_letter_by_two_arrows(widget: Locator) -> None:
+    later = widget.get_by_role("button", name="letter after")
+    box = later.bounding_box()
+    assert box["width"] >= 44 and box["height"] >= 36
+    later.click()
+    says(widget, place=7)
+    for _ in range(9):
+        widget.get_by_role("button", name="letter before").click()
+    says(widget, place=1)
+
+
+def test_the_first_bar_under_half_is_marked(widget: Locator) -> None:
+    outline = widget.locator(".gates-hit").get_attribute("d")
+    assert outline.startswith("M9.08 ")
+    letter(widget).press("End")
+    assert widget.locator(".gates-hit").get_attribute("d") == ""
+
+
 def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
     page, _ = opened
     widget.locator("summary").click()
@@ -125,11 +143,11 @@ def test_the_bias_changes_gates_and_bars_beside_those_that_were_trained(widget: 
     ghost = widget.locator(".gates-ghost").first.get_attribute("d")
     edges = [1 - float(y) for y in re.findall(r"(?:M5 |V)([\d.]+)H", ghost)]
     assert edges == pytest.approx(before, abs=0.001)
-    expect(widget.locator(".gates-field").first).to_contain_text("Dashed: as trained.")
-    expect(widget.locator(".gates-cost")).to_contain_text("instead of 1.88")
+    expect(widget.locator(".gates-keys").get_by_text("as trained")).to_be_visible()
+    expect(widget.locator(".gates-cost")).to_contain_text("as trained 1.88")
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("After 1 letter, 47% of it is left")
+    expect(widget.get_by_role("status")).to_contain_text("After 1 character, less than half of it is left: 47%")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
@@ -156,13 +174,14 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 @pytest.mark.parametrize(
     "title, right, state, outcome",
     [
-        ("A longer memory", "after 10 or more", {"bias": 2.0}, "Yes. After 13 letters."),
-        ("Better predictions?", "worse", {"bias": 2.0}, "Yes. It needs 2.65 bits a letter instead of 1.88."),
+        ("A longer memory", "after 10 or more", {"bias": 2.0}, "Yes. After 13 characters."),
+        ("Better predictions?", "worse", {"bias": 2.0}, "Yes. It needs 2.65 bits per character instead of 1.88."),
         (
             "Do all forget?",
             "some keep it",
             {"unit": 16, "place": 9},
-            "Yes. At spaces, unit 18 keeps 4% on average, unit 16 over 99%.",
+            "Yes. At spaces, unit 18 keeps 4% on average, unit 16 over 99%. "
+            "Unit 16 forgets at some letters instead, here at the i of “given”.",
         ),
     ],
 )
@@ -173,7 +192,9 @@ def test_a_guess_comes_before_the_answer(
     widget.get_by_role("button", name=title).click()
     says(widget)  # the figure as the question finds it
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
+    expect(widget.locator(".gates-cost")).to_be_hidden()
     widget.get_by_role("button", name=right, exact=True).click()
+    expect(widget.locator(".gates-cost")).to_be_visible()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(outcome)
     says(widget, **state)
     widget.get_by_role("button", name="Reset").click()

@@ -93,7 +93,9 @@ test("the answers of the guided steps are right", () => {
   const after = derive(longer.state, NETWORK);
   assert.ok(after.count >= 10 && longer.right === 2);
   const space = before.at + before.count;
-  assert.ok(before.forget[space] < 0.1 && after.forget[space] > 0.4, "the bias lifts the gate at that space");
+  const own = before.forget[space];
+  const alone = 1 / (1 + ((1 - own) / own) * Math.exp(-2)); // sigmoid of its own argument plus the bias
+  assert.ok(own < alone && alone < after.forget[space], "the bias lifts the gate at that space, and so do the states");
   const between = after.letters.map((_, i) => i).slice(before.at + 1, before.at + after.count);
   const risen = between.filter((i) => after.forget[i] >= after.ownForget[i] - 0.01);
   assert.ok(risen.length > 0.8 * between.length, "and the others towards 1");
@@ -103,6 +105,8 @@ test("the answers of the guided steps are right", () => {
 
   const kept = derive(all.state, NETWORK);
   assert.ok(kept.keptAtSpaces(16) > 0.95 && kept.keptAtSpaces(18) < 0.1 && all.right === 1);
+  assert.deepEqual(nameOf(kept.letters, kept.at + kept.count), { key: "letter_of", values: { letter: "i", word: "given" } });
+  assert.ok(kept.letters.every((letter, i) => letter !== " " || kept.forget[i] > 0.95), "through every space");
   const keepers = kept.order.filter((j) => kept.keptAtSpaces(j) > 0.9).length;
   assert.ok(keepers >= 5, "some keep on");
 });

@@ -1,6 +1,6 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
 import { createMap, createPicture, signed } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -45,16 +45,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: element("span", {}, t("bias"), " ", biasValue),
     min: BIAS.min, max: BIAS.max, step: 0.5, signal, onInput: (value) => commit({ bias: value }),
   });
+  const cost = element("p", { class: "gates-cost" }); // hidden while a question is open (style.css)
   const biasRow = element(
     "div", { class: "gates-bias" }, bias.node,
     element("div", { class: "gates-ends", "aria-hidden": "true" }, element("span", {}, t("sooner")), element("span", {}, t("longer"))),
+    cost,
   );
-  const cost = element("p", { class: "gates-cost" });
   const shown = element("p", { class: "gates-shown" });
   const text = element("input", { type: "text", class: "d2lrnn-text", maxlength: TEXT.max, spellcheck: "false", autocomplete: "off" });
   text.addEventListener("input", () => commit({ text: readable(text.value, TEXT.max), place: state().place }), { signal });
   const more = fold(
-    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), cost, shown,
+    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), shown,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
@@ -66,6 +67,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { unit } = model.rows[Math.min(Math.max(0, row), model.rows.length - 1)];
     if (unit !== state().unit) commit({ unit });
   };
+  const arrow = (name, sign, by) => buttonControl({
+    label: sign, class: "d2lrnn-button gates-arrow", "aria-label": t(name), signal, onPress: () => setPlace(model.at + 1 + by),
+  });
+  const pick = element("div", { class: "gates-pick" }, element("span", {}, t("pick")), arrow("earlier", "‹", -1), arrow("later", "›", 1));
   dragOn(picture.time, { move: ({ x }) => setPlace(Math.floor(x * model.letters.length) + 1), signal });
   dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
@@ -92,18 +97,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
       const space = letters.indexOf(" ", at);
-      const own = ownForget[space];
-      const alone = 1 / (1 + ((1 - own) / own) * Math.exp(-state().bias)); // sigmoid of its own argument plus the bias
-      return { count: t("letters", { count }), before: own.toFixed(2), alone: alone.toFixed(2), gate: forget[space].toFixed(2) };
+      return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2) };
     }
     if (i === 1) return { own: ownBits.toFixed(2), bits: bits.toFixed(2) };
-    return { keeps: share(keptAtSpaces(16)), lets: share(keptAtSpaces(18)) };
+    const { key, values } = nameOf(letters, at + count);
+    return { keeps: share(keptAtSpaces(16)), lets: share(keptAtSpaces(18)), letter: t(key, values) };
   };
   const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    now.node, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
+    now.node, pick, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----

@@ -29,26 +29,29 @@ export function createPicture(t) {
   const left = svg("path", { class: "gates-left" });
   const ghost = svg("path", { class: "gates-ghost" });
   const water = svg("g", { class: "gates-water" }, lost, left);
-  const chart = picture("gates-chart", svg("path", { class: "gates-half", d: "M0 0.5H40" }), water, ghost);
+  const hit = svg("path", { class: "gates-hit" });
+  const chart = picture("gates-chart", svg("path", { class: "gates-half", d: "M0 0.5H40" }), water, ghost, hit);
   const told = element("span", {});
   const mark = element("div", { class: "gates-mark", "aria-hidden": "true" }, told);
   const gateBars = svg("path", { class: "gates-open" });
   const idleBars = svg("path", { class: "gates-open is-idle" });
-  const ownGates = svg("path", { class: "gates-ghost" });
-  const gates = picture("gates-forget", idleBars, gateBars, ownGates);
+  const gates = picture("gates-forget", idleBars, gateBars);
   const band = element("div", { class: "gates-band" });
   const scale = (...marks) => element("span", { class: "gates-scale", "aria-hidden": "true" }, ...marks.map((text) => element("span", {}, text)));
-  const leftCaption = caption();
+  const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), t(words));
+  const trained = key("is-trained", "left_row_bias");
+  const leftCaption = caption(key("is-left", "left_row"), key("is-lost", "lost_row"), trained);
+  leftCaption.classList.add("gates-keys");
   const { field: time, node: timeBox } = columns(
     band, letters,
-    leftCaption, element("div", { class: "gates-box" }, scale("100%", "50%", "0"), chart, mark),
+    leftCaption, element("div", { class: "gates-box" }, scale("100%", t("half"), "0"), chart, mark),
     caption(t("gate_row")), element("div", { class: "gates-box" }, scale("1", "0"), gates),
   );
   for (const [name, value] of Object.entries({ tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": 1 })) time.setAttribute(name, value);
   timeBox.setAttribute("role", "group");
 
   function draw(model, { name, now }) {
-    const { letters: { length }, at, unit, forget, ownForget, cell, left: shares, ownLeft, count, bias } = model;
+    const { letters: { length }, at, unit, forget, cell, left: shares, ownLeft, count, bias } = model;
     const wide = Math.max(1, length);
     timeBox.style.setProperty("--letters", wide);
     timeBox.style.setProperty("--at", at);
@@ -57,23 +60,23 @@ export function createPicture(t) {
     letters.replaceChildren(...model.letters.map((letter, i) => element(
       "span", { class: [letter === " " && "is-space", i === at && "is-chosen"].filter(Boolean).join(" ") }, visibleCharacter(letter),
     )));
-    leftCaption.textContent = t(bias === 0 ? "left_row" : "left_row_bias");
+    trained.hidden = bias === 0;
     for (const view of [chart, gates]) view.setAttribute("viewBox", `0 0 ${wide} 1`);
     left.setAttribute("d", bars(shares, { from: at }));
     lost.setAttribute("d", bars(shares.map((_, k) => shares[Math.max(0, k - 1)]), { from: at }));
     ghost.setAttribute("d", bias === 0 ? "" : edge(ownLeft, at));
     gateBars.setAttribute("d", bars(forget.slice(at + 1), { from: at + 1 }));
     idleBars.setAttribute("d", bars(forget.slice(0, at + 1)));
-    ownGates.setAttribute("d", bias === 0 ? "" : ownForget.map((gate, i) => `M${i} ${fixed(1 - gate)}h1`).join(""));
 
     const steps = count ?? length - 1 - at;
     mark.hidden = length < 2 || steps === 0;
+    hit.setAttribute("d", count === null ? "" : bars([shares[count - 1]], { from: at + count }));
     if (!mark.hidden) {
       const share = (at + steps + 1) / wide;
       const late = (1 - share) * time.clientWidth < ROOM;
       mark.classList.toggle("is-late", late);
       mark.style.left = `${100 * (late ? (at + steps) / wide : share)}%`;
-      told.textContent = t(count === null ? "mark_end" : "mark", { left: percent(shares[steps]), count: steps });
+      told.textContent = t(count === null ? "mark_end" : "mark", { left: percent(shares[steps]) });
     }
     time.setAttribute("aria-valuemax", wide);
     time.setAttribute("aria-valuenow", at + 1);
