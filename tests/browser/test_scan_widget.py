@@ -68,12 +68,16 @@ def shown(values: list[float]) -> list[str]:
 
 
 def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Locator) -> None:
-    expect(now(widget)).to_have_text("Who is first? At each tick, the loop makes one step, the scan one level.")
+    expect(now(widget)).to_have_text("Who is first? Each tick: one step of the loop, one level of the scan.")
     assert states(widget) == ["2", "2"], "h1 of the loop, and the first cell of the scan"
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
-    assert "press Run" in heads and "scan, distance" not in heads
+    assert [text for text in heads if "apart" in text] == ["1 apart", "2 apart", "4 apart"], "the levels to come"
+    expect(widget.locator("rect.scan-ghost")).to_have_count(3 * 8)
+    expect(widget.locator(".scan-rule")).to_contain_text("first × 0.9 + 2, then × 0.9 − 1, together × 0.81 + 0.8.")  # noqa: RUF001
+    expect(widget.locator(".scan-work")).to_have_text("Work so far: loop 0, scan 0 combinations.")
+    expect(widget.locator(".scan-hint")).to_contain_text("State 1 is given.")
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
 
@@ -88,6 +92,7 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("After 2 ticks the loop has 3 of 8 states, the scan 4.")
     tick(widget)
     expect(now(widget)).to_have_text("After 3 ticks the scan has all 8 states, the loop 4.")
+    expect(widget.locator(".scan-work")).to_have_text("Work so far: loop 3, scan 17 combinations.")
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
@@ -122,14 +127,18 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states, the loop 4.")
     press(widget, "64 time steps")
     expect(now(widget)).to_contain_text("Who is first?")
-    assert "scan, distance" not in widget.locator(".scan-picture text").all_text_contents(), "no level before the guess"
+    guess = widget.locator(".scan-picture text", has_text="first your guess")
+    expect(guess).to_be_visible()
+    for ghost in widget.locator(".scan-picture .scan-ghost").all():
+        expect(ghost).to_be_hidden()  # no level before the guess
     press(widget, "24")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks: from 8")
+    expect(guess).to_have_count(0)
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks. From 8")
     expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states, the loop 7.")
     press(widget, "The price")
     press(widget, "about 320")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Yes. It makes 321, in 6 levels. A scan in two sweeps (under More) makes 120, in 11."
+        "Yes. It makes 321, about five times the loop’s work."
     )
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -159,8 +168,9 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
     expect(hand).to_contain_text(
-        "(0.729, 1.72) • (0.6561, 1.467) ≈ (0.4783, 2.5955): steps 1\u2060\u2013\u20607 in one pair."
+        "steps 1\u2060\u2013\u20607 in one cell: first × 0.729 + 1.72, then × 0.6561 + 1.467, together × 0.4783 + 2.5955."  # noqa: RUF001
     )
+    expect(hand).to_contain_text("0.6561 × 0.729 ≈ 0.4783 and 0.6561 × 1.72 + 1.467 ≈ 2.5955.")  # noqa: RUF001
     expect(hand).to_contain_text("so 2.5955 is h₇")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     factor = slider(widget, "factor a₇")
@@ -190,11 +200,11 @@ def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
     tick(widget)
     picture = widget.get_by_role("application")
     picture.press("ArrowDown")
-    expect(widget.locator(".scan-hand")).to_contain_text("(0.9, 0) • (0.9, 2) = (0.81, 2): steps 7")
+    expect(widget.locator(".scan-hand")).to_contain_text("0.9 × 0.9 = 0.81 and 0.9 × 0 + 2 = 2.")  # noqa: RUF001
     picture.press("ArrowUp")
     expect(widget.locator(".scan-hand")).to_contain_text("steps 6")
     picture.press("ArrowLeft")
-    expect(widget.locator(".scan-hand")).to_contain_text("step 7 alone: (0.9, 0)")
+    expect(widget.locator(".scan-hand")).to_contain_text("step 7 alone: × 0.9 + 0.")  # noqa: RUF001
     picture.press("ArrowLeft")
     expect(widget.locator(".scan-hand")).to_contain_text("h₂ = a₂ × h₁ + x₂ = 0.9 × 2 + (−1) = 0.8")  # noqa: RUF001
     picture.press("Escape")
@@ -253,10 +263,10 @@ def test_the_cells_hold_pairs_and_the_last_ones_parts_light_up(widget: Locator) 
     assert pairs[8:] == [
         f"({format_value(p)}, {format_value(q)})".replace("\u2212", "-") for p, q in zip(a.tolist(), b.tolist())
     ]
-    expect(widget.locator(".scan-hint")).to_contain_text("Tap a cell to see its parts.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Tap a cell for its sum.")
     for _ in range(2):
         tick(widget)
-    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 pairs combine into the last one")
+    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 steps combine into the last cell")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
 

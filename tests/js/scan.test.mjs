@@ -7,7 +7,7 @@ import {
   MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
   loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellInWords, layoutOf, litCell, longestPair, pairText, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellInWords, layoutOf, litCell, longestPair, pairText, ruleValues, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -177,10 +177,13 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["h₇ = a₇ × h₆ + x₇ ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
   assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["h₂ = a₂ × h₁ + x₂ = 0.9 × 2 + (−1) = 0.8"]);
   assert.deepEqual(words({ place: 1, level: -1 }), ["h₁ = a₁ × 0 + x₁ = 2, from a state of zero"]);
-  assert.deepEqual(words({ place: 5 }), ["The pair (a, b) of step 5 alone: (0.9, −2)."]);
+  assert.deepEqual(words({ place: 5 }), ["step 5 alone: × 0.9 − 2."]);
   const halving = { ...presetValues("halving", 8), place: 8 };
-  assert.match(words({ ...halving, step: 2 })[0], /^\(0\.25, 1\.5\) • \(0\.25, 1\.5\) = \(0\.0625, 1\.875\): steps 5⁠–⁠8 in one pair\.$/);
-  assert.match(words({ ...halving, step: 3 })[1], /so 1\.9922 is h₈/);
+  assert.deepEqual(words({ ...halving, step: 2 }), [
+    "steps 5⁠–⁠8 in one cell: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875.",
+    "0.25 × 0.25 = 0.0625 and 0.25 × 1.5 + 1.5 = 1.875.",
+  ]);
+  assert.match(words({ ...halving, step: 3 })[2], /so 1\.9922 is h₈/);
   assert.match(words({ place: 1, step: 2 })[0], /^Kept from the level before/);
 });
 
@@ -266,4 +269,16 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
     const largest = Math.max(1, ...loopStates(a.map(Math.abs), x.map(Math.abs)));
     assert.ok(float64 < 1e-14 * largest * numSteps && float32 < 1e-5 * largest * numSteps, `${float64} ${float32} ${largest}`);
   }
+});
+
+test("the rule is told by the numbers of the first two steps, and their cell holds what it says", () => {
+  const model = at({ step: 1 });
+  const { pair, step, then, both } = ruleValues(model);
+  assert.deepEqual([pair, step, then, both], ["(0.9, 2)", "× 0.9 + 2", "× 0.9 − 1", "× 0.81 + 0.8"]);
+  assert.equal(pairText(model.trace[1].a[1], model.trace[1].b[1]), "(0.81, 0.8)");
+  assert.equal(ruleValues({ a: [-1.5, 1], x: [0, 2] }).step, "× (−1.5) + 0");
+});
+
+test("the work so far is that of the levels so far", () => {
+  assert.deepEqual([0, 1, 3, 7].map((step) => at({ step }).work), [{ loop: 0, scan: 0 }, { loop: 1, scan: 7 }, { loop: 3, scan: 17 }, { loop: 7, scan: 17 }]);
 });

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, figure, hand, sentence } from "./panels.mjs";
+import { MOST_NUMBERS, countsTable, figure, hand, ruleValues, sentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -92,9 +92,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("method"), options: METHODS.map((name) => [name, t(`method_${name}`)]), signal,
     onChange: (name) => set({ method: name }),
   });
+  const law = (name) => element("span", {}, element("b", {}, t(name)), " ", t(`law_${name}`));
+  const laws = element("p", { class: "scan-laws" }, law("loop"), law("scan"));
   const books = countsTable({ t });
   const more = fold(t("more"), element(
-    "div", { class: "scan-more" }, example.node, method.node, ownHint, books.node,
+    "div", { class: "scan-more" }, example.node, method.node, ownHint, laws, books.node,
   ));
 
   const steps = guidedSteps({
@@ -122,15 +124,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     editing = false;
   });
 
-  const law = (name) => element("span", {}, element("b", {}, t(name)), " ", t(`law_${name}`));
-  const laws = element("p", { class: "scan-laws" }, law("loop"), law("scan"));
+  const rule = element("p", { class: "scan-rule" });
+  const work = element("p", { class: "scan-work" });
   const hint = element("p", { class: "scan-hint" });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
     now.node,
     element("div", { class: "scan-controls" }, runButton, tickRange.node, lengthRange.node),
-    laws, picture.node, hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
+    rule, picture.node, work, hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -148,7 +150,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     at.textContent = t("at_value", { step: model.step, count: model.numSteps - 1 });
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
-    hint.textContent = t(model.cell === null && model.done.scan ? "hint_end" : "hint", { steps: model.numSteps });
+    rule.hidden = model.numSteps > MOST_NUMBERS; // the cells are dots
+    rule.replaceChildren(...emphasised(t.raw("rule"), ruleValues(model)));
+    work.replaceChildren(...emphasised(t.raw("work"), model.work));
+    hint.textContent = t(model.cell === null && model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint", { steps: model.numSteps });
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

@@ -6,7 +6,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 
 /** Up to so many time steps the cells hold numbers. */
 export const MOST_NUMBERS = 16;
-const TALL = 400; // pixels for the lines of a figure without numbers
+const TALL = { wide: 400, small: 300 }; // pixels for the lines of a figure without numbers
 const SIGN = 6.2; // pixels of a character in a pair, about
 
 /** "(0.81, 2)", the pair of a cell. */
@@ -29,15 +29,15 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const box = !numbers ? 12 : wide ? 56 : 44;
   const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 40);
   const pair = Math.max(52, Math.min(16, signs) * SIGN + 12);
-  const gap = (cell) => (width - 4 - left - (numLevels + 1) * cell) / numLevels;
+  const gap = (cell) => (width - 8 - left - (numLevels + 1) * cell) / numLevels;
   const mode = !numbers ? "dense" : gap(pair) >= 16 ? "pairs" : numSteps <= 8 && gap(46) >= 14 ? "stacked" : "dots";
   const boxes = mode === "pairs" || mode === "stacked";
   const cell = mode === "pairs" ? pair : mode === "stacked" ? 46 : 12;
   const whole = width >= 300; // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + 4;
-  const last = boxes ? width - 3 - cell / 2 : numbers ? width - nowBox - 17 : width - 12;
-  const row = mode === "stacked" ? 39 : numbers ? (wide && numSteps <= 12 ? 31 : 25) : TALL / numSteps;
+  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - 12;
+  const row = mode === "stacked" ? 39 : numbers ? (wide && numSteps <= 12 ? 31 : 25) : (wide ? TALL.wide : TALL.small) / numSteps;
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + 4,
@@ -110,17 +110,18 @@ function paint(picture, width, places, model, t, { lit, rows }) {
 
   // heads
   const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
-  const roomy = boxes && places.levels[1] - places.levels[0] >= 58;
+  const roomy = places.levels[1] - places.levels[0] >= 58;
   text(t("loop"), columns.loop, 10, "scan-head");
-  text(t(level === 0 || roomy ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
+  text(t(roomy || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   text("t", columns.t, 31, "scan-soft");
   text(t("column_h"), columns.loop, 31, "scan-soft");
   if (boxes) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   if (mode === "dots" && level > 0) text(t("column_now"), places.now, 31, "scan-soft");
-  levels.slice(0, level).forEach(({ distance }, i) => {
-    text(roomy ? t("apart", { distance }) : String(distance), places.levels[i + 1], 31, i + 1 === level ? "scan-level" : "scan-soft");
+  levels.forEach(({ distance }, i) => {
+    const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
+    text(roomy ? t("apart", { distance }) : String(distance), places.levels[i + 1], 31, kind);
   });
-  if (level === 0) text(t("empty"), (places.levels[boxes ? 1 : 0] + places.cell / 2 + width) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
+  if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + width) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
   for (let s = 0; s < rows; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || (s + 1) % 16 === 0) text(String(s + 1), columns.t, y[s], "scan-soft");
   }
@@ -154,10 +155,15 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     }
   };
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
-  const waits = boxes && level < levels.length; // the next level, still empty
-  if (waits) drawLevel(levels[level], level, "scan-later");
+  levels.slice(level).forEach((one, i) => drawLevel(one, level + i, "scan-later scan-ghost")); // still to come
   lines.flush();
-  if (waits) for (let s = 0; s < rows && s < numSteps; s += 1) frame(places.levels[level + 1], s, places.cell, `scan-open${ofScan}`);
+  for (let i = level + 1; i <= levels.length; i += 1) {
+    for (let s = 0; s < rows && s < numSteps; s += 1) {
+      if (boxes) frame(places.levels[i], s, places.cell, `scan-open scan-ghost${ofScan}`);
+      else lines.add(`scan-cell scan-dot scan-open scan-ghost${ofScan}`, circle(places.levels[i], y[s], dot));
+    }
+  }
+  lines.flush();
   const kindOf = (i, s) => {
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
     return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${ofScan}${related(isKin)}`;
@@ -276,6 +282,17 @@ const term = (value) => (value < 0 ? `(${fine(value)})` : fine(value));
 /** "=" where all numbers are shown in full, else "≈". */
 const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < 1e-9 && Math.abs(value) < 100) ? "=" : "≈");
 
+/** A step in words: "× 0.9 + 2". */
+export const stepText = (a, b) => `× ${term(a)} ${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
+
+/** What a cell means, and that two are one, by the numbers of the first two steps: values of the words `rule`. */
+export function ruleValues({ a, x }) {
+  return {
+    pair: pairText(a[0], x[0]), step: stepText(a[0], x[0]), first: stepText(a[0], x[0]), then: stepText(a[1], x[1]),
+    both: stepText(a[1] * a[0], a[1] * x[0] + x[1]),
+  };
+}
+
 /** How the cell in hand was made: lines of text. */
 export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } }, t) {
   const span = (from, to) => (from === to ? t("span_one", { to: to + 1 }) : t("span", { from: from + 1, to: to + 1 }));
@@ -289,16 +306,23 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
     })];
   }
   const now = trace[level];
-  const pair = { span: span(now.from[place], place), a: fine(now.a[place]), b: fine(now.b[place]) };
-  const state = now.from[place] === 0 ? [t("cell_state", { b: pair.b, t: sub(place + 1) })] : [];
-  if (level === 0) return [t("cell_own", pair), ...state];
+  const [a3, b3] = [now.a[place], now.b[place]];
+  const made = { span: span(now.from[place], place), step: stepText(a3, b3) };
+  const state = now.from[place] === 0 ? [t("cell_state", { b: fine(b3), t: sub(place + 1) })] : [];
+  if (level === 0) return [t("cell_own", made), ...state];
   const { distance, targets } = levels[level - 1];
-  if (!targets.includes(place)) return [t("cell_kept", pair), ...state];
+  if (!targets.includes(place)) return [t("cell_kept", made), ...state];
   const before = trace[level - 1];
   const s = place - distance;
-  const given = [before.a[s], before.b[s], before.a[place], before.b[place]];
-  const [a1, b1, a2, b2] = given.map(fine);
-  return [t("cell_pair", { ...pair, a1, b1, a2, b2, equals: equals(...given, now.a[place], now.b[place]) }), ...state];
+  const [a1, b1, a2, b2] = [before.a[s], before.b[s], before.a[place], before.b[place]];
+  return [
+    t("cell_pair", { ...made, first: stepText(a1, b1), then: stepText(a2, b2) }),
+    t("cell_sums", {
+      a1: term(a1), b1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, a: fine(a3), b: fine(b3),
+      equal_a: equals(a1, a2, a3), equal_b: equals(a2, b1, b2, b3),
+    }),
+    ...state,
+  ];
 }
 
 /** The cell in hand: how it was made, and the two numbers of its time step; hidden while there is none. */
