@@ -273,8 +273,8 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
 
 test("the rule is told by the numbers of the first two steps, and their cell holds what it says", () => {
   const model = at({ step: 1 });
-  const { pair, step, then, both } = ruleValues(model);
-  assert.deepEqual([pair, step, then, both], ["(0.9, 2)", "× 0.9 + 2", "× 0.9 − 1", "× 0.81 + 0.8"]);
+  const { pair, step, next, both } = ruleValues(model);
+  assert.deepEqual([pair, step, next, both], ["(0.9, 2)", "× 0.9 + 2", "× 0.9 − 1", "× 0.81 + 0.8"]);
   assert.equal(pairText(model.trace[1].a[1], model.trace[1].b[1]), "(0.81, 0.8)");
   assert.equal(ruleValues({ a: [-1.5, 1], x: [0, 2] }).step, "× (−1.5) + 0");
 });

@@ -6,7 +6,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 
 /** Up to so many time steps the cells hold numbers. */
 export const MOST_NUMBERS = 16;
-const TALL = { wide: 400, small: 300 }; // pixels for the lines of a figure without numbers
+const TALL = { wide: 350, small: 300 }; // pixels for the lines of a figure without numbers
 const SIGN = 6.2; // pixels of a character in a pair, about
 
 /** "(0.81, 2)", the pair of a cell. */
@@ -36,11 +36,11 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const whole = width >= 300; // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + 4;
-  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - 12;
-  const row = mode === "stacked" ? 39 : numbers ? (wide && numSteps <= 12 ? 31 : 25) : (wide ? TALL.wide : TALL.small) / numSteps;
+  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 34 : 12); // room for "32 apart"
+  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 31 : 24) : (wide ? TALL.wide : TALL.small) / numSteps;
   const top = 46;
   return {
-    wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + 4,
+    wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + 7,
     levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
     dot: Math.min(4.5, 0.4 * row), y: Array.from({ length: numSteps }, (_, t) => top + row * (t + 0.5)),
   };
@@ -288,7 +288,7 @@ export const stepText = (a, b) => `× ${term(a)} ${b < 0 ? "−" : "+"} ${fine(M
 /** What a cell means, and that two are one, by the numbers of the first two steps: values of the words `rule`. */
 export function ruleValues({ a, x }) {
   return {
-    pair: pairText(a[0], x[0]), step: stepText(a[0], x[0]), first: stepText(a[0], x[0]), then: stepText(a[1], x[1]),
+    pair: pairText(a[0], x[0]), step: stepText(a[0], x[0]), first: stepText(a[0], x[0]), next: stepText(a[1], x[1]),
     both: stepText(a[1] * a[0], a[1] * x[0] + x[1]),
   };
 }
@@ -316,7 +316,7 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
   const s = place - distance;
   const [a1, b1, a2, b2] = [before.a[s], before.b[s], before.a[place], before.b[place]];
   return [
-    t("cell_pair", { ...made, first: stepText(a1, b1), then: stepText(a2, b2) }),
+    t("cell_pair", { ...made, first: stepText(a1, b1), next: stepText(a2, b2) }),
     t("cell_sums", {
       a1: term(a1), b1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, a: fine(a3), b: fine(b3),
       equal_a: equals(a1, a2, a3), equal_b: equals(a2, b1, b2, b3),
