@@ -43,9 +43,9 @@ test: env ## everything that proves the book (a Chromium is installed if there i
 	@$(MAKE) browser
 	@echo "All of it passed."
 
-quick: env ## the subset for daily work: lint, tests and doctests
+quick: env node ## for daily work: lint, doctests, and the tests that take less than a second each
 	@$(MAKE) lint
-	@$(MAKE) unit
+	@$(BATCH) $(PY) -m pytest -q -m "not browser and not slow" -n $(JOBS) --dist worksteal
 
 lint: env ## style and types: Python by ruff and mypy, JavaScript by oxlint
 	@$(PY) -m ruff check .
@@ -60,7 +60,7 @@ format: env ## let ruff mend what it can
 node: env
 	@$(PY) tools/node.py
 
-unit: env node
+unit: env node ## all tests and doctests of the package
 	@$(BATCH) $(PY) -m pytest -q -m "not browser" -n $(JOBS) --dist loadfile
 
 chapters: env ## execute the chapters that a change concerns, compare their checked outputs

@@ -17,6 +17,16 @@ if "D2LRNN_DATA" not in os.environ and _BESIDE.is_dir():
     os.environ["D2LRNN_DATA"] = str(_BESIDE)
 
 
+# What these fixtures make takes seconds (a model trained in a process of its own, or by two), so their tests are slow.
+SLOW_FIXTURES = {"test_cli.py": {"folder", "shell"}, "test_ranks.py": {"folder"}}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if SLOW_FIXTURES.get(item.path.name, set()).intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_report_header() -> str:
     folder = os.environ.get("D2LRNN_DATA")
     if folder:

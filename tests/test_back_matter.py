@@ -178,6 +178,7 @@ def test_the_own_layer_of_how_to_use_is_what_trains(capsys: pytest.CaptureFixtur
     assert names["history"].step_losses[-1] < names["history"].step_losses[0]
 
 
+@pytest.mark.slow
 def test_the_bibliography_shows_no_latex() -> None:
     """Accents and quotes are understood; a command such as italics would be printed with its backslash."""
     bibliography = parse_file(BOOK / "references.bib")

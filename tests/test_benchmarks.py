@@ -287,6 +287,7 @@ def test_nothing_is_timed_when_losses_differ() -> None:
     assert log == []
 
 
+@pytest.mark.slow
 def test_a_worker_answers_trains_and_reports_its_failures(tmp_path: Path) -> None:
     """The real pipe to a real process, once, with the cheapest contestant."""
     contestant = harness.Contestant("limit_numpy", 1, harness.Options(peers=tmp_path))

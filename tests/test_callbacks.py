@@ -90,6 +90,7 @@ def assert_same(one: tuple[d.RNNLM, d.History], other: tuple[d.RNNLM, d.History]
     assert [(r.epoch, r.train, r.heldout) for r in a.epochs] == [(r.epoch, r.train, r.heldout) for r in b.epochs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["constant", "one-cycle"])
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
 @pytest.mark.parametrize(
@@ -351,6 +352,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a matter of Unix")
 def test_killed_at_any_moment_the_last_checkpoint_is_whole(tmp_path: Path) -> None:
     """A file is written after each of the 112 steps, so most kills fall into the writing of one."""

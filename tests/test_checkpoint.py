@@ -516,6 +516,7 @@ except d.ops.checkpoint.CheckpointError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are a matter of Unix")
 def test_a_full_disk_costs_the_new_checkpoint_and_never_the_old(path: Path) -> None:
     d.save_checkpoint(path, make_model(), VOCAB)

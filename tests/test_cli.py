@@ -644,6 +644,19 @@ def command_line(*words: str, code: int = 0) -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def test_train_generate_and_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tide.txt").write_text("The tide goes out, and the tide comes in. " * 40, encoding="utf-8")
+    command_line("train", "tide.txt", "--updates", "40", "--quiet", *SMALL)
+    assert re.search(r"held-out perplexity \d\.\d", capsys.readouterr().out)
+    command_line("generate", "tide.safetensors", "--prompt", "The", "--tokens", "9")
+    assert re.fullmatch("The.{9}\n", capsys.readouterr().out)
+    command_line("score", "tide.safetensors", "tide.txt")
+    assert "bits per character" in capsys.readouterr().out
+
+
 class TwoProcesses:
     """As one of them sees them; the other one answers what it is told to, one word after the other."""
 

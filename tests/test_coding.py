@@ -21,6 +21,7 @@ def test_any_text_comes_back(seed: int) -> None:
     assert torch.equal(d.coding.decompress(model, d.coding.compress(model, ids)), ids)
 
 
+@pytest.mark.slow
 def test_size_is_the_surprise_of_a_table() -> None:
     data = d.load_text()
     model = d.NGramLM(data.train_ids, 5, 27)

@@ -20,6 +20,7 @@ from d2lrnn.widgets import ContextTable
 JS = Path(__file__).parent / "js"
 
 
+@pytest.mark.slow
 def test_the_stored_cases_are_fresh() -> None:
     spec = importlib.util.spec_from_file_location("make_context_table_cases", JS / "make_context_table_cases.py")
     make = importlib.util.module_from_spec(spec)
@@ -29,6 +30,7 @@ def test_the_stored_cases_are_fresh() -> None:
     assert not found, f"run `python tests/js/make_context_table_cases.py`: {found[:3]}"
 
 
+@pytest.mark.slow
 def test_the_page_carries_the_story_and_its_levels() -> None:
     table, text = ContextTable(), load_text()
     assert table.text == text.vocab.decode(torch.cat([text.train_ids, text.heldout_ids]))

@@ -56,6 +56,7 @@ def test_contexts_are_counted() -> None:
     assert d.NGramLM(IDS, 3, 3).num_contexts == (1, 2, 2)  # nothing; 0, 1; 01, 10
 
 
+@pytest.mark.slow
 def test_baselines_of_the_embedded_corpus() -> None:
     """The curve has its minimum at five: longer contexts are too rarely seen again."""
     data = d.load_text()

@@ -64,6 +64,7 @@ def test_imports_go_down_the_floors() -> None:
             assert floor[imported] <= floor[own], f"{path.relative_to(SOURCE)} imports {imported}"
 
 
+@pytest.mark.slow
 def test_import_brings_in_no_plotting_widgets_or_downloads() -> None:
     """Measured as modules, not as seconds: what torch does not load already must stay small."""
     code = (

@@ -78,6 +78,7 @@ def test_every_matrix_is_drawn() -> None:
     assert len(ax.lines) == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("missing", "code", "said"),
     [

@@ -58,6 +58,7 @@ def make_targets(path: Path) -> set[str]:
     return {*in_blocks, *re.findall(r"`make ([a-z]\w*)`", text)}
 
 
+@pytest.mark.slow
 def test_the_example_of_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     part = section("The package in ten lines")
     code, expected = (next(text for _, kind, text in FENCE.findall(part) if kind == k) for k in ("python", "text"))

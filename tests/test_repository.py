@@ -33,6 +33,7 @@ def project(folder: Path, url: str | None) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("url", [None, URL])
 def test_a_page_has_buttons_where_the_repository_is_named(tmp_path: Path, url: str | None) -> None:
     project(tmp_path, url)

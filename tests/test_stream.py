@@ -286,6 +286,7 @@ print(len(text.train_ids) + len(text.heldout_ids), resource.getrusage(resource.R
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts in other units elsewhere")
 def test_ten_times_the_text_takes_no_more_memory(path: Path) -> None:
     """The greatest resident size while encoding 5 MB and 50 MB: the same to 8 MB, one sixth of what is added."""

@@ -93,6 +93,7 @@ def test_a_solution_is_taken_out_of_the_middle_of_a_cell() -> None:
     assert cells == [exercise, end, ANSWER, "Go on.\n\nEnd."]
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     command = [sys.executable, ROOT / "tools" / "student.py", "--out", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True)

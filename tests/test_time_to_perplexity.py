@@ -76,7 +76,7 @@ def test_the_table_in_the_readme_is_the_stored_one() -> None:
     (tables,) = [r["counts"] for r in STORED if r["corpus"] == "the-tide-clock" and "counts" in r]
     best, end = min(score["heldout_perplexity"] for score in tables.values()), story["curve"][-1]
     sentence = (
-        f"where the best table of counts has {best:.2f}, the recipe for a shorter text reaches "
+        f"where our best table of counts has {best:.2f}, the recipe for a shorter text reaches "
         f"{end['heldout_perplexity']:.2f} after {end['seconds']:.0f} seconds."
     )
     assert sentence in readme

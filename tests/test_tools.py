@@ -118,6 +118,7 @@ def test_sources_of_pages_are_no_reason_to_execute(root: Path) -> None:
     assert [path.name for path in package_files(root)] == ["__init__.py", "a.json", "metrics.py", "text.py"]
 
 
+@pytest.mark.slow
 def test_a_failed_chapter_fails_every_time_and_the_others_are_kept(root: Path) -> None:
     failing = notebook("x = 1", "assert x == 2, 'x is one'")
     mended = notebook("x = 2", "assert x == 2, 'x is one'")
@@ -130,6 +131,7 @@ def test_a_failed_chapter_fails_every_time_and_the_others_are_kept(root: Path) -
     assert unchanged[0] == [] and "0 to execute" in unchanged[1]
 
 
+@pytest.mark.slow
 def test_a_change_executes_the_chapters_that_opened_what_changed(root: Path) -> None:
     importing = notebook("import sys; sys.path.insert(0, '../src')", "from d2lrnn.text import ONE; print(ONE)")
     started = notebook("import subprocess, sys; subprocess.run([sys.executable, '-c', '0'], check=True)")
@@ -147,6 +149,7 @@ def test_a_change_executes_the_chapters_that_opened_what_changed(root: Path) -> 
     assert executed == [["one", "two"], [], ["one", "two"], ["two"], [], ["one", "two"]]
 
 
+@pytest.mark.slow
 def test_a_checked_cell_that_prints_something_else_fails_the_chapter(root: Path) -> None:
     tagged = nbformat.reads(notebook("print(2)", tags=(CHECKED,)), 4)
     tagged.cells[0].outputs = [nbformat.v4.new_output("stream", text="1\n")]
@@ -159,6 +162,7 @@ def test_a_checked_cell_that_prints_something_else_fails_the_chapter(root: Path)
     assert right[0] == []
 
 
+@pytest.mark.slow
 def test_a_failed_build_leaves_the_last_good_book_and_a_good_one_takes_its_place(tmp_path: Path) -> None:
     code = """
 import sys
@@ -183,11 +187,13 @@ for status in (1, 0):
     assert "the last one that was good" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_no_notebook_and_a_kernel_that_dies_fail(root: Path) -> None:
     broken = {"chapters/one.ipynb": "{", "chapters/two.ipynb": notebook("import os; os._exit(3)")}
     assert execute(root, broken)[0][0] == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_outputs_of_checked_cells_alone_are_stored_and_none_when_a_cell_fails(root: Path) -> None:
     printing = ("print(1, flush=True)\nprint(2)",)
     failing = notebook("print(1)", "1 / 0", tags=(CHECKED,))

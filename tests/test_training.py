@@ -202,6 +202,7 @@ def test_fit_with_adamw_and_one_cycle_is_torchs(engine: str) -> None:
         torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_training_does_not_import_torchs_optimisers() -> None:
     """They bring in torch._dynamo, a second in every kernel."""
     code = (

@@ -221,6 +221,7 @@ def test_a_run_whose_numbers_are_lost_says_so_and_starts_afresh(lab: TrainingLab
     assert lab.report["status"] == "running"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [None, "潮水会回来的。潮水会走。" * 100, "ab" * 60 + "cd" * 5])
 def test_rivals_are_the_n_grams_of_the_package(own: str | None) -> None:
     text = d.load_text() if own is None else encode_text(own)

@@ -181,11 +181,15 @@ def test_a_saved_notebook_holds_a_picture_and_no_sources(
 @pytest.mark.parametrize("cls", EXPLORABLES)
 def test_styles_stay_within_the_widget(cls: type[Explorable]) -> None:
     css = re.sub(r"/\*.*?\*/", "", cls._css, flags=re.S)
-    for selectors in re.findall(r"([^{}]+)\{", css):
-        if selectors.strip().startswith("@"):
+    for before in re.findall(r"([^{}]+)\{", css):
+        selectors = before.rpartition(";")[2].strip()
+        if selectors.startswith("@"):
             continue
-        for selector in re.split(r",(?![^()]*\))", selectors):
-            assert ".d2lrnn-widget" in selector, f"{selector.strip()} reaches beyond the widget"
+        while "(" in selectors:  # a comma in parentheses parts no selectors
+            selectors = re.sub(r"\(([^()]*)\)", lambda group: f"[{group[1].replace(',', ' ')}]", selectors)
+        for selector in selectors.split(","):
+            nested = selector.strip().startswith("&")  # in a rule that is itself looked at
+            assert nested or ".d2lrnn-widget" in selector, f"{selector.strip()} reaches beyond the widget"
 
 
 def said_in(*sources: Path, between: str) -> re.Pattern[str]:
@@ -552,11 +556,17 @@ def test_shared_cases_are_fresh() -> None:
     assert make_cases.FILE.read_text(encoding="utf-8") == make_cases.text(), "run: python tests/js/make_cases.py"
 
 
-@pytest.mark.parametrize("file", sorted((TESTS / "js").glob("*.test.mjs")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(path, id=path.name, marks=[pytest.mark.slow] if path.name == "lab_stories.test.mjs" else [])
+        for path in sorted((TESTS / "js").glob("*.test.mjs"))
+    ],
+)
 def test_node(file: Path) -> None:
     output = run_node("--test", "--test-reporter=tap", str(file)).stdout
     passed = int(re.search(r"^# pass (\d+)$", output, re.M)[1])
-    assert passed >= 5 and re.search(r"^# (fail|cancelled|skipped|todo) 0$", output, re.M), output
+    assert passed >= 4 and re.search(r"^# (fail|cancelled|skipped|todo) 0$", output, re.M), output
 
 
 @pytest.mark.parametrize("cls", EXPLORABLES)

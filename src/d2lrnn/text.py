@@ -224,7 +224,7 @@ class Vocab:
         IndexError
             If an index is not in the table.
         """
-        numbers = [int(index) for index in indices]
+        numbers = indices.tolist() if isinstance(indices, torch.Tensor) else [int(index) for index in indices]
         for index in numbers:
             if not 0 <= index < len(self):
                 raise IndexError(f"index {index} is not in the vocabulary, which runs from 0 to {len(self) - 1}.")

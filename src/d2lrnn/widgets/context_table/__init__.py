@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import traitlets as t
@@ -66,6 +66,25 @@ def _copies(text: str, source: str, start: int = 0) -> list[tuple[int, int]]:
     return [*_copies(left, source, start), found, *_copies(right, source, start + best[1])]
 
 
+@lru_cache(64)
+def _written(order: int, start: str, seed: int) -> str:
+    vocab, numbers, model = _story().vocab, random_source(seed), _model(order)
+    ids = vocab.encode(start)
+    for _ in range(_NUM_WRITTEN):
+        rest = next(numbers)
+        for index, p in enumerate(model.next_probs(ids[max(0, len(ids) - order + 1) :]).tolist()):  # noqa: B007
+            rest -= p
+            if rest < 0:
+                break
+        ids.append(index)
+    return vocab.decode(ids)[len(start) :]
+
+
+@lru_cache(64)
+def _copied(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(_copies(text, _characters()[: len(_story().train_ids)]))
+
+
 class ContextTable(Explorable):
     """Let six n-gram models of *The Tide Clock* write at once, or walk along a line that they have not counted.
 
@@ -115,25 +134,12 @@ class ContextTable(Explorable):
     @property
     def writings(self) -> dict[int, str]:
         """What each n-gram model writes after `start`, by n."""
-        return {order: self._written(order) for order in range(1, _MAX_ORDER + 1)}
-
-    def _written(self, order: int) -> str:
-        vocab, numbers, model = _story().vocab, random_source(self.seed), _model(order)
-        ids = vocab.encode(self.start)
-        for _ in range(_NUM_WRITTEN):
-            rest = next(numbers)
-            for index, p in enumerate(model.next_probs(ids[max(0, len(ids) - order + 1) :]).tolist()):  # noqa: B007
-                rest -= p
-                if rest < 0:
-                    break
-            ids.append(index)
-        return vocab.decode(ids)[len(self.start) :]
+        return {order: _written(order, self.start, self.seed) for order in range(1, _MAX_ORDER + 1)}
 
     @property
     def copies(self) -> dict[int, list[tuple[int, int]]]:
         """Which stretches of the writings stand so in the counted story: where each begins and ends, by n."""
-        train = self.text[: self.num_train]
-        return {n: _copies(text, train) for n, text in self.writings.items()}
+        return {n: list(_copied(text)) for n, text in self.writings.items()}
 
     @property
     def heldout_line(self) -> str:
