@@ -136,6 +136,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks. From 8")
     expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states, the loop 7.")
     press(widget, "The price")
+    expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
     press(widget, "about 320")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Yes. It makes 321, about five times")
     press(widget, "Reset")
@@ -166,8 +167,8 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
     expect(hand).to_contain_text(
-        "steps 1\u2060\u2013\u20607 in one cell: first × 0.729 + 1.72, "  # noqa: RUF001
-        "then × 0.6561 + 1.467, together × 0.4783 + 2.5955."  # noqa: RUF001
+        "Steps 1\u2060\u2013\u20607 in one cell: first × 0.729 + 1.72, "  # noqa: RUF001
+        "then × 0.6561 + 1.467, together × 0.4783 + 2.5955 (rounded in the cell)."  # noqa: RUF001
     )
     expect(hand).to_contain_text("0.6561 × 0.729 ≈ 0.4783 and 0.6561 × 1.72 + 1.467 ≈ 2.5955.")  # noqa: RUF001
     expect(hand).to_contain_text("so 2.5955 is h₇")
@@ -201,9 +202,9 @@ def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
     picture.press("ArrowDown")
     expect(widget.locator(".scan-hand")).to_contain_text("0.9 × 0.9 = 0.81 and 0.9 × 0 + 2 = 2.")  # noqa: RUF001
     picture.press("ArrowUp")
-    expect(widget.locator(".scan-hand")).to_contain_text("steps 6")
+    expect(widget.locator(".scan-hand")).to_contain_text("Steps 6")
     picture.press("ArrowLeft")
-    expect(widget.locator(".scan-hand")).to_contain_text("step 7 alone: × 0.9 + 0.")  # noqa: RUF001
+    expect(widget.locator(".scan-hand")).to_contain_text("Step 7 alone: × 0.9 + 0.")  # noqa: RUF001
     picture.press("ArrowLeft")
     expect(widget.locator(".scan-hand")).to_contain_text("h₂ = a₂ × h₁ + x₂ = 0.9 × 2 + (−1) = 0.8")  # noqa: RUF001
     picture.press("Escape")

@@ -177,14 +177,14 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["h₇ = a₇ × h₆ + x₇ ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
   assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["h₂ = a₂ × h₁ + x₂ = 0.9 × 2 + (−1) = 0.8"]);
   assert.deepEqual(words({ place: 1, level: -1 }), ["h₁ = a₁ × 0 + x₁ = 2, from a state of zero"]);
-  assert.deepEqual(words({ place: 5 }), ["step 5 alone: × 0.9 − 2."]);
+  assert.deepEqual(words({ place: 5 }), ["Step 5 alone: × 0.9 − 2."]);
   const halving = { ...presetValues("halving", 8), place: 8 };
   assert.deepEqual(words({ ...halving, step: 2 }), [
-    "steps 5⁠–⁠8 in one cell: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875.",
+    "Steps 5⁠–⁠8 in one cell: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875 (rounded in the cell).",
     "0.25 × 0.25 = 0.0625 and 0.25 × 1.5 + 1.5 = 1.875.",
   ]);
   assert.match(words({ ...halving, step: 3 })[2], /so 1\.9922 is h₈/);
-  assert.match(words({ place: 1, step: 2 })[0], /^Kept from the level before/);
+  assert.match(words({ place: 1, step: 2 })[0], /, kept from the level before: /);
 });
 
 test("the cone of a cell ends at the inputs that it has seen", () => {

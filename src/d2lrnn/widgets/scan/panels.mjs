@@ -101,8 +101,8 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     const state = isState ? " scan-state" : "";
     const other = kind.replace("scan-state", "");
     if (mode === "stacked") {
-      text(formatValue(a), atX, y[s] - 8, `scan-soft ${other}`, { room: w - 6 });
-      text(formatValue(b), atX, y[s] + 8, `${other}${state}`, { room: w - 6 });
+      text(formatValue(a), atX, y[s] - 7, `scan-soft ${other}`, { room: w - 6 });
+      text(formatValue(b), atX, y[s] + 7, `${other}${state}`, { room: w - 6 });
     } else if (asPair) {
       text([`(${formatValue(a)}, `, svg("tspan", { class: state.trim() }, formatValue(b)), ")"], atX, y[s], `scan-pair ${other}`, { room: w - 6 });
     } else text(formatValue(b), atX, y[s], `${other}${state}`, { room: w - 4 });
@@ -307,7 +307,9 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
   }
   const now = trace[level];
   const [a3, b3] = [now.a[place], now.b[place]];
-  const made = { span: span(now.from[place], place), step: stepText(a3, b3) };
+  const step = stepText(a3, b3);
+  const rounded = pairText(a3, b3) !== `(${fine(a3)}, ${fine(b3)})`;
+  const made = { span: span(now.from[place], place), step: rounded ? t("cell_rounded", { step }) : step };
   const state = now.from[place] === 0 ? [t("cell_state", { b: fine(b3), t: sub(place + 1) })] : [];
   if (level === 0) return [t("cell_own", made), ...state];
   const { distance, targets } = levels[level - 1];
