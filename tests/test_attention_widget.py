@@ -59,8 +59,10 @@ def test_texts_are_normalised_and_bounded() -> None:
 def test_the_sentence_says_where_attention_looks_and_what_the_state_holds() -> None:
     assert Attention().static_sentence() == (
         "After “and the company took” attention puts 33% on d, 17 letters back. "
-        "Turn it into a space, and the state changes by 0.6%: almost forgotten."
+        "With a space in its place, the state changes by 0.6%: almost forgotten."
     )
+    assert "on d, 8 letters back" in Attention(place=11, letter=3).static_sentence()
+    assert Attention(place=11, letter=12).static_sentence() == Attention(place=11).static_sentence()
     assert "98% on k, the letter just read" in Attention(head=2).static_sentence()
 
 
@@ -78,7 +80,7 @@ def test_looking_far_back_is_rare() -> None:
     assert weights.sum(dim=-1).mean() == pytest.approx(0.02, abs=0.005)
 
 
-@pytest.mark.parametrize("wrong", [{"head": 5}, {"head": 0}, {"place": -1}, {"place": 37}])
+@pytest.mark.parametrize("wrong", [{"head": 5}, {"head": 0}, {"place": -1}, {"place": 37}, {"letter": 37}])
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):
         Attention(**wrong)

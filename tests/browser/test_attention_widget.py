@@ -40,9 +40,10 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     page.wait_for_timeout(300)
     expect(widget.locator(".att-read")).to_have_count(20)
     expect(widget.locator(".att-told")).to_have_text("33%d0.6%")
-    expect(widget.locator(".att-score")).to_contain_text("The state: as unsure as among 3.88 letters. Attention: 4.06")
+    expect(widget.locator(".att-score")).to_contain_text("The state predicts new text better: perplexity 3.88")
+    expect(widget.locator(".att-score")).to_contain_text(re.compile("\\(23.451 learned numbers\\). Attention: 4.06 \\(13.179\\)"))
+    expect(widget.locator(".att-expects")).to_contain_text("attention expects ␣ 0.96")
     widget.get_by_text("The two models").click()
-    expect(widget.locator(".d2lrnn-fold p")).to_contain_text("attention expects ␣ 0.96")
     expect(widget.locator(".d2lrnn-fold p")).to_contain_text("2\u202f560 numbers, 20 × 128.")  # noqa: RUF001
 
 
@@ -64,15 +65,20 @@ def test_the_text_is_dragged_and_walked(opened: tuple[Page, Record], tmp_path: P
     page, _ = opened
     widget = show(page, tmp_path)
     column = widget.locator(".att-column")
-    column.nth(8).click()
-    expect(widget.locator(NOW)).to_contain_text("After “and the c”")
-    expect(widget.locator(".att-read")).to_have_count(9)
-    box = column.nth(8).bounding_box()
+    box = column.nth(19).bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(column.nth(12).bounding_box()["x"] + 3, box["y"] + 5, steps=4)
     page.mouse.up()
     expect(widget.locator(".att-read")).to_have_count(13)
+    column.nth(15).click()
+    expect(widget.locator(".att-read")).to_have_count(16)
+    column.nth(12).hover()
+    page.mouse.down()
+    page.mouse.up()
+    expect(widget.locator(".att-read")).to_have_count(16)  # a tap on a letter that is read marks it
+    for _ in range(3):
+        widget.get_by_role("slider", name="The letter read last").press("ArrowLeft")
     keys = widget.get_by_role("slider", name="The letter read last")
     keys.focus()
     page.keyboard.press("ArrowLeft")
@@ -88,18 +94,48 @@ def test_a_letter_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> 
     widget = show(page, tmp_path)
     column = widget.locator(".att-column")
     column.nth(14).hover()
-    expect(widget.locator(NOW)).to_contain_text("attention puts 0.3% on y, 5 letters back. Turn it into a space")
+    expect(widget.locator(NOW)).to_contain_text("attention puts 0.3% on y, 5 letters back. With a space in its place")
     column.nth(15).hover()
-    expect(widget.locator(NOW)).to_contain_text("Turn it into e")
+    expect(widget.locator(NOW)).to_contain_text("With an e in its place")
     page.mouse.move(1, 1)
     expect(widget.locator(NOW)).to_contain_text("33% on d, 17 letters back")
+    column.nth(14).click()
+    page.mouse.move(1, 1)
+    expect(widget.locator(NOW)).to_contain_text("0.3% on y")
+    marks = widget.get_by_role("slider", name="The marked letter")
+    marks.press("ArrowLeft")
+    expect(widget.locator(NOW)).to_contain_text("on n, 6 letters back")
+    expect(marks).to_have_attribute("aria-valuetext", "n, letter 14 of 20")
+    widget.get_by_role("button", name="head 2").click()
+    expect(widget.locator(NOW)).to_contain_text("98% on k")
+
+
+@pytest.mark.parametrize("width", [720, 390])
+def test_the_numbers_keep_off_the_bars_and_inside(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        widget = show(page, tmp_path, Attention(letter=20))
+        page.wait_for_timeout(300)
+        for letter in (19, 18, 17, 2, 0):
+            widget.get_by_role("slider", name="The marked letter").fill(str(letter + 1))
+            expect(widget.locator(".att-column").nth(letter)).to_have_class(re.compile("att-told"))
+            page.wait_for_timeout(200)
+            found = widget.evaluate("""(e) => {
+              const area = e.querySelector(".att-stage").getBoundingClientRect();
+              const bars = [...e.querySelectorAll(".att-read .att-bar")].map((bar) => bar.getBoundingClientRect());
+              return [...e.querySelectorAll(".att-value:not(:empty)")].map((x) => x.getBoundingClientRect()).filter((box) =>
+                box.right > area.right + 0.5 || box.left < area.left - 0.5 || bars.some((bar) => bar.right > box.left + 0.5
+                  && bar.left < box.right - 0.5 && bar.bottom > box.top + 0.5 && bar.top < box.bottom - 0.5)).length; }""")
+            assert found == 0, letter
+        assert record.errors == []
 
 
 def test_on_a_phone_any_text_is_one_row(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=390, height=800) as (page, record):
         widget = show(page, tmp_path)
         height = widget.bounding_box()["height"]
-        widget.locator(".att-columns").click(position={"x": 60, "y": 40})
+        widget.locator(".att-column").nth(3).click()
+        expect(widget.locator(".att-told")).to_contain_text("␣")
+        widget.get_by_role("slider", name="The letter read last").fill("4")
         expect(widget.locator(".att-read")).to_have_count(4)
         widget.get_by_label("Text", exact=True).fill("the harbour and the sea and the tide")
         expect(widget.locator(".att-column")).to_have_count(36)
@@ -138,9 +174,9 @@ def test_it_reads_and_a_hand_stops_it(browser: Browser, tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("Another k", 13, "at the o before it", "No. At a d again: 62%.", 14),
-    ("Forgetting", 3, "8 letters later", "Yes. 8 letters later: 6.6%.", 11),
-    ("Is a far look common?", 20, "2%", "Yes. Only 2%.", 20),
+    ("Another k", 13, "at the o before it", "At a d again: 62%.", 14),
+    ("Forgetting", 3, "8 letters later", "8 letters later the d is down to 6.6%.", 11),
+    ("Is a far look common?", 20, "2%", "Only 2%.", 20),
 ]
 
 
@@ -157,6 +193,10 @@ def test_a_step_asks_first_and_shows_then(
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-read")).to_have_count(last)
+    if title == "Forgetting":
+        expect(widget.locator(NOW)).to_contain_text("on d, 8 letters back")
+        expect(widget.locator(NOW)).to_contain_text("6.6%: almost forgotten")
+        expect(widget.locator(".att-told .att-bar-down")).to_have_text("6.6%")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
 

@@ -34,7 +34,7 @@ def _share_text(share: float) -> str:
 
 
 def _verdict(change: float) -> str:
-    if change < 0.05:
+    if change < 0.1:
         return "forgotten"
     return "fading" if change < 0.3 else "held"
 
@@ -43,7 +43,7 @@ class Attention(Explorable):
     r"""What a layer of attention looks back at after some letters of a text, and what a recurrent state still holds.
 
     Of attention it shows the weights :math:`p_{ts}` of all letters :math:`s \le t`; of a state how far it moves, as a
-    share of its length, when letter :math:`s` is replaced: by a space or, a space, by e. Both models were trained on
+    share of its length, when letter :math:`s` is replaced: by a space, or by an e where it is one. Both models were trained on
     *The Tide Clock* and come with the package.
 
     Parameters
@@ -54,6 +54,8 @@ class Attention(Explorable):
         How many letters have been read, from 1; at most all.
     head : int, optional
         Which head's weights are shown, 1 to 4.
+    letter : int, optional
+        Which letter's numbers are told, from 1; 0 for the one with most weight.
 
     Raises
     ------
@@ -74,6 +76,7 @@ class Attention(Explorable):
     text = t.Unicode(_SPEC.controls["text"]["default"]).tag(sync=True, control=True)  # a longer one is cut, not refused
     place = _SPEC.trait("place")
     head = _SPEC.trait("head")
+    letter = _SPEC.trait("letter")
     weights_attention = t.Bytes().tag(sync=True, shared=True)
     weights_trained = t.Bytes().tag(sync=True, shared=True)
 
@@ -146,7 +149,7 @@ class Attention(Explorable):
         end = read[-13:]
         context = f"…{end[end.rstrip().find(' ') + 1 :]}" if len(read) > 20 else read
         weights, changes = self._weights(), self.state_changes
-        s = weights.index(max(weights))
+        s = self.letter - 1 if 0 < self.letter <= len(read) else weights.index(max(weights))
         count = len(read) - 1 - s
         return words(
             "now",

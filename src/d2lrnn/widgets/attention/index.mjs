@@ -1,15 +1,16 @@
 // Attention beside a state: what each looks back at in one text.
-import { element, explorable } from "../ui.mjs";
+import { element, explorable, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { derive, repair, shareText } from "./maths.mjs";
-import { headButtons, lookPanel, modelsInWords, scoreNodes, sentenceNodes, spoken, textRow } from "./panels.mjs";
+import { expectsInWords, headButtons, lookPanel, modelsInWords, scoreNodes, sentenceNodes, spoken, textRow } from "./panels.mjs";
 
 const LETTER_MS = 140; // how long the reading rests on a letter
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const score = element("p", { class: "att-score" });
+  const expects = element("p", { class: "att-expects" });
   const models = element("p");
   let timer = 0;
   let reading = null; // the letter that the playing has come to, which no trait holds
@@ -24,8 +25,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
-  /** Read the text from its first letter to the place that the traits name. */
-  const play = () => {
+  /** Read the text from a letter, the first, to the place that the traits name. */
+  const play = (from = 1) => {
     stop();
     const next = (place) => {
       const { place: end, text } = state();
@@ -33,16 +34,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       draw(derive(state()));
       if (reading !== null) timer = setTimeout(next, LETTER_MS, place + 1);
     };
-    next(1);
+    next(from);
   };
 
-  const look = lookPanel({ t, now, signal, onPlace: (place) => change({ place }) });
-  const heads = headButtons({ t, signal, numHeads: SPEC.controls.head.max, onHead: (head) => change({ head }) });
+  const look = lookPanel({ t, now, signal, onPlace: (place) => change({ place }), onLetter: (letter) => change({ letter }) });
+  const heads = headButtons({ t, signal, numHeads: SPEC.controls.head.max, onHead: (head) => change({ head, letter: 0 }) });
   const own = textRow({
     t, signal,
     onText: (text) => {
       closeSteps(); // they ask about other texts
-      change({ text, place: text.length });
+      change({ text, place: text.length, letter: 0 });
     },
     onPlay: () => {
       change({ place: state().text.length });
@@ -50,7 +51,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     },
   });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, say, signal, set: change,
+    t, steps: SPEC.steps, say, signal,
+    set: (values) => {
+      change(values);
+      if (values === SPEC.steps[1].state && !prefersReducedMotion()) play(SPEC.steps[1].before.place); // see it fade
+    },
     onReset: (act) => {
       closeSteps = act;
       onReset(act);
@@ -66,15 +71,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    now.node, look.node, heads.node, score, steps.node, own.node, fold(t("more_models"), models), footRow({ t, reset, link, say, signal })));
+    now.node, look.node, expects, heads.node, score, steps.node, own.node, fold(t("more_models"), models), footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = reading === null ? given : derive({ ...state(), place: reading });
-    now.set(...sentenceNodes(model, model.most, t));
+    now.set(...sentenceNodes(model, model.told, t));
     look.draw(model);
     heads.draw(model);
     own.draw(model);
     score.replaceChildren(...scoreNodes(model, t));
+    expects.textContent = expectsInWords(model, t);
     models.textContent = modelsInWords(model, t);
   }
   return { draw, destroy: stop };

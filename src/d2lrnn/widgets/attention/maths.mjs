@@ -102,9 +102,11 @@ export function shareText(share) {
   return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 }
 
+export const FORGOTTEN = 0.1; // a line in the figure
+
 /** Whether a state still holds a letter whose replacement changes it so much: "forgotten", "fading" or "held". */
 export function verdictOf(change) {
-  if (change < 0.05) return "forgotten";
+  if (change < FORGOTTEN) return "forgotten";
   return change < 0.3 ? "fading" : "held";
 }
 
@@ -136,7 +138,7 @@ function sizeOf(view) {
 }
 
 /** What the figure shows after `place` letters of the text. */
-export function derive({ text, place: wished, head, weights_attention, weights_trained }) {
+export function derive({ text, place: wished, head, letter, weights_attention, weights_trained }) {
   const attention = once(weights_attention, (view) => ({ ...loadAttention(view), size: sizeOf(view) }));
   const network = once(weights_trained, (view) => ({ ...loadModel(view), size: sizeOf(view) }));
   const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
@@ -146,16 +148,18 @@ export function derive({ text, place: wished, head, weights_attention, weights_t
     text, place, head, read, perplexities, kept: 2 * attention.numHiddens, state: network.model.numHiddens,
     sizes: [attention.size, network.size],
   };
-  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], most: -1, expects: [[], []] };
+  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], most: -1, told: -1, expects: [[], []] };
   const ids = encode(read, network.vocab);
   const { heads, probs } = attend(attention, ids);
   const weights = heads[head - 1];
   const { changes, probs: stateProbs } = replaceEach(network, ids);
-  return { ...shown, heads, weights, changes, most: mostOf(weights), expects: [top(probs, attention.vocab), top(stateProbs, network.vocab)] };
+  const most = mostOf(weights);
+  const told = letter > 0 && letter <= place ? letter - 1 : most; // the letter whose numbers are shown
+  return { ...shown, heads, weights, changes, most, told, expects: [top(probs, attention.vocab), top(stateProbs, network.vocab)] };
 }
 
 /** A link's text is what is read of it, and the letter is one of it. */
 export function repair(state) {
   const text = readable(state.text);
-  return { ...state, text, place: Math.min(state.place, text.length) };
+  return { ...state, text, place: Math.min(state.place, text.length), letter: state.letter > text.length ? 0 : state.letter };
 }

@@ -2,8 +2,9 @@
 import { buttonControl, element, formatNumber, formatProbability, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { endOf, MAX_TEXT, readable, shareText, verdictOf } from "./maths.mjs";
+import { endOf, FORGOTTEN, MAX_TEXT, readable, shareText, verdictOf } from "./maths.mjs";
 
+const HANDLE = 12; // px from the middle of the last letter read a finger still has it
 const MOST = 1.25; // no change of the state in the story is larger (style.css leaves so much room)
 
 /** How far before the last letter read a letter stands, in words. */
@@ -26,7 +27,7 @@ function sentenceOf({ text, read, place, weights, changes }, s, t) {
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, values } = sentenceOf(model, model.most, t);
+  const { key, values } = sentenceOf(model, model.told, t);
   return t(key, values);
 }
 
@@ -37,22 +38,27 @@ export function sentenceNodes(model, s, t) {
 }
 
 /** Which of the two models predicts new text better. */
-export function scoreNodes({ perplexities }, t) {
+export function scoreNodes({ perplexities, sizes }, t) {
   const [first, second] = ["attention", "state"]
-    .map((name, i) => ({ name: t(`name_${name}`), perplexity: perplexities[i] }))
+    .map((name, i) => ({ name: t(`name_${name}`), perplexity: perplexities[i], size: formatNumber(sizes[i], 0) }))
     .sort((a, b) => a.perplexity - b.perplexity);
-  return emphasised(t.raw("score").replace("{other}", second.name), {
+  return emphasised(t.raw("score").replace("{other}", second.name).replace("{lower_size}", first.size).replace("{higher_size}", second.size), {
     better: first.name, lower: formatNumber(first.perplexity), higher: formatNumber(second.perplexity),
   });
 }
 
-/** Behind the fold: what each expects and keeps, and how the two were made. */
-export function modelsInWords({ expects, place, kept, state, sizes }, t) {
+/** What each expects next. */
+export function expectsInWords({ expects, place }, t) {
+  if (place === 0) return "";
   const [looking, holding] = expects.map((letters) => letters.map(({ character, p }) =>
     t("expects_letter", { character: visibleCharacter(character), p: formatProbability(p) })).join(", "));
+  return t("expects", { looking, holding });
+}
+
+/** Behind the fold: what each keeps, and how the two were made. */
+export function modelsInWords({ place, kept, state, sizes }, t) {
   const [attention, network] = sizes.map((size) => formatNumber(size, 0));
   return [
-    place > 0 && t("expects", { looking, holding }),
     place > 0 && t("kept", { count: place, each: kept, numbers: formatNumber(place * kept, 0), state }),
     t("models", { attention_size: attention, state_size: network }),
   ].filter(Boolean).join(" ");
@@ -60,30 +66,50 @@ export function modelsInWords({ expects, place, kept, state, sizes }, t) {
 
 /**
  * One column for each letter: how much attention looks at it above, how much the state changes with it below, both on
- * one scale that never changes. Drag to read up to a letter; point at one to have its numbers.
+ * one scale that never changes. Drag the last letter read to read more or less; tap a letter to mark it (`onLetter(s)`),
+ * or point at it, to have its numbers.
  */
-export function lookPanel({ t, now, signal, onPlace }) {
+export function lookPanel({ t, now, signal, onPlace, onLetter }) {
   const columns = element("div", { class: "att-columns", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "att-keys", min: 1, step: 1, "aria-label": t("place") });
-  const [above, below] = ["attention", "state"].map((name) => element("p", { class: `att-title att-title-${name}` }));
+  const marks = element("input", { type: "range", class: "att-keys att-marks", min: 1, step: 1, "aria-label": t("letter") });
+  const [above, below] = ["attention", "state"].map((name) => element("p", { class: "att-title" },
+    element("b", { class: `att-title-${name}` }), " ", element("span", {}, t(`${name}_axis`))));
   const ticks = ["up", "down"].flatMap((side) => [1, 0.5].map((share) => {
     const tick = element("span", { class: `att-tick att-tick-${side}` }, shareText(share));
     tick.style.setProperty("--att-at", String(share));
     return tick;
   }));
-  const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys);
+  const line = element("span", { class: "att-tick att-tick-down att-tick-low" }, shareText(FORGOTTEN));
+  line.style.setProperty("--att-at", String(FORGOTTEN));
+  ticks.push(line);
+  const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys, marks);
   const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") },
     above, stage, below, element("p", { class: "att-tip", "aria-hidden": "true" }, t("tip")));
   let views = [];
   let shown = null;
   let pointed = -1; // the letter under the mouse
 
-  const read = ({ x }) => {
-    if (views.length === 0) return;
-    const place = Math.min(views.length, Math.floor(x * views.length) + 1);
-    if (place !== shown.place) onPlace(place);
-  };
-  dragOn(columns, { axis: "x", move: read, signal });
+  let reads = false; // or marks
+  let last = -1;
+  const placeAt = (x) => Math.min(views.length, Math.floor(x * views.length) + 1);
+  dragOn(columns, {
+    axis: "x", signal,
+    start: ({ x }) => {
+      if (views.length === 0) return false;
+      const away = (x * views.length - (shown.place - 0.5)) * (columns.clientWidth / views.length);
+      reads = away > -HANDLE || placeAt(x) >= shown.place; // what is not read yet has no numbers: read it
+      last = -1;
+      return true;
+    },
+    move: ({ x }) => {
+      const place = placeAt(x);
+      if (reads && place !== shown.place) onPlace(place);
+      if (!reads && place !== last && place <= shown.place) onLetter(place);
+      last = place;
+    },
+  });
+  marks.addEventListener("input", () => onLetter(Number(marks.value)), { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
   const point = (s) => {
     pointed = s;
@@ -95,12 +121,24 @@ export function lookPanel({ t, now, signal, onPlace }) {
   columns.addEventListener("pointerleave", () => point(-1), { signal });
 
   const drawTold = () => {
-    const { place, weights, changes, most } = shown;
-    const s = pointed >= 0 && pointed < place ? pointed : most;
+    const { place, weights, changes, told } = shown;
+    const s = pointed >= 0 && pointed < place ? pointed : told;
+    const wide = columns.clientWidth;
     views.forEach(({ column, weight, change }, i) => {
       column.classList.toggle("att-told", i === s);
       weight.textContent = i === s ? shareText(weights[i]) : "";
       change.textContent = i === s ? shareText(changes[i]) : "";
+      if (i !== s || wide === 0) return;
+      // Numbers keep off the bars beside theirs, and inside the figure.
+      const each = wide / views.length;
+      for (const [node, values] of [[weight, weights], [change, changes]]) {
+        const half = node.offsetWidth / 2;
+        const reach = Math.ceil(half / each - 0.5);
+        const beside = Math.max(...values.slice(Math.max(0, i - reach), i + reach + 1));
+        node.style.setProperty("--att-clear", String(Math.min(MOST, beside) - Math.min(MOST, values[i])));
+        const middle = (i + 0.5) * each;
+        node.style.setProperty("--att-shift", `${Math.max(half - middle, Math.min(0, wide - middle - half)).toFixed(1)}px`);
+      }
     });
     now.set(...sentenceNodes(shown, s, t));
   };
@@ -128,13 +166,19 @@ export function lookPanel({ t, now, signal, onPlace }) {
       up.style.setProperty("--att-share", share(weights, s));
       down.style.setProperty("--att-share", share(changes, s));
     });
-    above.textContent = t("attention_title", { head });
-    below.textContent = t("state_title");
+    above.firstChild.textContent = t("attention_title", { head });
+    below.firstChild.textContent = t("state_title");
     keys.disabled = place === 0;
     keys.max = Math.max(text.length, 1);
     keys.value = Math.max(place, 1);
     keys.setAttribute("aria-valuetext", place === 0 ? t("now_empty") : t("place_value", {
       character: visibleCharacter(text[place - 1]), place, count: text.length,
+    }));
+    marks.disabled = place === 0;
+    marks.max = Math.max(place, 1);
+    marks.value = model.told + 1;
+    marks.setAttribute("aria-valuetext", place === 0 ? t("now_empty") : t("place_value", {
+      character: visibleCharacter(text[model.told]), place: model.told + 1, count: place,
     }));
     drawTold();
   };
