@@ -16,6 +16,16 @@ from watching import Record, watched_page
 pytestmark = pytest.mark.browser
 
 NOW = ".d2lrnn-now"
+# How many numbers lie on a bar or outside the figure.
+COVERED = """(e) => {
+  const boxes = (selector) => [...e.querySelectorAll(selector)].map((x) => x.getBoundingClientRect());
+  const [area] = boxes(".att-stage");
+  const bars = boxes(".att-read .att-bar");
+  const meet = (a, b) => a.right > b.left + 0.5 && a.left < b.right - 0.5
+    && a.bottom > b.top + 0.5 && a.top < b.bottom - 0.5;
+  const isWrong = (box) =>
+    box.right > area.right + 0.5 || box.left < area.left - 0.5 || bars.some((x) => meet(x, box));
+  return boxes(".att-value:not(:empty)").filter(isWrong).length; }"""
 
 
 @pytest.fixture
@@ -41,7 +51,9 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.locator(".att-read")).to_have_count(20)
     expect(widget.locator(".att-told")).to_have_text("33%d0.6%")
     expect(widget.locator(".att-score")).to_contain_text("The state predicts new text better: perplexity 3.88")
-    expect(widget.locator(".att-score")).to_contain_text(re.compile("\\(23.451 learned numbers\\). Attention: 4.06 \\(13.179\\)"))
+    expect(widget.locator(".att-score")).to_contain_text(
+        re.compile("\\(23.451 learned numbers\\). Attention: 4.06 \\(13.179\\)")
+    )
     expect(widget.locator(".att-expects")).to_contain_text("attention expects ␣ 0.96")
     widget.get_by_text("The two models").click()
     expect(widget.locator(".d2lrnn-fold p")).to_contain_text("2\u202f560 numbers, 20 × 128.")  # noqa: RUF001
@@ -119,13 +131,7 @@ def test_the_numbers_keep_off_the_bars_and_inside(browser: Browser, tmp_path: Pa
             widget.get_by_role("slider", name="The marked letter").fill(str(letter + 1))
             expect(widget.locator(".att-column").nth(letter)).to_have_class(re.compile("att-told"))
             page.wait_for_timeout(200)
-            found = widget.evaluate("""(e) => {
-              const area = e.querySelector(".att-stage").getBoundingClientRect();
-              const bars = [...e.querySelectorAll(".att-read .att-bar")].map((bar) => bar.getBoundingClientRect());
-              return [...e.querySelectorAll(".att-value:not(:empty)")].map((x) => x.getBoundingClientRect()).filter((box) =>
-                box.right > area.right + 0.5 || box.left < area.left - 0.5 || bars.some((bar) => bar.right > box.left + 0.5
-                  && bar.left < box.right - 0.5 && bar.bottom > box.top + 0.5 && bar.top < box.bottom - 0.5)).length; }""")
-            assert found == 0, letter
+            assert widget.evaluate(COVERED) == 0, letter
         assert record.errors == []
 
 
