@@ -52,7 +52,7 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   if (place < 0 || place >= numSteps) return null;
   const reached = places.levels.slice(0, level + 1);
   const columns = [[-1, places.columns.loop], ...reached.map((x, i) => [i, x])];
-  if (places.mode === "dots" && level > 0) columns.push([level, places.now]);
+  if (places.mode === "dots") columns.push([level, places.now]);
   const [found] = columns.map(([number, x]) => [number, Math.abs(x - px)]).sort((p, q) => p[1] - q[1]);
   if (found[1] > 50 || (found[0] < 0 && place > walked)) return null;
   return { level: found[0], place };
@@ -116,12 +116,12 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   text("t", columns.t, 31, "scan-soft");
   text(t("column_h"), columns.loop, 31, "scan-soft");
   if (boxes) text(t("column_pair"), places.levels[0], 31, "scan-soft");
-  if (mode === "dots" && level > 0) text(t("column_now"), places.now, 31, "scan-soft");
+  if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
   levels.forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
     text(roomy ? t("apart", { distance }) : String(distance), places.levels[i + 1], 31, kind);
   });
-  if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + width) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
+  if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
   for (let s = 0; s < rows; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || (s + 1) % 16 === 0) text(String(s + 1), columns.t, y[s], "scan-soft");
   }
@@ -175,7 +175,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     }
   });
   lines.flush();
-  if (mode === "dots" && level > 0) {
+  if (mode === "dots") {
     const { a, b, from } = trace[level];
     for (let s = 0; s < numSteps; s += 1) pairCell(places.now, s, places.nowBox, kindOf(level, s), a[s], b[s], from[s] === 0, places.whole);
   }
