@@ -29,6 +29,11 @@ test("the cases that the book names", () => {
   assert.equal(meanChoices([1, 1, 1, 1, 1, 0]).harmonic, 6 / 5);
 });
 
+test("it opens on a whole number of choices", () => {
+  const { word, probs, vocab_size } = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+  assert.equal(derive({ word, probs, vocab_size }).choices, 2);
+});
+
 test("the guided steps: what is called right is right", () => {
   const choices = SPEC.steps.map(({ state }) => derive(state).choices);
   const answers = (i) => Array.from({ length: SPEC.steps[i].answers }, (_, j) => SPEC.words.en[`step_${i + 1}_answer_${j + 1}`]);

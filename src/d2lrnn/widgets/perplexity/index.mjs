@@ -28,6 +28,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   const change = (slowly, values) => {
     touched = true;
     gliding = slowly;
+    table.mark(null);
     commit(values);
   };
   const onProbability = (i, p) => {
@@ -36,18 +37,24 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   const tools = toolbar({
     t, signal, say,
     onBadWord: (bad) => [result, table].forEach(({ node }) => node.classList.toggle("ppl-stale", bad)),
-    onWord: (word) => change(false, { word, probs: carryProbs(shown.probs, predictions(word).length, shown.vocabSize) }),
+    onWord: (word) => change(false, { word, probs: carryProbs([], predictions(word).length, shown.vocabSize) }),
     onPreset: (name) => change(true, { probs: shown.probs.map(() => presetProb(name, shown.vocabSize)) }),
   });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal, set: (values) => change(true, values),
+    t, steps: SPEC.steps, onReset, say, signal, set: (values) => {
+      table.calm();
+      change(true, values);
+    },
     outcome: (i) => {
-      const { bits, choices } = derive(SPEC.steps[i].state);
+      const { bits, choices, means } = derive(SPEC.steps[i].state);
+      if (i === 0) table.mark(means.arithmetic); // the guess that most make
       return { perplexity: formatNumber(choices), bits: formatNumber(bits) };
     },
   });
   onReset(() => {
     tools.clear();
+    table.mark(null);
+    table.calm();
     touched = gliding = true;
   });
   el.append(element(

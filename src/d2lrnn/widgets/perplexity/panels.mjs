@@ -122,17 +122,17 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
 }
 
 /**
- * One prediction: context and character, p, its bar, bits, choices. The whole track can be dragged; for keys and screen
- * readers an unseen slider lies over it, which has a place for each probability.
+ * One prediction: context and character, p, its bar. The whole track can be dragged; for keys and screen readers an
+ * unseen slider lies over it, which has a place for each probability. What stands above the mean of all rows is dark,
+ * what is missing below it is an empty frame: both have the same area.
  */
-function chartRow({ context, target, stops, onProbability, t, signal }) {
+function chartRow({ context, target, stops, onTouch, onProbability, t, signal }) {
   const input = element("input", { type: "range", class: "ppl-slider", min: 0, max: stops.length - 1, step: 1 });
   const p = element("span", { class: "ppl-p" });
   const bar = element("span", { class: "ppl-bar" });
-  const bits = element("span", { class: "ppl-bits" });
-  const choices = element("span", { class: "ppl-choices" });
   const track = element(
-    "span", { class: "ppl-track" }, element("span", { class: "ppl-mean" }), bar, element("span", { class: "ppl-grip" }), input,
+    "span", { class: "ppl-track" }, bar, element("span", { class: "ppl-above" }), element("span", { class: "ppl-below" }),
+    element("span", { class: "ppl-mean" }), element("span", { class: "ppl-wrong" }), element("span", { class: "ppl-grip" }), input,
   );
   const node = element(
     "div", { class: "ppl-row" },
@@ -143,24 +143,31 @@ function chartRow({ context, target, stops, onProbability, t, signal }) {
       element("span", { class: "ppl-arrow" }, "→"),
       element("bdi", { class: "ppl-target" }, visible([target])),
     ),
-    p, track, bits, choices,
+    p, track,
   );
   input.setAttribute("aria-label", t("slider", { target: visible([target]), context: visible(context) }));
-  input.addEventListener("input", () => onProbability(stops[Number(input.value)]), { signal });
-  dragOn(track, { axis: "x", signal, move: ({ x }) => onProbability(stops[stopAt(stops, x)]) });
+  const set = (stop) => {
+    onTouch();
+    onProbability(stops[stop]);
+  };
+  input.addEventListener("focus", onTouch, { signal });
+  input.addEventListener("input", () => set(Number(input.value)), { signal });
+  dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)) });
 
   const draw = (row) => {
     p.textContent = formatProbability(row.p);
-    bits.textContent = formatNumber(row.bits);
-    choices.textContent = formatNumber(row.choices);
     bar.classList.toggle("ppl-bar-beyond", row.bits > AXIS_BITS);
     input.value = nearestStop(stops, row.p);
     input.setAttribute("aria-valuetext", t("slider_value", { p: formatProbability(row.p), bits: inWords(row.bits, t) }));
   };
-  return { node, draw, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
+  const light = (on) => node.classList.toggle("ppl-touched", on);
+  return { node, draw, light, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
 }
 
-/** The rows, with their mean as a line through the bars; bits on the upper axis, choices on the lower. */
+/**
+ * The rows, with their mean as a line through the bars; bits on the upper axis, choices on the lower. One row is told in
+ * words: the one that was touched last, at first the one with most bits.
+ */
 export function chart({ t, signal }) {
   const axis = (labels, title) => {
     const ticks = labels.map((label, bits) => {
@@ -172,33 +179,60 @@ export function chart({ t, signal }) {
       element("span", { class: "ppl-axis-title" }, title), element("span", { class: "ppl-axis" }, ...ticks));
   };
   const range = Array.from({ length: AXIS_BITS + 1 }, (_, i) => i);
-  const head = element(
-    "div", { class: "ppl-row ppl-head" },
-    element("span", { class: "ppl-head-row" }, t("column_row")),
-    element("span", { class: "ppl-head-p" }, t("column_p")),
-    element("span", { class: "ppl-head-track" }, t("column_surprise")),
-    element("span", { class: "ppl-head-bits" }, t("column_bits")),
-    element("span", { class: "ppl-head-choices" }, t("column_choices")),
-  );
+  const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }));
+  const topAxis = axis([...range.map(String), "∞"], t("column_bits"));
+  const cut = element("span", { class: "ppl-tick ppl-cut" }, "//"); // beyond it the axis is not to scale
+  cut.style.setProperty("left", percent((AXIS_BITS + 0.5) / (AXIS_BITS + 1)));
+  topAxis.lastChild.append(cut);
   const rows = element("div", { class: "ppl-rows" });
   const flagBits = element("span");
   const flagPower = element("sup");
   const flagResult = element("b");
   const flag = element("div", { class: "ppl-flag" }, flagBits, flagPower, " = ", flagResult);
+  const wrong = element("div", { class: "ppl-wrong-flag" });
+  const detail = element("p", { class: "ppl-detail" });
+  const key = element("p", { class: "ppl-key", "aria-hidden": "true" },
+    t("key_above"), element("span", { class: "ppl-swatch ppl-swatch-above" }),
+    t("key_below"), element("span", { class: "ppl-swatch ppl-swatch-below" }));
   const node = element(
     "div", { class: "ppl-chart" },
-    head, axis([...range.map(String), "∞"], t("column_bits")), rows,
+    head, topAxis, rows,
     axis([...range.map((bits) => String(2 ** bits)), "∞"], t("axis_choices")),
-    element("div", { class: "ppl-row ppl-flag-row" }, element("span", { class: "ppl-flag-track" }, flag)),
+    element("div", { class: "ppl-row ppl-flag-row" }, element("span", { class: "ppl-flag-track" }, flag, wrong)),
+    key, detail,
   );
   let views = [];
+  let touched = null;
+  let told = null;
 
+  const tell = () => {
+    const most = told.reduce((best, row, i) => (row.bits > told[best].bits ? i : best), 0);
+    const at = touched ?? most;
+    views.forEach((view, i) => view.light(i === at));
+    const { context, target, p, bits, choices } = told[at];
+    detail.replaceChildren(...emphasised(t.raw("detail"), {
+      context: visible(context), target: visible([target]), p: formatProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
+    }));
+  };
+  const touch = (i) => {
+    touched = i;
+    tell();
+  };
   const setWord = (model, stops, onProbability) => {
-    views = model.rows.map((row, i) => chartRow({ ...row, stops, t, signal, onProbability: (p) => onProbability(i, p) }));
+    touched = null;
+    views = model.rows.map((row, i) => chartRow({
+      ...row, stops, t, signal, onTouch: () => touch(i), onProbability: (p) => onProbability(i, p),
+    }));
     rows.replaceChildren(...views.map((view) => view.node));
   };
   const draw = ({ rows: shown, bits, choices }) => {
+    told = shown;
     views.forEach((view, i) => view.draw(shown[i]));
+    tell();
+    const scaled = shown.every((row) => row.bits <= AXIS_BITS); // else the bars are cut, and so are their areas
+    const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
+    node.classList.toggle("ppl-to-scale", scaled);
+    key.classList.toggle("ppl-none", !scaled || !unequal);
     node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
     flagBits.textContent = t("flag", { bits: formatNumber(bits) });
     flagPower.textContent = formatNumber(bits);
@@ -208,7 +242,14 @@ export function chart({ t, signal }) {
     views.forEach((view, i) => view.place(ends[i]));
     node.style.setProperty("--ppl-mean", percent(mean));
   };
-  return { node, setWord, draw, place };
+  /** Mark the arithmetic mean of the choices, which is not the perplexity; null takes the mark away. */
+  const mark = (choices) => {
+    node.classList.toggle("ppl-marked", choices !== null);
+    if (choices === null) return;
+    node.style.setProperty("--ppl-wrong", percent(axisPosition(Math.log2(choices))));
+    wrong.textContent = t("flag_wrong", { choices: formatChoices(choices) });
+  };
+  return { node, setWord, draw, place, mark, calm: () => (touched = null) };
 }
 
 /** The three means of the choices, of which only one is the perplexity. */
