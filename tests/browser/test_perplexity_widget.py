@@ -188,7 +188,7 @@ def test_the_wrong_mean_is_marked_where_the_step_asks_for_it(opened: tuple[Page,
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
     wrong = widget.locator(".ppl-wrong-flag")
-    for leave in ("drag", "Reset", "One zero"):
+    for leave in ("Reset", "One zero", "drag"):
         widget.get_by_role("button", name="2 choices and 50").click()
         expect(wrong).to_be_hidden()
         widget.get_by_role("button", name="26", exact=True).click()
