@@ -291,9 +291,7 @@ def test_reset_restores_what_the_author_gave(opened: tuple[Page, Record], tmp_pa
     expect(widget.locator(".ppl-message")).to_be_hidden()
 
 
-def test_several_on_one_page_are_apart_and_share_module_and_style(
-    opened: tuple[Page, Record], tmp_path: Path
-) -> None:
+def test_several_on_one_page_are_apart_and_share_module_and_style(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     imports: list[str] = []
     page.on("request", lambda request: imports.append(request.url) if request.url.startswith("blob:") else None)
