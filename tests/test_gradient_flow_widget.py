@@ -76,7 +76,7 @@ def test_the_sentence_counts_its_steps() -> None:
     assert GradientFlow().static_sentence() == "The gradient vanishes: 29 steps back, 0.00135 of it is left."
     assert GradientFlow(radius=1.2).static_sentence().startswith("The gradient explodes: 29 steps back")
     kept = GradientFlow(radius=1.0, matrix="orthogonal")
-    assert kept.static_sentence() == "The gradient keeps its length: 29 steps back, it is as long as at the loss."
+    assert kept.static_sentence() == "The gradient keeps its length: 29 steps back, it is as long as at the start."
 
 
 @pytest.mark.parametrize(

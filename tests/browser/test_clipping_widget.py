@@ -97,8 +97,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     outcome = widget.locator(".d2lrnn-outcome")
     for i, (answer, told) in enumerate((
         ("It doubles, too", "No. A length of 3.00 is clipped to 2.00, and so is one of 6.00"),
-        ("Towards the diagonal", "Yes. It turns by 33°"),
-        ("Nothing", "Yes. 0.50 is less than θ = 2.0"),
+        ("Towards the diagonal", "Right. It turns by 33°"),
+        ("Nothing", "Right. 0.50 is less than θ = 2.0"),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()

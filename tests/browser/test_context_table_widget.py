@@ -191,7 +191,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     told = widget.locator(".d2lrnn-outcome")
     widget.get_by_role("button", name="An unknown beginning").click()
     widget.get_by_role("button", name="it asks what follows “q”").click()
-    expect(told).to_contain_text("Yes. “qzqzq” was never seen")
+    expect(told).to_contain_text("Right. “qzqzq” was never seen")
     assert [text[0] for text in written(widget).values()][1:] == ["u"] * 5
     widget.get_by_role("button", name="A new word").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "16")
@@ -202,7 +202,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget.get_by_role("button", name="Seen, and yet wrong").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "33")
     widget.get_by_role("button", name="less than 1%").click()
-    expect(told).to_contain_text("Yes. 0.01%: “ll th” was seen 47 times, and never with an o after it.")
+    expect(told).to_contain_text("Right. 0.01%: “ll th” was seen 47 times, and never with an o after it.")
     expect(widget.locator(".d2lrnn-now")).to_contain_text("Never with “o” after it, so “o” gets 0.01%")
     widget.get_by_role("button", name="Reset").click()
     assert widget.inner_text() == start

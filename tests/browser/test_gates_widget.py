@@ -174,13 +174,13 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 @pytest.mark.parametrize(
     "title, right, state, outcome",
     [
-        ("A longer memory", "after 10 or more", {"bias": 2.0}, "Yes. After 13 characters."),
-        ("Better predictions?", "worse", {"bias": 2.0}, "Yes. It needs 2.65 bits per character instead of 1.88."),
+        ("A longer memory", "after 10 or more", {"bias": 2.0}, "Right. After 13 characters."),
+        ("Better predictions?", "worse", {"bias": 2.0}, "Right. It needs 2.65 bits per character instead of 1.88."),
         (
             "Do all forget?",
             "some keep it",
             {"unit": 16, "place": 9},
-            "Yes. At spaces, unit 18 keeps 4% on average, unit 16 over 99%. "
+            "Right. At spaces, unit 18 keeps 4% on average, unit 16 over 99%. "
             "Unit 16 forgets at some letters instead, here at the i of “given”.",
         ),
     ],

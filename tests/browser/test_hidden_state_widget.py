@@ -146,7 +146,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     assert "".join(options.all_text_contents()) == "·" * 22 + "e" + "·" * 4
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Yes. It expects a space, with probability 0.98.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It expects a space, with probability 0.98.")
     assert "".join(options.all_text_contents()) == "␣" * 22 + "ee␣␣?"
     press(widget, "Two letters less")
     assert words(widget)[1] == "there␣"

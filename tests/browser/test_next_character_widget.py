@@ -231,7 +231,7 @@ def test_the_guided_steps(widget: Locator) -> None:
     tallest = widget.locator(".next-bar").first
     warm = tallest.bounding_box()["height"]
     widget.get_by_role("button", name="it grows").click()
-    expect(told).to_contain_text("Yes. From 0.26 to 0.58, and the low bars shrink.")
+    expect(told).to_contain_text("Right. From 0.26 to 0.58, and the low bars shrink.")
     assert tallest.bounding_box()["height"] > 2 * warm, "it is seen"
 
 

@@ -144,8 +144,8 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 STEPS = [
     ("2 choices and 50", "26", "2.00", "No. It is 10.00, because 2", "10.00"),
-    ("One doubt in six", "about 1.1", "1.00", "Yes. It is 1.12. One bit is shared among six characters: 0.17", "1.12"),
-    ("One zero", "infinite", "1.00", "Yes. It is infinite", "∞"),
+    ("One doubt in six", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six characters", "1.12"),
+    ("One zero", "infinite", "1.00", "Right. It is infinite", "∞"),
 ]
 
 

@@ -123,7 +123,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_contain_text("Who is first?")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     press(widget, "4")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Yes. The scan is done after 3 ticks")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 ticks")
     expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states, the loop 4.")
     press(widget, "64 time steps")
     expect(now(widget)).to_contain_text("Who is first?")
@@ -138,7 +138,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "The price")
     expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
     press(widget, "about 320")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Yes. It makes 321, about five times")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It makes 321, about five times")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]

@@ -151,7 +151,7 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
 
 STEPS = [
     ("The costly letters", "later letters", "No. A first letter costs 3.32 bits on average, a later one 1.64,"),
-    ("A made-up word", "no, even more", "Yes. Perplexity 28.90 before training, 85.69 after it. Training"),
+    ("A made-up word", "no, even more", "Right. Perplexity 28.90 before training, 85.69 after it. Training"),
 ]
 
 
@@ -204,7 +204,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(box).to_be_focused()
     page.keyboard.type("Zdzisław")  # it replaces what is selected
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("Yes. “zdzis aw”: perplexity")
+    expect(told).to_contain_text("Right. “zdzis aw”: perplexity")
     expect(told).to_contain_text("so rare sequences get less")
     box.fill("ming")  # another name: the question is asked again
     expect(told).to_be_hidden()

@@ -144,7 +144,7 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     expect(outcome).to_contain_text("The same again", timeout=LONG_MS)
     expect(page.locator(".lab-ghost-button")).to_have_count(1)
     expect(page.locator(".lab-ghost-button")).to_contain_text("SGD, no clipping")
-    expect(outcome).to_contain_text("Yes. The cat's gradient has length", timeout=LONG_MS)
+    expect(outcome).to_contain_text("Right. The cat's gradient has length", timeout=LONG_MS)
     numbers = re.search(
         r"length ([\d.]+)\. .* from ([\d.]+) to ([^,]+), .* stays at ([\d.]+) .* ends at ([\d.]+)\.$",
         outcome.inner_text(),
@@ -329,7 +329,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "fast")
     has_status(page, "ended")
     expect(now(page)).to_contain_text(re.compile("ends at .*: better than the 1-gram, not than the 2-gram"))
-    expect(page.locator(".d2lrnn-outcome")).to_contain_text("Yes.")
+    expect(page.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(page.get_by_role("button", name="Undo: steps back in time 1")).to_be_visible()
     press(page, "GRU")
     expect(page.locator(".lab-undo")).to_be_hidden()

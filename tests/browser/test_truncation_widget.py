@@ -104,9 +104,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Truncation())
     outcome, lines = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-lines")
     for i, (answer, told) in enumerate((
-        ("Well over half as much", "Yes. 38 % instead of 52 %."),
+        ("Well over half as much", "Right. 38 % instead of 52 %."),
         ("More is lost", "No. 25 % instead of 52 %"),
-        ("Less is lost", "Yes. 22 % instead of 52 %"),
+        ("Less is lost", "Right. 22 % instead of 52 %"),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()

@@ -115,24 +115,25 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     chain.ask(null);
   });
 
-  el.append(element(
+  const root = element(
     "div", { class: "d2lrnn-shape flow" },
     now.node,
     element(
       "div", { class: "flow-main" },
       element("div", { class: "flow-time" },
-        element("div", { class: "flow-head" }, t("chain_title")), chain.node),
+        element("div", { class: "flow-head" }, t("gradient_is"), send), chain.node),
       plane.node,
-      element("div", { class: "flow-knobs" }, radius.node),
+      element("div", { class: "flow-knobs" }, inputs.node),
       element("div", { class: "flow-choices" }, activation.node, matrix.node),
     ),
     guided.node,
-    fold(t("more"), element("div", { class: "flow-more" }, element("div", {}, send), length.node, inputs.node, element("p", {}, t("inputs_note")), sigma)),
+    fold(t("more"), element("div", { class: "flow-more" }, radius.node, length.node, element("p", {}, t("inputs_note")), sigma)),
     footRow({ t, reset, link, say, signal }),
-  ));
+  );
+  el.append(root);
 
-  // Seen for the first time, the ring itself goes out and comes back, and the chain follows it.
-  const show = motion({ seconds: 5, signal });
+  // Seen for the first time, the ring itself goes out, stops and comes back; the chain follows it, the sentence at its stop.
+  const show = motion({ seconds: 2.5, signal });
   let shown = null; // the model that is true
   const rest = () => {
     show.stop();
@@ -146,8 +147,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       isShowing = true;
       const far = shown.radius < 1 ? 1.2 : 0.8;
       await show.run((share) => {
-        const wave = 0.5 - 0.5 * Math.cos(2 * Math.PI * share);
-        if (share < 1 && isShowing) paint(at({ radius: shown.radius + Math.round(100 * wave * (far - shown.radius)) / 100 }), true);
+        if (share === 1 || !isShowing) return;
+        const way = Math.min(1, share / 0.2, (1 - share) / 0.2); // out, a stop, and back
+        const there = at({ radius: shown.radius + Math.round(100 * (0.5 - 0.5 * Math.cos(Math.PI * way)) * (far - shown.radius)) / 100 });
+        paint(there, true, way === 1);
       });
       if (isShowing) rest();
       isShowing = false;
@@ -167,11 +170,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     shown = model;
     paint(model);
   }
-  function paint(model, isShow = false) {
+  function paint(model, isShow = false, isTold = true) {
     const [fate, why] = sentence(model, t);
-    now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
+    if (isTold) now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
+    root.classList.toggle("flow-linear", model.activation === "linear");
     radius.set(100 * model.radius, formatFactor(model.radius));
     radiusValue.textContent = formatFactor(model.radius);
     activation.set(model.activation);

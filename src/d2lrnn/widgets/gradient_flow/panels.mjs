@@ -61,7 +61,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   const off = (k) => model.shares[k] < FLOOR || model.shares[k] > CEILING;
 
   const stepWords = () => {
-    if (width < TINY) return "a_step_tiny";
+    if (width < TINY || (width < NARROW && model.reason !== "slopes")) return "a_step_tiny";
     if (model.reason !== "slopes") return "a_step";
     return width < ROOMY ? "a_step_short" : "a_step_slopes";
   };
@@ -77,7 +77,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const foot = HEIGHT - 6;
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
-      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
+      svg("text", { class: "flow-label", x: r, y: width < NARROW ? y(FLOOR) + 15 : y(FLOOR) - 7, "text-anchor": "end" }, t("zone_vanishes")),
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
       svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(stepWords(), {
@@ -139,14 +139,17 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     pulse.style.display = reach === 1 ? "none" : "";
   }
 
-  /** The far end's length, beside its bead, on the side that the chain leaves free. */
+  /** The far end's length, beside its bead, on the side that the chain leaves free; where that is taken, outside the scale. */
   function endLabel() {
     const [x, end, rises] = [MARGIN.left + 4, y(model.left), model.left > 1];
     const words = formatLength(model.left);
     const near = (at, text = words) => svg("text", { class: "flow-end", x, y: at }, text);
-    if (off(model.lag)) return near(rises ? y(CEILING) + 27 : y(FLOOR) - 16, width < NARROW ? words : t("off_scale", { length: words }));
-    if (rises) return near(end > MARGIN.top + 28 ? end - 12 : end + 27);
-    return near(end > y(FLOOR) - 28 ? end - 16 : end + 23);
+    const outside = rises ? MARGIN.top - 8 : y(FLOOR) + 15;
+    if (off(model.lag)) return near(outside, width < NARROW ? words : t("off_scale", { length: words }));
+    const beside = rises ? end - 12 : end + 23;
+    const before = ghost?.lag === model.lag ? y(Math.min(CEILING, Math.max(FLOOR, ghost.left))) : -Infinity;
+    const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
+    return near(taken ? outside : beside);
   }
 
   function paintAsked() {
@@ -247,24 +250,30 @@ const HALF = 98;
 export function planePanel({ t, range, onRadius, signal }) {
   const ring = svg("circle", { class: "flow-ring", cx: 0, cy: 0 });
   const marks = svg("g");
-  const grip = svg("circle", { class: "flow-grip", r: 8 });
   const label = svg("text", { class: "flow-ring-text" });
   const picture = svg(
     "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
-    ring, marks, grip, label, svg("text", { class: "flow-title", x: 2 - HALF, y: 14 - HALF }, t("plane_title")),
+    ring, marks, label,
   );
-  const node = element(
-    "div", { class: "flow-eigen" },
-    picture, element("div", { class: "flow-head" }, t("unit_words")),
-  );
+  const caption = element("div", { class: "flow-head" });
+  // the picture's own text is read as a whole, so its handle stands beside it
+  const handle = element("div", { class: "flow-handle", role: "slider", tabindex: "0", "aria-label": t("ring"), "aria-valuemin": range.min, "aria-valuemax": range.max });
+  const disc = element("div", { class: "flow-disc" }, picture, handle);
+  const node = element("div", { class: "flow-eigen" }, element("div", { class: "flow-title" }, t("plane_title")), disc, caption);
+  const STEPS = { ArrowRight: 0.01, ArrowUp: 0.01, ArrowLeft: -0.01, ArrowDown: -0.01, PageUp: 0.1, PageDown: -0.1, Home: -Infinity, End: Infinity };
+  handle.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(STEPS, event.key)) return;
+    event.preventDefault();
+    onRadius(Math.min(range.max, Math.max(range.min, Math.round(100 * (shown.radius + STEPS[event.key])) / 100)));
+  }, { signal });
   let shown = null;
   let grabbed = 1; // distance of what is dragged from the centre, as a share of the radius
   let begun = null; // where a finger began: it covers what it drags, so it pulls at half the speed, from the radius that is
 
   const distance = ({ x, y }) => Math.hypot(2 * x - 1, 2 * y - 1) * (HALF / UNIT);
-  dragOn(picture, {
+  dragOn(disc, {
     axis: "both",
     start: (at) => {
       begun = at.event.pointerType === "touch" ? { radius: shown.radius, distance: distance(at) } : null;
@@ -293,8 +302,11 @@ export function planePanel({ t, range, onRadius, signal }) {
       shown = model;
       const at = UNIT * model.radius * Math.SQRT1_2;
       ring.setAttribute("r", UNIT * model.radius);
-      grip.setAttribute("cx", at);
-      grip.setAttribute("cy", -at);
+      handle.style.left = `${50 + (50 * at) / HALF}%`;
+      handle.style.top = `${50 - (50 * at) / HALF}%`;
+      handle.setAttribute("aria-valuenow", model.radius);
+      handle.setAttribute("aria-valuetext", formatFactor(model.radius));
+      caption.textContent = t(model.activation === "tanh" ? "unit_tanh" : "unit_words");
       label.setAttribute("x", Math.min(at + 10, HALF - 34)); // above the grip, outside the ring
       label.setAttribute("y", -at - 12);
       label.textContent = formatFactor(model.radius);

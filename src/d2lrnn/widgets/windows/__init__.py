@@ -246,8 +246,7 @@ class Windows(Explorable):
         described = words("picture", k=k + 1, count=len(starts), sampling=sampling, rows=described)
         picture = Picture(440, 84 + 74 * len(rows), words("title"), described)
         title = words("place", k=k + 1, count=len(starts)).capitalize()
-        shape = words("caption", batch_size=self.batch_size, num_steps=num_steps)
-        picture.add("text", f"{title}: {shape}", x=12, y=20)
+        picture.add("text", title, x=12, y=20)
         self._draw_line(picture, starts, k)
         cell = min(34.0, 388 / num_steps)
         for row, (X, Y, state) in enumerate(rows):

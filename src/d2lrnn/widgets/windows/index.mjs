@@ -7,37 +7,53 @@ import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel } from "./pan
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
-const GLIDE_SECONDS = 2;
-const LEAVES = 0.66; // of that time: until here the bag runs through its window, then the window is another
+const OPENING_SECONDS = 2.5;
+const GLIDE_SECONDS = 2.4;
+const LEAVES = 0.42; // of that time: until here the old window is left, then the bag runs through the new one
 const EPOCH_SECONDS = 30; // a long epoch plays faster
 
-/** The windows at rest: what the bags hold is what their rows have read before. */
-const atRest = ({ epoch, k, carries, num_steps }) => (epoch[k] ?? []).map((start) => (
-  { start, bag: start, read: carries ? k * num_steps : 0, shown: 1 }));
+const within = (share, begin, end) => Math.min(1, Math.max(0, (share - begin) / (end - begin)));
+/** How many tokens a row has read, without a gap, before its window number k. */
+const readBefore = ({ carries, num_steps }, k) => (carries ? k * num_steps : 0);
 
-/**
- * The windows between minibatch k - 1 and k. A window stands while the bag runs through it and fills. Then it is another
- * one: in sequence the next, at the bag; at random any, and the bag is poured out.
- */
-function onTheWay({ epoch, carries, num_steps }, k, share) {
-  return epoch[k].map((to, row) => {
-    const from = epoch[k - 1][row];
-    const before = carries ? (k - 1) * num_steps : 0;
-    const within = (begin, end) => Math.min(1, Math.max(0, (share - begin) / (end - begin)));
-    const read = before + Math.round(within(0, 0.4) * num_steps);
-    const bag = from + within(0, 0.4) * num_steps;
-    const poured = carries ? 0 : within(0.4, LEAVES - 0.02);
-    if (share <= LEAVES) return { start: from, bag, read: Math.round(read * (1 - poured)), shown: 1 - 0.85 * within(0.52, LEAVES), poured };
-    return { start: to, bag: to, read: carries ? read : 0, shown: 0.15 + 0.85 * within(LEAVES, 0.8) };
-  });
+/** A bag on its way through its window: at 0 it is as it came, at 1, and at rest, it holds the window as well. */
+function reading(model, share) {
+  const { epoch, k, num_steps } = model;
+  const from = readBefore(model, k);
+  return (epoch[k] ?? []).map((start) => ({
+    start, bag: start + share * num_steps, read: from + Math.round(share * num_steps), shown: 1, from: share === 1 ? from : null,
+  }));
 }
 
-function tellNow(t, { epoch, k, carries, num_steps }) {
-  const place = { k: k + 1, count: epoch.length };
-  if (k === 0) return emphasised(t.raw(carries ? "now_begin" : "now_random"), place);
+/**
+ * The windows between minibatch k - 1 and k. At random the bag is poured out, because the next window is elsewhere; in
+ * sequence the next window stands at the bag. Then the bag runs through it and fills.
+ */
+function onTheWay(model, k, share) {
+  if (share > LEAVES) {
+    const shown = 0.15 + 0.85 * within(share, LEAVES, 0.55);
+    return reading(model, within(share, 0.52, 0.99)).map((each) => ({ ...each, shown, from: null }));
+  }
+  const { epoch, carries, num_steps } = model;
+  const poured = carries ? 0 : within(share, 0.05, LEAVES - 0.04);
+  const read = Math.round((readBefore(model, k - 1) + num_steps) * (1 - poured));
+  return epoch[k - 1].map((start) => ({ start, bag: start + num_steps, read, shown: 1 - 0.85 * within(share, 0.28, LEAVES), poured }));
+}
+
+/** What is the case now, and why the bags are kept or thrown away. */
+function tellNow(t, model) {
+  const { epoch, k, carries, num_steps, isLast } = model;
+  if (k === 0) return emphasised(t.raw("now_begin"), { rows: t.raw(model.batch_size === 1 ? "rows_one" : "rows_many").replace("{count}", model.batch_size) });
+  if (isLast) return emphasised(t.raw("now_over"), neverRead(model));
   const start = epoch[k][0];
-  if (carries) return emphasised(t.raw("now_carried"), { ...place, start });
-  return emphasised(t.raw("now_torn"), { ...place, start, stopped: epoch[k - 1][0] + num_steps - 1 });
+  if (carries) return emphasised(t.raw("now_carried"), { start });
+  return emphasised(t.raw("now_torn"), { start, stopped: epoch[k - 1][0] + num_steps - 1 });
+}
+
+/** How many tokens that could be an input are none in an epoch, in either order. */
+function neverRead({ tokens, orders, num_steps }) {
+  const never = (epoch) => tokens.length - 1 - pairsRead(tokens.length, epoch, num_steps);
+  return { sequential: never(orders.sequential), random: never(orders.random) };
 }
 
 const tooShort = (t, model) => t("too_short", {
@@ -127,29 +143,31 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal,
+    t, onReset, say, signal,
+    steps: SPEC.steps.map((step) => ({ ...step, state: { ...step.before, ...step.state } })), // whatever was changed in between
     set: (values) => {
       setPlaying(false);
       commit(values);
     },
     outcome: () => {
-      const { tokens, epoch, orders, num_steps, k } = derive(state());
-      const pairs = tokens.length - 1;
-      const never = (each) => pairs - pairsRead(tokens.length, each, num_steps);
-      const before = Math.max(0, k - 1);
-      return {
-        from: epoch[k][0], to: epoch[k][0] + num_steps - 1, start: epoch[k][0], stopped: epoch[before][0] + num_steps - 1,
-        pairs, never: never(epoch), never_sequence: never(orders.sequential),
-      };
+      const answered = derive(state());
+      const { epoch, num_steps, k } = answered;
+      const start = epoch[k][0];
+      return { start, to: start + num_steps - 1, stopped: epoch[k - 1][0] + num_steps - 1, ...neverRead(answered) };
     },
   });
-  onReset(() => setPlaying(false));
+  const xy = fold(t("arrays"), arrays.node);
+  xy.classList.add("win-xy");
+  onReset(() => {
+    setPlaying(false);
+    xy.open = false;
+  });
 
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     now.node,
     element("div", { class: "win-bar" }, play, along.node),
-    map.node, text.node, legend.node, arrays.node, steps.node,
+    map.node, text.node, legend.node, steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
       example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node)),
     footRow({ t, reset, link, say, signal }),
@@ -159,7 +177,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const rest = () => {
     text.trails(model.k, model.isLast);
-    text.paint(atRest(model));
+    text.paint(reading(model, 1));
   };
   const showPlace = () => {
     const { epoch: { length: count }, k } = model;
@@ -222,20 +240,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     showControls();
   };
 
-  // Seen for the first time: the bags run through their windows and fill, and the sentence says so.
+  // Seen for the first time: the bags run through their windows and fill.
   whenSeen(text.node, {
     signal,
     act: async () => {
-      if (touched || prefersReducedMotion() || model.k !== 0 || model.epoch.length < 2) return;
+      if (touched || prefersReducedMotion() || model.k !== 0 || model.epoch.length === 0) return;
       const mine = model;
-      now.set(t("now_reading"));
-      glide = motion({ seconds: 4, signal });
-      const ended = await glide.run((share) => {
-        if (model === mine) text.paint(onTheWay({ ...mine, carries: true }, 1, Math.min(0.5, share)));
-      });
-      if (!ended || model !== mine) return;
-      now.set(...tellNow(t, model));
-      rest();
+      glide = motion({ seconds: OPENING_SECONDS, signal });
+      await glide.run((share) => model === mine && text.paint(reading(mine, share)));
     },
   });
   return { draw };

@@ -51,13 +51,6 @@ export function countMinibatches(numTokens, settings) {
   return Math.floor(Math.max(windows, 0) / batch_size);
 }
 
-/** The places where the streams of a sequential reader begin, a list of { row, start }, without place 0. */
-export function streamStarts(numTokens, settings) {
-  if (settings.sampling !== "sequential") return [];
-  const length = streamLength(numTokens, settings);
-  return Array.from({ length: settings.batch_size }, (_, row) => ({ row, start: settings.offset + row * length })).filter(({ start }) => start > 0);
-}
-
 /** The least number of tokens that gives one minibatch. */
 export function tokensNeeded({ batch_size, num_steps, sampling, offset }) {
   const spare = { sequential: offset, random: 0, adjoining: num_steps - 1 }[sampling];

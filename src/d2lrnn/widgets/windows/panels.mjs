@@ -1,7 +1,7 @@
-// The text with its windows and the bags of state, and the arrays X and Y beneath.
-import { dragOn } from "../shape.mjs";
+// The text with its windows and the bags of state, and, folded away, the arrays X and Y.
+import { dragOn, emphasised } from "../shape.mjs";
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
-import { coverage, cutMinibatch, segments, shownLines, streamStarts, stretches } from "./maths.mjs";
+import { coverage, cutMinibatch, segments, shownLines, stretches } from "./maths.mjs";
 
 const LINE = { wide: 44, narrow: 37 }; // a line of the text with room above it for badges and bags
 const NARROW = 400;
@@ -10,7 +10,8 @@ const FOLD = 30;
 const MOST_LINES = 14;
 const BADGE_WIDTH = { word: 48, number: 18 }; // "row 0", or "0" where there are many
 const MOST_WORDS = 3;
-const BAG_WIDTH = 44;
+const bagWidth = (words) => 27 + 7 * words.length;
+const APART = 3; // between badges and bags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
@@ -26,9 +27,9 @@ export function bagPicture() {
 /**
  * The text in lines of equal cells; above it one window, badge and bag for each row.
  *
- * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, bag, read, shown,
- * poured } a row (a place, the place of its bag, what is in the bag, how much the window is to be seen, how much of the
- * bag has been poured out). `onEdge(numSteps)` hears of the
+ * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, bag, read, from, shown,
+ * poured } a row (a place, the place of its bag, what is in the bag, at rest what was in it before, how much the window
+ * is to be seen, how much of the bag has been poured out). `onEdge(numSteps)` hears of the
  * right edge being dragged or moved by keys, `onTravel(minibatch)` of a window being dragged, `onDrop` of the end.
  */
 export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
@@ -83,17 +84,9 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
     node.style.height = `${y + 4}px`;
     node.style.setProperty("--win-cell", `${cell}px`);
     layout = { columns, cell, tops };
-    if (epoch.length > 0) drawn.push(...streamStarts(tokens.length, model).flatMap(streamMark));
     lines.replaceChildren(...drawn);
     return true;
   };
-  /** A bar where the part of a row begins. */
-  const streamMark = ({ row, start }) => boxes(start, start + 1).map(({ line, left }) => {
-    const mark = element("span", { class: `win-stream ${rowClass(row)}` });
-    mark.style.left = `${left * layout.cell}px`;
-    mark.style.top = `${layout.tops.get(line)}px`;
-    return mark;
-  });
   const boxes = (from, to) => segments(from, to, layout.columns).filter(({ line }) => layout.tops.has(line));
   const set = (box, { line, left, right }) => {
     box.style.left = `${left * layout.cell}px`;
@@ -146,7 +139,8 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
     for (let i = 0; i < 4; i += 1) nodes.bag.lastChild.append(element("i", {}));
     return nodes;
   };
-  const paintRow = (nodes, { start, bag, read, shown, poured = 0 }) => {
+  /** One row; the badge and the bag come back as { piece, line, x, width } to be put beside each other. */
+  const paintRow = (nodes, { start, bag, read, from = null, shown, poured = 0 }) => {
     const end = start + model.num_steps;
     const parts = boxes(start, end);
     while (nodes.parts.length < parts.length) {
@@ -160,36 +154,52 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
     });
     for (const piece of [...nodes.parts, nodes.target, nodes.badge, nodes.edge]) piece.style.opacity = shown;
     const words = model.batch_size <= MOST_WORDS;
-    const badgeWidth = words ? BADGE_WIDTH.word : BADGE_WIDTH.number;
     nodes.badge.textContent = words ? t("row", { row: nodes.row }) : nodes.row;
     const [target] = boxes(end, end + 1);
     nodes.target.hidden = !target;
     if (target) set(nodes.target, target);
-    const put = (piece, part, x, y) => {
-      piece.hidden = !part;
-      if (part) piece.style.transform = `translate(${x(part).toFixed(1)}px, ${(layout.tops.get(part.line) + y).toFixed(1)}px)`;
-    };
-    const widest = layout.columns * layout.cell;
-    const badgeAt = ({ left }) => Math.min(left * layout.cell, widest - badgeWidth + 2);
-    put(nodes.badge, parts[0], badgeAt, 3);
-    const [under] = boxes(bag, bag + 0.001);
-    put(nodes.bag, under, ({ line, left }) => { // beside the badge, until it has passed it
-      const begin = parts[0] && parts[0].line === line ? badgeAt(parts[0]) : -Infinity;
-      const x = bag < start ? left * layout.cell : Math.max(left * layout.cell, begin + badgeWidth);
-      if (x <= widest - BAG_WIDTH) return x;
-      return begin + badgeWidth > widest - BAG_WIDTH ? begin - BAG_WIDTH : widest - BAG_WIDTH;
-    }, 1);
+    nodes.edge.hidden = parts.length === 0;
+    if (parts.length > 0) move(nodes.edge, parts.at(-1).right * layout.cell, layout.tops.get(parts.at(-1).line) + HEAD - 2);
+    const held = from === null ? String(read) : t("bag", { from, read });
     nodes.bag.classList.toggle("win-full", read > 0);
-    nodes.bag.children[1].textContent = String(read);
+    nodes.bag.children[1].textContent = held;
     const pouring = poured > 0 && poured < 1;
-    nodes.bag.firstChild.style.transform = pouring ? `rotate(${135 * Math.min(1, 4 * poured, 6 * (1 - poured))}deg)` : "";
+    const tipped = Math.min(1, 4 * poured, 6 * (1 - poured));
+    nodes.bag.firstChild.style.transform = pouring ? `rotate(${135 * tipped}deg) scale(${1 + 0.5 * tipped})` : "";
     nodes.bag.firstChild.style.fillOpacity = pouring ? 1 - poured : "";
     [...nodes.bag.lastChild.children].forEach((drop, i) => { // they fall one after the other
       const fallen = 1.6 * poured - 0.2 - 0.12 * i;
       drop.style.opacity = pouring && fallen > 0 && fallen < 1 ? 1 - fallen : 0;
-      drop.style.transform = `translate(${3 * i - 4}px, ${30 * Math.max(0, fallen) ** 2}px)`;
+      drop.style.transform = `translate(${3 * i - 4}px, ${34 * Math.max(0, fallen) ** 2}px)`;
     });
-    put(nodes.edge, parts.at(-1), ({ right }) => right * layout.cell, HEAD - 2);
+    // a bag at the end of its window ends there, on the same line
+    const [above] = boxes(Math.max(start, bag - 0.001), bag + 0.001);
+    const width = bagWidth(held);
+    nodes.badge.hidden = parts.length === 0;
+    nodes.bag.hidden = !above;
+    return [
+      parts.length > 0 && { piece: nodes.badge, line: parts[0].line, x: parts[0].left * layout.cell, width: words ? BADGE_WIDTH.word : BADGE_WIDTH.number },
+      above && { piece: nodes.bag, line: above.line, x: above.left * layout.cell, width },
+    ].filter(Boolean);
+  };
+  const move = (piece, x, y) => { piece.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; };
+  /** Badges and bags of a line side by side: each as near to its place as the others let it. */
+  const sideBySide = (items) => {
+    const widest = layout.columns * layout.cell;
+    for (const line of new Set(items.map((item) => item.line))) {
+      const row = items.filter((item) => item.line === line).sort((a, b) => a.x - b.x);
+      let least = 0;
+      for (const item of row) {
+        item.x = Math.max(item.x, least);
+        least = item.x + item.width + APART;
+      }
+      let most = widest + APART;
+      for (const item of row.reverse()) {
+        item.x = Math.min(item.x, most - item.width - APART);
+        most = item.x;
+        move(item.piece, item.x, layout.tops.get(line) + (item.piece.classList.contains("win-bag") ? 1 : 3));
+      }
+    }
   };
   const paint = (next) => {
     frame = next;
@@ -198,10 +208,8 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       rows.push(makeRow(rows.length));
       windows.append(rows.at(-1).all);
     }
-    rows.forEach((nodes, row) => {
-      nodes.all.hidden = row >= frame.length;
-      if (row < frame.length) paintRow(nodes, frame[row]);
-    });
+    rows.forEach((nodes, row) => { nodes.all.hidden = row >= frame.length; });
+    sideBySide(frame.flatMap((each, row) => paintRow(rows[row], each)));
   };
 
   // ---- dragging: the edge changes the steps, the window travels through the epoch ----
@@ -330,16 +338,14 @@ export function legendPanel({ t }) {
   const bag = element("span", {});
   const items = {
     bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), bag),
-    target: element("span", { class: "win-legend-item" }, sample("win-target"), t("legend_target")),
-    read: element("span", { class: "win-legend-item" }, sample("win-before"), t("legend_read")),
     again: element("span", { class: "win-legend-item" }, sample("win-twice"), t("legend_again")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = ({ epoch, k, carries, isLast, isText }) => {
     bag.textContent = t(isText ? "legend_bag_text" : "legend_bag_numbers");
-    items.bag.hidden = items.target.hidden = epoch.length === 0;
-    items.read.hidden = items.again.hidden = carries || k <= 0;
+    items.bag.hidden = epoch.length === 0;
+    items.again.hidden = carries || k <= 0;
     items.never.hidden = !isLast || epoch.length === 0;
   };
   return { node, draw };
@@ -381,7 +387,8 @@ export function mapPanel({ t, signal, onOrder }) {
         box.style.width = `${(100 * (to - from)) / pairs}%`;
         return box;
       }));
-      words.textContent = t(isOver ? "map_over" : "map_read", { read, pairs, never: pairs - read });
+      words.replaceChildren(...emphasised(t.raw(isOver ? "map_over" : "map_read"), { read, pairs, never: pairs - read }));
+      words.classList.toggle("win-over", isOver);
       picture.setAttribute("aria-label", t("map", { order: t(`order_${order}`), read: words.textContent }));
     }
   };
