@@ -220,7 +220,7 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only three letters").click()
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Yes\. Of 80 letters \d instead of 31"))
+    expect(told).to_contain_text(re.compile(r"^Right\. Of 80 letters \d instead of 31"))
     widget.get_by_role("button", name="Only one letter").click()
     assert len(set(written(widget))) == 4, "the question finds them uncut"
     widget.get_by_role("button", name="4", exact=True).click()
