@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  ROUND, arrange, between, bothWays, countDifferent, derive, digitsOf, exactSum, frames, gapBetween, matrices, products, repair, sumOf,
+  ROUND, arrange, between, bothWays, countDifferent, derive, digitsOf, exactSum,
+  frames, gapBetween, heightAt, matrices, products, repair, sizeAt, sumOf,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -77,9 +78,11 @@ test("the blocks fit where they stand and never lie on each other", () => {
     for (const sizes of SIZES) {
       const layout = arrange(sizes, width);
       const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
-      const { unit, broad, row } = layout;
-      const boxes = { X: [d * unit, n * row], H: [h * unit, n * row], W_xh: [h * broad, d * row], W_hh: [h * broad, h * row], sum: [h * broad, n * row] };
-      for (const state of ["apart", "glued"]) {
+      const boxesOf = ({ unit, broad, row }) => ({
+        X: [d * unit, n * row], H: [h * unit, n * row], W_xh: [h * broad, d * row], W_hh: [h * broad, h * row], sum: [h * broad, n * row],
+      });
+      for (const state of ["apart", "near", "glued"]) {
+        const boxes = boxesOf(layout[state]);
         const shown = state === "apart" ? { ...boxes, from_x: boxes.sum, from_h: boxes.sum } : boxes;
         const placed = Object.entries(shown).map(([name, size]) => [...layout[state][name], ...size]);
         for (const [x, y, wide, high] of placed) {
@@ -90,8 +93,16 @@ test("the blocks fit where they stand and never lie on each other", () => {
           assert.ok(apart, JSON.stringify({ width, sizes, state }));
         }));
       }
+      for (let share = 0; share <= 1; share += 0.02) { // nor on the way
+        const placed = Object.entries(boxesOf(sizeAt(layout, share))).map(([name, size]) => [...between(layout, name, share), ...size]);
+        placed.forEach(([x, y, wide, high], i) => placed.slice(0, i).forEach(([x2, y2, wide2, high2]) => {
+          const over = [Math.min(x + wide, x2 + wide2) - Math.max(x, x2), Math.min(y + high, y2 + high2) - Math.max(y, y2)];
+          assert.ok(Math.min(...over) < 0.01, JSON.stringify({ width, sizes, share, over }));
+        }));
+        assert.ok(placed.every(([, y, , high]) => y + high <= heightAt(layout, share) + 0.01), JSON.stringify({ width, sizes, share }));
+      }
       // Glued, H stands at the right of X, W_hh below W_xh, and the result where rows and columns cross.
-      const { X, H, W_xh, W_hh, sum } = layout.glued;
+      const { X, H, W_xh, W_hh, sum, unit, row } = layout.glued;
       assert.ok(Math.abs(X[0] + d * unit - H[0]) < 1e-9 && X[1] === H[1] && W_xh[0] === W_hh[0] && Math.abs(W_xh[1] + d * row - W_hh[1]) < 1e-9);
       assert.deepEqual(sum, [W_xh[0], X[1]]);
       assert.deepEqual([0, 1].map((share) => between(layout, "H", share)), [layout.apart.H, H]);
@@ -132,6 +143,6 @@ test("the frames of the glued matrices hold both blocks", () => {
   const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
   const layout = arrange(sizes, 700);
   const { rows, columns } = frames(sizes, layout);
-  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.unit);
-  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.row);
+  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.glued.unit);
+  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.glued.row);
 });

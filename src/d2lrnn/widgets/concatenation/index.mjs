@@ -5,7 +5,7 @@ import { countDifferent, derive, exactSum, products, repair } from "./maths.mjs"
 import { asPower, codePanel, digitsPanel, roundingPanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const SLIDE_SECONDS = 1.5;
+const SLIDE_SECONDS = 2.4;
 const HOME = 5; // times as fast a block that was let go returns
 const TERM_SECONDS = 0.4;
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
@@ -80,11 +80,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     });
   };
   // Under a mouse that moves over numbers, nothing may jump: what has become high stays high.
-  const keepHeight = (isNew) => {
-    for (const { node } of [now, sum]) {
-      if (isNew) node.style.minHeight = "";
-      node.style.minHeight = `${node.offsetHeight}px`;
-    }
+  const keepHeight = () => {
+    for (const { node } of [now, sum]) node.style.minHeight = `${node.offsetHeight}px`;
   };
   /** Turn to the hovered or else the chosen number. */
   const look = () => {
@@ -92,7 +89,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(model.glued ? "now_glued" : "now_apart"), told(model, looked)));
     sum.show(products(model.mats, ...looked), model.parts[looked[0]][looked[1]], model.glued);
     code.show(model.glued);
-    if (hovered) keepHeight(false);
+    if (hovered) keepHeight();
     runner?.stop();
     runner = null;
     lightTerm(Infinity);
@@ -107,9 +104,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     return slider.run((share) => {
       const home = Math.min(1, HOME * share);
-      const part = share === 1 ? 1 : ease(share);
-      stage.slide(share === 1 ? to : from + part * (to - from), from === to ? ease(home) : part);
-      sum.move(part);
+      stage.slide(share === 1 ? to : from + share * (to - from), ease(home));
+      sum.move(share === 1 ? 1 : ease(share));
     });
   };
 
@@ -174,9 +170,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const draw = (given) => {
     const first = model === null;
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
-    const isResized = first || SIZES.some((name) => model[name] !== given[name]);
     const isRunning = runner !== null && isElsewhere && given.glued === model.glued && looked.join() === [given.row, given.column].join();
-    const wasGlued = model?.glued;
     model = given;
     stage.fill(model);
     stage.select(model.row, model.column);
@@ -189,8 +183,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (first) stage.slide(model.glued ? 1 : 0);
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
+    for (const { node } of [now, sum]) node.style.minHeight = "";
     look();
-    keepHeight(isResized || given.glued === wasGlued);
+    if (hovered) keepHeight();
     if (isElsewhere) slid.then((arrived) => arrived && runSum());
   };
   return { draw };

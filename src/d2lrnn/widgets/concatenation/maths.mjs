@@ -75,35 +75,45 @@ export function derive(given) {
 // ---- places -----------------------------------------------------------------------------------------------------
 
 const GAP = 10; // between a row and the columns that it meets
-const SIGN = 30;
+const SIGN = 24;
 const LABEL = 20;
-const ROW = { wide: 34, narrow: 28 };
-const UNIT = { least: 22, wide: 30, most: 42 }; // width of a column of X and H
+const ROW = { wide: 34, narrow: 28, glued: 34 };
+const UNIT = { least: 22, wide: 28, most: 42, glued: 56 }; // width of a column of X and H
 const BROAD = 1.25; // columns of weights and results are broader: results have two decimals
+
+/** The glued blocks in cells of one size, in the middle of `total`. */
+function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, total) {
+  const broad = BROAD * unit;
+  const left = (total - (d + h) * unit - h * broad - GAP) / 2;
+  const crossing = [left + (d + h) * unit + GAP, (d + h) * row + GAP];
+  const middle = [crossing[0] + h * broad / 2, crossing[1]];
+  return {
+    unit, broad, row, height: (d + h + n) * row + GAP + LABEL, X: [left, crossing[1]], H: [left + d * unit, crossing[1]],
+    W_xh: [crossing[0], 0], W_hh: [crossing[0], d * row], from_x: crossing, from_h: crossing, sum: crossing, plus: middle, equals: middle,
+  };
+}
 
 /**
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
- * `width` is what there is. Gives { unit, broad, row, width, apart, glued }; `apart` and `glued` are { height, X, W_xh,
- * H, W_hh, from_x, from_h, sum, plus, equals }, each block [x, y]. Side by side where there is room, else one below the other.
+ * `width` is what there is. Gives { width, isWide, apart, near, glued }: the last three are { unit, broad, row, height, X,
+ * W_xh, H, W_hh, from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room,
+ * else one below the other; `near` is glued in cells that are still as small as apart.
  */
-export function arrange({ batch_size: n, num_inputs: d, num_hiddens: h }, width) {
+export function arrange(sizes, width) {
+  const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
   const wideFixed = 2 * GAP + 2 * SIGN;
   const wideUnit = (width - wideFixed) / (d + h + BROAD * 3 * h);
   const isWide = wideUnit >= UNIT.wide;
-  const narrowUnit = Math.min((width - GAP) / (d + h + BROAD * h), (width - GAP - SIGN) / (Math.max(d, h) + BROAD * h));
-  const a = Math.max(UNIT.least, Math.min(UNIT.most, isWide ? wideUnit : narrowUnit));
+  const within = (unit, most) => Math.max(UNIT.least, Math.min(most, unit));
+  const a = within(isWide ? wideUnit : (width - GAP - SIGN) / (Math.max(d, h) + BROAD * h), UNIT.most);
   const b = BROAD * a;
   const r = isWide ? ROW.wide : ROW.narrow;
-  const needed = isWide ? (d + h) * a + 3 * h * b + wideFixed : Math.max((d + h) * a + h * b + GAP, Math.max(d, h) * a + h * b + GAP + SIGN);
-  const total = Math.max(width, needed);
-
-  const left = (total - (d + h) * a - h * b - GAP) / 2;
-  const crossing = [left + (d + h) * a + GAP, (d + h) * r + GAP];
-  const middle = [crossing[0] + h * b / 2, crossing[1]];
-  const glued = {
-    height: (d + h + n) * r + GAP + LABEL, X: [left, crossing[1]], H: [left + d * a, crossing[1]],
-    W_xh: [crossing[0], 0], W_hh: [crossing[0], d * r], from_x: crossing, from_h: crossing, sum: crossing, plus: middle, equals: middle,
+  const large = within((width - GAP) / (d + h + BROAD * h), UNIT.glued);
+  const needed = isWide ? (d + h) * a + 3 * h * b + wideFixed : Math.max(d, h) * a + h * b + GAP + SIGN;
+  const total = Math.max(width, needed, (d + h + BROAD * h) * large + GAP);
+  const all = {
+    width: total, isWide, near: together(sizes, Math.min(a, large), r, total), glued: together(sizes, large, ROW.glued, total),
   };
 
   if (isWide) {
@@ -112,37 +122,64 @@ export function arrange({ batch_size: n, num_inputs: d, num_hiddens: h }, width)
     const first = begin + d * a + GAP;
     const second = first + h * b + SIGN;
     const apart = {
+      unit: a, broad: b, row: r,
       height: y + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [first + h * b + SIGN / 2, y],
       H: [second, y], W_hh: [second + h * a + GAP, y - GAP - h * r], from_h: [second + h * a + GAP, y],
       equals: [second + h * a + GAP + h * b + SIGN / 2, y], sum: [second + h * a + GAP + h * b + SIGN, y],
     };
-    return { unit: a, broad: b, row: r, width: total, apart, glued };
+    return { ...all, apart };
   }
-  const edge = (total - Math.max(d, h) * a - GAP - h * b - SIGN) / 2 + Math.max(d, h) * a; // the rows end here
+  const edge = (total - needed) / 2 + Math.max(d, h) * a; // the rows end here
   const column = edge + GAP;
-  const sign = column + h * b + SIGN / 2;
   const [y1, y2] = [d * r + GAP, (d + n + h) * r + 2 * GAP + LABEL + 4];
   const y3 = y2 + n * r + LABEL + 4;
   const apart = {
-    height: y3 + n * r + LABEL, X: [edge - d * a, y1], W_xh: [column, 0], from_x: [column, y1], plus: [sign, y1],
-    H: [edge - h * a, y2], W_hh: [column, y2 - GAP - h * r], from_h: [column, y2], equals: [sign, y2], sum: [column, y3],
+    unit: a, broad: b, row: r,
+    height: y3 + n * r + LABEL, X: [edge - d * a, y1], W_xh: [column, 0], from_x: [column, y1], plus: [column + h * b + SIGN / 2, y1],
+    H: [edge - h * a, y2], W_hh: [column, y2 - GAP - h * r], from_h: [column, y2], equals: [column - GAP - SIGN / 2, y3], sum: [column, y3],
   };
-  return { unit: a, broad: b, row: r, width: total, apart, glued };
+  return { ...all, apart };
 }
 
-export const MERGED = 0.2; // of the whole motion: until here the partial results fade, from here the blocks slide
+// The whole motion, in shares of it: the partial results fade, all blocks come on their lines, H slides to X, W_hh slides
+// to W_xh, and the glued blocks grow. So no block ever lies on another.
+export const MERGED = 0.12;
+const ON_LINE = 0.36;
+const ROWS_MEET = 0.62;
+const ALL_MEET = 0.88;
+const RESULTS = ["from_x", "from_h"];
 
-/** A place between apart (share 0) and glued (1): first the partial results fade where they are, then the blocks slide together. */
-export function between(layout, name, share) {
-  if (name === "from_x" || name === "from_h") return layout.apart[name];
-  const [from, to] = [layout.apart[name], layout.glued[name]];
-  const part = Math.max(0, (share - MERGED) / (1 - MERGED));
-  const rise = name === "W_xh" ? Math.min(1, 1.6 * part) : part; // out of the way of W_hh
-  return [from[0] + part * (to[0] - from[0]), from[1] + rise * (to[1] - from[1])];
+function during(share, from, to) {
+  const part = Math.max(0, Math.min(1, (share - from) / (to - from)));
+  return part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
+}
+
+const mix = (from, to, part) => (part === 1 ? to : from + part * (to - from));
+
+/** The place of a block between apart (share 0) and glued (1). */
+export function between({ isWide, apart, near, glued }, name, share) {
+  if (RESULTS.includes(name)) return apart[name];
+  const last = name === "X" || name === "H" ? during(share, ON_LINE, ROWS_MEET) : during(share, ROWS_MEET, ALL_MEET);
+  const first = during(share, MERGED, ON_LINE);
+  const parts = isWide ? [last, first] : [first, last];
+  return parts.map((part, i) => mix(mix(apart[name][i], near[name][i], part), glued[name][i], during(share, ALL_MEET, 1)));
+}
+
+/** The size of the cells on the way: { unit, broad, row }. */
+export function sizeAt({ apart, near, glued }, share) {
+  return Object.fromEntries(["unit", "broad", "row"].map((name) => [
+    name, mix(mix(apart[name], near[name], during(share, 0, MERGED)), glued[name], during(share, ALL_MEET, 1))]));
+}
+
+/** The height of the picture on the way. */
+export function heightAt({ isWide, apart, near, glued }, share) {
+  const part = isWide ? during(share, MERGED, ON_LINE) : during(share, ROWS_MEET, ALL_MEET);
+  return mix(mix(apart.height, near.height, part), glued.height, during(share, ALL_MEET, 1));
 }
 
 /** Where [X H] and the weights on top of each other stand once glued: { rows, columns }, each { x, y, width, height }. */
-export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { unit, broad, row, glued }) {
+export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued }) {
+  const { unit, broad, row } = glued;
   const box = ([x, y], width, height) => ({ x, y, width, height });
   return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * broad, (d + h) * row) };
 }
@@ -159,9 +196,4 @@ export function digitsOf(values, digits) {
 export function gapBetween(a, b) {
   const away = (at, size) => Math.max(0, b[at] - a[at] - a[size], a[at] - b[at] - b[size]);
   return Math.hypot(away("x", "width"), away("y", "height"));
-}
-
-/** The height of the picture on the way. */
-export function heightAt({ apart, glued }, share) {
-  return apart.height + Math.max(0, (share - MERGED) / (1 - MERGED)) * (glued.height - apart.height);
 }

@@ -1,12 +1,13 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code, the last digits.
 import { formatPowerOfTen } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
-import { buttonControl, element } from "../ui.mjs";
-import { MERGED, ROUND, arrange, between, bothWays, digitsOf, frames, gapBetween, heightAt, products } from "./maths.mjs";
+import { buttonControl, element, svg } from "../ui.mjs";
+import { MERGED, ROUND, arrange, between, bothWays, digitsOf, frames, gapBetween, heightAt, products, sizeAt } from "./maths.mjs";
 
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 const smallNumber = (value) => (value === 0 ? "0" : formatPowerOfTen(value));
 
+const TIGHT = 32; // px: narrower columns have a narrow font
 const EDGE = 4; // px around the blocks, for their frames
 const CAPTION = 74; // px that the words below X and H need
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
@@ -28,6 +29,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
   let cells = {}; // name -> rows of cells
   let shown = null; // what the cells were made for
   let layout = null;
+  let ratios = [1, 1]; // of the font, and of the narrow one
   let share = 0;
   let ends = null;
   let lifted = null; // { name, dx, dy, left }: a block in a hand, or on its way back (`left` goes from 1 to 0)
@@ -39,8 +41,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
       W_xh: [shown.num_hiddens, shown.num_inputs], W_hh: [shown.num_hiddens, shown.num_hiddens],
     }[name];
     const isRow = name === "X" || name === "H";
+    const size = sizeAt(layout, share);
     const [dx, dy] = lifted?.name === name ? [lifted.dx * lifted.left, lifted.dy * lifted.left] : [0, 0];
-    return { x: x + dx, y: y + dy, width: columns * (isRow ? layout.unit : layout.broad), height: rows * layout.row };
+    return { x: x + dx, y: y + dy, width: columns * (isRow ? size.unit : size.broad), height: rows * size.row };
   };
   const gapOf = (name) => gapBetween(boxOf(name), boxOf(PARTNER[name]));
 
@@ -94,6 +97,12 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
 
   const place = () => {
     if (layout === null) return;
+    const size = sizeAt(layout, share);
+    for (const [name, value] of Object.entries(size)) stage.style.setProperty(`--glue-${name}`, `${value.toFixed(2)}px`);
+    // Numbers leave a margin in their cells, whatever the font.
+    const isTight = size.unit < TIGHT;
+    stage.classList.toggle("glue-tight", isTight);
+    stage.style.setProperty("--glue-size", `${Math.min(17, 0.94 * (size.unit - 4) / ratios[Number(isTight)]).toFixed(2)}px`);
     const move = (node, name) => {
       const { x, y } = FACTORS[name] ? boxOf(name) : Object.fromEntries(between(layout, name, share).map((value, i) => ["xy"[i], value]));
       node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
@@ -106,6 +115,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     }
     for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, 1 - share / MERGED);
     stage.classList.toggle("glue-together", share >= MERGED);
+    stage.classList.toggle("glue-held", lifted !== null);
     stage.classList.toggle("glue-done", share === 1 && lifted === null);
     nodes.sum.firstChild.textContent = t(share >= MERGED ? "product" : "sum");
     stage.style.height = `${heightAt(layout, share)}px`;
@@ -115,20 +125,19 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     if (width <= 0 || shown === null) return;
     layout = arrange(shown, width);
     stage.style.width = `${layout.width}px`;
-    stage.style.setProperty("--glue-unit", `${layout.unit}px`);
-    stage.style.setProperty("--glue-broad", `${layout.broad}px`);
-    stage.style.setProperty("--glue-row", `${layout.row}px`);
     stage.style.setProperty("--glue-rows", shown.batch_size);
-    // Numbers leave a margin in their cells, whatever the font.
-    stage.classList.toggle("glue-tight", layout.unit < 32);
-    const ratio = probe.getBoundingClientRect().width / 100; // of a number with one decimal, at 1 px
-    stage.style.setProperty("--glue-size", `${Math.min(14, 0.9 * (layout.unit - 4) / ratio)}px`);
+    ratios = [false, true].map((isTight) => { // the width of a number with one decimal, at 1 px
+      stage.classList.toggle("glue-tight", isTight);
+      return probe.getBoundingClientRect().width / 100;
+    });
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
-    const hasRoom = (name) => name === "X" && width > 500 && shown.num_hiddens > 2; // it may be wider than its block
+    const { apart: { X: [left], unit }, near } = layout;
+    const hasRoom = (name) => name === "X" && width > 500 && shown.num_hiddens > 2 // it may be wider than its block
+      && left + shown.num_inputs * unit / 2 >= CAPTION / 2 - EDGE && (shown.num_inputs + shown.num_hiddens) * near.unit / 2 > CAPTION + EDGE;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
-      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * layout.unit >= CAPTION || hasRoom(name) ? ` ${t(`is_${name}`)}` : "");
+      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * Math.min(unit, near.unit) >= CAPTION || hasRoom(name) ? ` ${t(`is_${name}`)}` : "");
     }
     place();
     if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
@@ -283,7 +292,11 @@ export function sumPanel({ t }) {
     return termsNow().map((term) => term.getBoundingClientRect()).map(({ left, top }) => [left - at.left, top - at.top]);
   };
   const move = (share) => {
-    for (const [term, dx, dy] of ways) term.style.transform = share === 1 ? "" : `translate(${dx * (1 - share)}px, ${dy * (1 - share)}px)`;
+    // First along its own row, then into the other, and back the same way: no term lies on another.
+    const early = (end) => Math.min(1, share / end);
+    const late = (begin) => Math.max(0, (share - begin) / (1 - begin));
+    const [along, across] = before ? [early(0.6), late(0.6)] : [late(0.4), early(0.4)];
+    for (const [term, dx, dy] of ways) term.style.transform = share === 1 ? "" : `translate(${dx * (1 - along)}px, ${dy * (1 - across)}px)`;
     if (share === 1) ways = [];
     node.classList.toggle("glue-moving", ways.length > 0);
   };
@@ -297,7 +310,7 @@ export function sumPanel({ t }) {
   const list = ({ x, h }, values, glued) => {
     if (glued) {
       lines = [line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"), values)];
-      ending = element("div", { class: "glue-so" }, t("so"));
+      ending = layerPicture(t);
       lines[0].node.classList.add("glue-one");
       node.replaceChildren(lines[0].node, ending);
       return;
@@ -308,6 +321,18 @@ export function sumPanel({ t }) {
     node.replaceChildren(...lines.map((each) => each.node), ending);
   };
   return { node, show, run, move };
+}
+
+/** A step of an RNN: X and H enter one linear layer, then tanh makes the new H. */
+function layerPicture(t) {
+  const box = (name, x, y, width, height, ...lines) => svg("g", { class: `glue-part glue-part-${name}` },
+    svg("rect", { x, y, width, height, rx: 5 }),
+    ...lines.map((line, i) => svg("text", { x: x + width / 2, y: y + height / 2 + 5 + 16 * (i - (lines.length - 1) / 2) }, line)));
+  const arrow = (x, to) => svg("path", { d: `M${x} 36H${to}m-6 -5l6 5l-6 5` });
+  return element("div", { class: "glue-so" }, element("div", {}, t("so")), svg("svg", { viewBox: "0 0 346 72" },
+    box("x", 2, 5, 36, 31, "X"), box("h", 2, 36, 36, 31, "H"), arrow(42, 66), box("layer", 70, 7, 122, 58, t("layer"), t("layer_weights")),
+    arrow(196, 218), box("tanh", 222, 17, 54, 38, "tanh"), arrow(280, 302), box("new", 306, 20, 36, 32, "H"),
+    svg("text", { x: 324, y: 68, class: "glue-small" }, t("new"))));
 }
 
 /** The line of code that computes what stands above; `light` marks the names of the part that is added now. */
