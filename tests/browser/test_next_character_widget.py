@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it goes round in a circle of 26 letters; at 1.5, 31 of 80 letters are improbable."
+NOW = "At temperature 0 it goes round in a circle of 26 characters; at 1.5, 31 of 80 characters are improbable."
 
 
 @pytest.fixture
@@ -47,14 +47,18 @@ def written(widget: Locator) -> list[str]:
 
 
 def cut(widget: Locator) -> Locator:
-    return widget.get_by_role("slider", name=re.compile("^Drag to cut the tail"))
+    slider = widget.get_by_role("slider", name=re.compile("^Drag to cut the tail"))
+    if slider.count() == 0:
+        widget.locator("summary", has_text="Cut the tail").click()
+        expect(slider).to_have_count(1)
+    return slider
 
 
 def test_four_temperatures_write_what_python_writes(widget: Locator) -> None:
     python = NextCharacter()
     assert written(widget) == list(python.writings.values())
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
-    counts = ["↻ 26 letters", "8 improbable", "16 improbable", "31 improbable"]
+    counts = ["↻ 26 characters", "8 improbable", "16 improbable", "31 improbable"]
     expect(widget.locator(".next-count")).to_have_text(counts)
     assert widget.locator(".next-written").nth(3).locator(".next-improbable").count() == 31
     lap = widget.locator(".next-written").first.locator(".next-lap").all_text_contents()
@@ -101,10 +105,16 @@ def test_what_is_not_read_is_counted(widget: Locator) -> None:
 
 
 def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locator) -> None:
-    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣”, at temperature 0.7: “s” has 0.029")
+    expect(widget.locator(".next-caption")).to_have_text(
+        "After “the␣tide␣”, at temperature 0.7: "
+        "“s” has 0.029; at 1 it has 0.042."
+    )
+    chosen = widget.locator(".next-chosen .next-temperature")
+    expect(chosen).to_have_text("0.7 yours")
     expect(widget.locator(".next-came")).to_have_text("s")
     widget.locator(".next-written").nth(3).locator(".next-letter").nth(1).click()
     expect(widget.locator(".next-caption")).to_contain_text("After “the␣tide␣u”, at temperature 1.5: “s” has ")
+    expect(chosen).to_have_text("1.5 daring")
     column = widget.get_by_role("slider", name="Written at temperature 1.5")
     expect(column).to_have_value("2")
     column.press("ArrowRight")
@@ -113,12 +123,15 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     column.press("End")
     expect(column).to_have_value("80")
     widget.get_by_role("slider", name="Written at temperature 0", exact=True).press("ArrowRight")
-    expect(widget.locator(".next-caption")).to_have_text("After “the␣tide␣t”, at temperature 0: “h” has 1")
+    expect(widget.locator(".next-caption")).to_have_text(
+        "After “the␣tide␣t”, at temperature 0: "
+        "“h” has 1; at 1 it has 0.40."
+    )
 
 
 def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     slider, value = cut(widget), widget.locator(".next-value")
-    expect(value).to_have_text("Outlined: temperature 1. Drag the line: it cuts the tail.")
+    expect(value).to_have_text("Drag the line: a letter to its right is never drawn.")
     expect(slider).to_have_attribute("aria-valuetext", "top-p all keeps 27 of 27.")
     box = widget.locator(".next-cells").bounding_box()
     y = box["y"] + 40
@@ -139,7 +152,7 @@ def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     widget.get_by_role("button", name="top-k").click()
     expect(slider).to_have_attribute("aria-valuetext", "top-k all keeps 27 of 27.")
     slider.press("PageDown")
-    expect(value).to_contain_text("top-k 22 keeps 22 of 27.")
+    expect(value).to_contain_text("top-k 22 keeps 22 of 27: the likeliest.")
     assert written(widget) == list(NextCharacter(kind="top-k", top_k=22).writings.values())
     slider.press("End")
     expect(widget.get_by_role("status")).to_contain_text("top-k all keeps 27 of 27.")
@@ -179,7 +192,7 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     assert texts[0] == others[0] and texts[2:] == others[2:]
     widget.locator(".next-own .d2lrnn-range").press("Home")
     assert written(widget)[1] == others[0]
-    expect(widget.locator(".next-value")).to_contain_text("Outlined: temperature 1")
+    expect(widget.locator(".next-legend")).to_contain_text("at 0")
     expect(widget.get_by_text("Earlier runs")).to_be_hidden()
     widget.get_by_role("button", name="Reset").click()
     assert written(widget) == others
@@ -190,9 +203,9 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget = show(page, tmp_path, NextCharacter())
         widget.get_by_role("button", name="Only three letters").click()
         widget.get_by_role("button", name="hardly any").click()
-        told = re.search(r"Of 80 letters (\d+) instead", widget.locator(".d2lrnn-outcome").inner_text())[1]
+        told = re.search(r"(\d+) of 80; without the cut", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of 80 letters")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of 80 characters")
         expect(widget.locator(".next-count").last).to_have_text(f"{told} improbable")
         assert record.errors == []
 
@@ -206,7 +219,7 @@ def test_runs_are_kept_and_a_reset_forgets_them(widget: Locator) -> None:
     runs = widget.locator(".next-runs section")
     expect(runs).to_have_count(2)
     expect(runs.last.locator("dd")).to_have_text(first)
-    expect(runs.last.locator(".next-run")).to_have_text("“the tide ”, top-p all, draw 2")
+    expect(runs.last.locator(".next-run")).to_have_text("“the tide ”, uncut, seed 2")
     for _ in range(8):
         widget.get_by_role("button", name="Write again").click()
     expect(runs).to_have_count(6)
@@ -220,18 +233,20 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only three letters").click()
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Right\. Of 80 letters \d instead of 31"))
+    expect(told).to_contain_text(re.compile(r"^Right\. \d of 80; without the cut 31"))
     widget.get_by_role("button", name="Only one letter").click()
     assert len(set(written(widget))) == 4, "the question finds them uncut"
     widget.get_by_role("button", name="4", exact=True).click()
-    expect(told).to_contain_text("No. 1: a temperature never changes which letter is likeliest.")
+    expect(told).to_contain_text("No. Only 1 text: a temperature never changes which letter is likeliest.")
     assert len(set(written(widget))) == 1
     widget.get_by_role("button", name="Colder").click()
-    expect(widget.locator(".next-temperature").nth(1)).to_contain_text("1")
+    expect(widget.locator(".next-chosen .next-temperature")).to_have_text(re.compile("^1 the network.s own$"))
+    expect(widget.locator(".next-cutting")).to_have_count(0)
     tallest = widget.locator(".next-bar").first
     warm = tallest.bounding_box()["height"]
     widget.get_by_role("button", name="it grows").click()
-    expect(told).to_contain_text("Right. From 0.26 to 0.58, and the low bars shrink.")
+    expect(told).to_contain_text("Right. It grows from 0.26 to 0.58; the low bars shrink.")
+    expect(widget.locator(".next-chosen .next-temperature")).to_have_text("0.5 yours")
     assert tallest.bounding_box()["height"] > 2 * warm, "it is seen"
 
 
@@ -247,7 +262,7 @@ def test_a_link_brings_back_text_and_cut(widget: Locator, opened: tuple[Page, Re
     expect(widget.get_by_label("Go on from")).to_have_value("phoebe ")
     assert written(widget) == expected
     page.evaluate("() => { location.hash = '#explore=NextCharacter&kind=top-k&top_k=3' }")
-    expect(widget.locator(".next-value")).to_contain_text("top-k 3 keeps 3 of 27.")
+    expect(widget.locator(".next-value")).to_contain_text("top-k 3 keeps 3 of 27: the likeliest.")
 
 
 @pytest.mark.parametrize("compact", [False, True])

@@ -70,8 +70,8 @@ test("what the figure opens with: a circle at 0, and more improbable letters the
   assert.notEqual(findCircle(textOf(all[0])), null);
   assert.deepEqual(all.slice(1).map((each) => findCircle(textOf(each))), [null, null, null]);
   const t = translator("en", SPEC.words);
-  assert.deepEqual(nowValues(all, NUM_WRITTEN, t), { first: 0, last: 1.5, all: 80, count: counts[3], does: "goes round in a circle of 26 letters" });
-  assert.equal(nowValues(all, 10, t).does, "always takes the likeliest letter");
+  assert.deepEqual(nowValues(all, NUM_WRITTEN, t), { first: 0, last: 1.5, all: 80, count: counts[3], does: "goes round in a circle of 26 characters" });
+  assert.equal(nowValues(all, 10, t).does, "always takes the likeliest character");
 });
 
 test("one column has the reader's temperature, and what is known is not written again", () => {
@@ -105,6 +105,8 @@ test("the right answers of the guided steps are right, and their outcomes say so
   const [colder, three, one] = outcomes(NETWORK, DEFAULT).map((outcome) => outcome());
   assert.ok(Number(colder.after) > 1.5 * Number(colder.before) && colder.cold < colder.warm / 2, "it grows, and the text is safer");
   assert.equal(t(`step_1_answer_${SPEC.steps[0].right + 1}`), "it grows");
+  const [, , { letters: own }] = writings(NETWORK, DEFAULT);
+  assert.equal(colder.warm, countImprobable(own), "the bars of the question are those of temperature 1");
   assert.ok(three.now < three.before / 5, "hardly any");
   assert.equal(t(`step_2_answer_${SPEC.steps[1].right + 1}`), "hardly any");
   assert.equal(one.count, 1, "so that all write what temperature 0 writes");

@@ -25,6 +25,11 @@ function cutValue({ kind, top_k, top_p }, t) {
   return value === SPEC.controls[kind === "top-k" ? "top_k" : "top_p"].max ? t("all") : String(Number(value.toFixed(4)));
 }
 
+/** Whether the reader has begun to cut the tail. */
+const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || top_p < SPEC.controls.top_p.max;
+
+const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) => character).join(""));
+
 /** The words for what is the case after `length` letters. */
 const nowWords = ({ count }) => (count === 1 ? "now_one" : "now");
 
@@ -41,19 +46,19 @@ export function nowValues(all, length, t) {
 /** What the guided steps tell once a guess is made. */
 export function outcomes(network, state) {
   const written = (given, column) => writings(network, { ...state, ...given }).at(column);
-  const own = (given) => {
-    const { letters, temperature } = written(given, FREE_COLUMN);
+  const looked = (given) => {
+    const { letters, temperature } = written(given, given.column);
     return { count: countImprobable(letters), p: Math.max(...reshapeProbs(letters[0].probs, { temperature })) };
   };
   const hot = (given) => countImprobable(written(given, -1).letters);
   const [colder, three, one] = SPEC.steps;
   return [
     () => {
-      const [warm, cold] = [colder.before, colder.state].map(own);
+      const [warm, cold] = [colder.before, colder.state].map(looked);
       return { before: formatProbability(warm.p), after: formatProbability(cold.p), warm: warm.count, cold: cold.count };
     },
     () => ({ now: hot(three.state), before: hot(three.before), all: NUM_WRITTEN }),
-    () => ({ count: new Set(writings(network, { ...state, ...one.state }).map(({ letters }) => letters.map(({ character }) => character).join(""))).size }),
+    () => ({ count: new Set(textsOf(writings(network, { ...state, ...one.state }))).size }),
   ];
 }
 
@@ -84,17 +89,17 @@ function build(context) {
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
   const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
+  const number = element("b");
+  const slider = rangeControl({
+    label: element("span", { class: "d2lrnn-hidden" }, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
+    onInput: (temperature) => commit({ temperature, column: FREE_COLUMN, place: shown.column === FREE_COLUMN ? shown.place : 0 }),
+  });
   const columns = columnsPanel({
-    t, signal, onLetter: (column, place) => commit({ column, place }),
+    t, signal, slider: element("span", { class: "next-own" }, slider.node), onLetter: (column, place) => commit({ column, place }),
     onProgress: (length) => {
       const values = nowValues(run.all, length, t);
       now.set(...emphasised(t.raw(nowWords(values)), values));
     },
-  });
-  const number = element("b");
-  const slider = rangeControl({
-    label: element("span", {}, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
-    onInput: (temperature) => commit({ temperature, column: FREE_COLUMN, place: shown.column === FREE_COLUMN ? shown.place : 0 }),
   });
   const chart = cutPanel({
     t, size, signal, onLook: (row) => tell(row),
@@ -109,10 +114,18 @@ function build(context) {
   }));
   const caption = element("p", { class: "next-caption" });
   const value = element("p", { class: "next-value" });
+  const cuts = fold(t("cut_fold"), element("div", { class: "next-cuts" },
+    element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value));
+  const openCuts = (open) => {
+    cuts.open = open;
+    chart.setCutting(open);
+  };
+  cuts.addEventListener("toggle", () => chart.setCutting(cuts.open), { signal });
   const kept = element("div", { class: "next-runs" });
   const earlier = fold(t("runs"), kept);
   const setAtOnce = (values) => {
     atOnce = true;
+    openCuts(isCutting({ ...shown, ...values }));
     commit(values);
     columns.finish();
     queueMicrotask(() => (atOnce = false)); // after the figure is drawn
@@ -124,6 +137,7 @@ function build(context) {
     forget = true;
     runs = [];
     drawRuns();
+    openCuts(false);
     chart.lookAway();
   });
   el.append(element(
@@ -131,29 +145,29 @@ function build(context) {
     now.node, element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
     lost,
     element("div", { class: "next-keys-row" },
-      element("span", { class: "next-key next-down", "aria-hidden": "true" }, t("temperature_down")), shadedKey(t.raw("key"), t("underlined"))),
-    columns.node,
-    element("div", { class: "next-figure" },
-      element("div", { class: "next-own" }, slider.node), caption, chart.node,
-      element("div", { class: "next-cuts" },
-        element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value)),
+      element("span", { class: "next-key next-down", "aria-hidden": "true" }, t("temperature_down")), element("span", { class: "next-key" }, t("press")),
+      shadedKey(t.raw("key"), t("underlined"))),
+    element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" }, caption, chart.node, cuts)),
     guided, earlier,
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
 
+  const cutName = (state) => (cutValue(state, t) === t("all") ? t("run_uncut") : `${t(state.kind)} ${cutValue(state, t)}`);
   function drawRuns() {
     earlier.hidden = runs.length === 0;
     kept.replaceChildren(...runs.map(({ state, all }) => element("section", {},
-      element("p", { class: "next-run" }, t("run", { text: state.text, kind: t(state.kind), value: cutValue(state, t), seed: state.seed })),
-      element("dl", {}, ...all.flatMap(({ temperature, letters }) => [
-        element("dt", {}, String(temperature)), element("dd", {}, letters.map(({ character }) => character).join("")),
-      ])))));
+      element("p", { class: "next-run" }, t("run", { text: state.text, cut: cutName(state), seed: state.seed })),
+      element("dl", {}, ...textsOf(all).flatMap((text, i) => [element("dt", {}, String(all[i].temperature)), element("dd", {}, text)])))));
   }
   // What stands over the bars: where we are, and the probability of one letter.
   let place = null;
-  const tell = ({ character, after }) => caption.replaceChildren(
-    ...emphasised(t.raw("chart"), { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after) }),
-  );
+  const words = ({ character, before, after }) => [
+    before === after ? "chart_own" : "chart", { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) },
+  ];
+  const tell = (row) => {
+    const [key, values] = words(row);
+    caption.replaceChildren(...emphasised(t.raw(key), values));
+  };
   const draw = (state) => {
     const before = shown;
     shown = state;
@@ -167,12 +181,14 @@ function build(context) {
     const isNew = key !== run.key;
     const isWarmer = before !== null && before.temperature !== state.temperature; // its column is written at once
     if (isNew || isWarmer) {
-      // A run that has been written to its end is kept.
-      if (before !== null && !isWarmer && columns.written() && !forget) {
-        runs = [{ state: before, all: run.all }, ...runs].slice(0, SPEC.presets.sizes.runs_kept);
+      const all = writings(network, state, run.all);
+      // A run that has been written to its end is kept, once.
+      const same = (other) => textsOf(other).join() === textsOf(run.all).join();
+      if (before !== null && !isWarmer && columns.written() && !forget && !same(all)) {
+        runs = [{ state: before, all: run.all }, ...runs.filter((each) => !same(each.all))].slice(0, SPEC.presets.sizes.runs_kept);
         drawRuns();
       }
-      run = { key, all: writings(network, state, run.all) };
+      run = { key, all };
     }
     forget = false;
     columns.draw(run.all, state, { animate: before !== null && isNew && !isWarmer && !atOnce });
@@ -182,9 +198,13 @@ function build(context) {
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     place = { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature };
     const isCut = distribution.kept < size;
-    const uncut = t(writing.temperature === 0 ? "frozen" : "uncut");
-    value.textContent = isCut && writing.temperature > 0 ? `${cutWords} ${t("chart_key")}` : uncut;
-    chart.draw(distribution, writing.letters[state.place].character, cutWords);
+    const why = () => t(`cut_why_${state.kind}`, { value: cutValue(state, t), count: distribution.kept, all: size });
+    if (writing.temperature === 0) value.textContent = t("frozen");
+    else value.textContent = isCut ? why() : t("uncut");
+    const { character } = writing.letters[state.place];
+    const told = t(...words(distribution.rows.find((row) => row.character === character)));
+    chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told });
+    if (isCutting(state) && (before === null || !isCutting(before))) openCuts(true);
     if (before === null) return;
     const values = nowValues(run.all, NUM_WRITTEN, t);
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));

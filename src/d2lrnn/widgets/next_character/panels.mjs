@@ -2,7 +2,7 @@
 import { linearTicks } from "../charts.mjs";
 import { dragOn, motion } from "../shape.mjs";
 import { element, formatProbability, visibleCharacter } from "../ui.mjs";
-import { IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
+import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 18;
 const SCALE = 0.6; // the probability at the top of the chart, unless one is higher
@@ -27,9 +27,10 @@ export function shadedKey(template, word) {
 }
 
 /**
- * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column.
+ * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. `slider`
+ * sets the temperature of one of them, and stands at its head.
  */
-export function columnsPanel({ t, onLetter, onProgress, signal }) {
+export function columnsPanel({ t, slider, onLetter, onProgress, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   let all = null;
   let length = 0;
@@ -48,8 +49,9 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
     keys.addEventListener("input", () => onLetter(column, Number(keys.value) - 1), { signal });
     const number = element("b", {}, String(temperature));
     const note = element("span", { class: "next-note" }, t(`note_${column}`));
-    const head = element("div", { class: "next-head" }, element("span", { class: "next-temperature" }, number, " ", note), " ", count);
-    return { node: element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys)), box, keys, count, number };
+    const head = element("div", { class: "next-head" }, element("span", { class: "next-temperature" }, number, " ", note), " ", ...(column === FREE_COLUMN ? [slider, " "] : []), count);
+    const node = element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys));
+    return { node, box, keys, count, number };
   });
   let spans = columns.map(() => []);
   const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
@@ -69,7 +71,8 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
     onProgress(length);
   };
   const mark = () => {
-    columns.forEach(({ keys }, i) => {
+    columns.forEach(({ node, keys }, i) => {
+      node.classList.toggle("next-chosen", i === here.column);
       spans[i].forEach((span, place) => span.classList.toggle("next-here", i === here.column && place === here.place));
       const place = i === here.column ? here.place : 0;
       const { character, bits } = all[i].letters[place];
@@ -117,7 +120,7 @@ export function columnsPanel({ t, onLetter, onProgress, signal }) {
 
 /**
  * The letters by falling probability; what lies right of the line is cut off. The line is a slider from 1 letter to all
- * of them: drag it, or use the arrow keys.
+ * of them: drag it, or use the arrow keys. It is there while the reader cuts (`setCutting`).
  */
 export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const cells = Array.from({ length: size }, () => {
@@ -128,11 +131,18 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   });
   const line = element("span", { class: "next-line" });
   const grid = element("span", { class: "next-grid", "aria-hidden": "true" });
+  const bars = element("span");
+  const legend = element("span", { class: "next-legend" },
+    element("span", { class: "next-swatch" }), bars, element("span", { class: "next-swatch next-swatch-own" }), element("span", {}, t("outline")));
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), line);
-  const chart = element("div", { class: "next-chart", role: "slider", tabindex: 0, "aria-valuemin": 1, "aria-valuemax": size },
-    box);
+  const chart = element("div", { class: "next-chart" }, box, legend);
+  let cutting = false;
   let kept = size;
   let shown = null; // rows, and the one whose probability is told while the pointer is elsewhere
+  const look = (row) => {
+    cells.forEach(({ node }, i) => node.classList.toggle("next-look", shown.rows[i] === row && row !== shown.row));
+    onLook(row);
+  };
   const keep = (wanted) => {
     const count = Math.min(size, Math.max(1, wanted));
     if (count !== kept) onKeep(count);
@@ -142,26 +152,42 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     const { left, width } = box.getBoundingClientRect();
     return (size * (event.clientX - left)) / width;
   };
-  dragOn(chart, { axis: "x", move: ({ event }) => keep(Math.round(letterAt(event))), signal });
-  chart.addEventListener("pointermove", (event) => onLook(shown.rows[Math.floor(letterAt(event))] ?? shown.row), { signal });
-  chart.addEventListener("pointerleave", () => onLook(shown.row), { signal });
+  dragOn(chart, { axis: "x", start: () => cutting, move: ({ event }) => keep(Math.round(letterAt(event))), signal });
+  chart.addEventListener("pointermove", (event) => look(shown.rows[Math.floor(letterAt(event))] ?? shown.row), { signal });
+  chart.addEventListener("pointerleave", () => look(shown.row), { signal });
   chart.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: kept - 1, ArrowDown: kept - 1, ArrowRight: kept + 1, ArrowUp: kept + 1, Home: 1, End: size, PageDown: kept - 5, PageUp: kept + 5 }[event.key];
-    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!cutting || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     keep(to);
   }, { signal });
-  const draw = ({ rows, kept: count }, came, cutWords) => {
+  const describe = () => {
+    const values = { "aria-valuemin": 1, "aria-valuemax": size, "aria-valuenow": kept, "aria-valuetext": shown.cutWords, tabindex: 0 };
+    for (const [name, value] of Object.entries(values)) {
+      if (cutting) chart.setAttribute(name, value);
+      else chart.removeAttribute(name);
+    }
+    chart.setAttribute("role", cutting ? "slider" : "img");
+    chart.setAttribute("aria-label", cutting ? t("cut_label", { now: shown.cutWords }) : shown.told);
+  };
+  const setCutting = (value) => {
+    cutting = value;
+    chart.classList.toggle("next-cutting", cutting);
+    if (shown !== null) describe();
+  };
+  const draw = ({ rows, kept: count }, came, { temperature, cutWords, told }) => {
     kept = count;
     // One scale as long as it can be: a colder bar stands higher.
-    const highest = Math.max(SCALE, ...rows.map(({ before, after }) => Math.max(before, after)));
+    const highest = Math.max(...rows.map(({ before, after }) => Math.max(before, after))) > SCALE ? 1 : SCALE;
+    bars.textContent = t(count < size && temperature > 0 ? "bars_cut" : "bars", { temperature: Number(temperature.toFixed(2)) });
+    legend.classList.toggle("next-same", temperature === 1 && count === size);
     grid.replaceChildren(...linearTicks(highest, 2).slice(1).map((tick) => {
       const level = element("i", { class: "next-level" }, String(tick));
       level.style.setProperty("bottom", `${((100 * tick) / highest).toFixed(2)}%`);
       return level;
     }));
-    shown = { rows, row: rows.find(({ character }) => character === came) };
-    onLook(shown.row);
+    shown = { rows, row: rows.find(({ character }) => character === came), cutWords, told };
+    look(shown.row);
     rows.forEach(({ character, before, after }, i) => {
       const { node, outline, bar, name } = cells[i];
       outline.style.setProperty("height", `${((100 * before) / highest).toFixed(2)}%`);
@@ -171,9 +197,8 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
       node.classList.toggle("next-came", character === came);
     });
     line.style.setProperty("left", `${(100 * count) / size}%`);
-    chart.setAttribute("aria-label", t("cut_label", { now: cutWords }));
-    chart.setAttribute("aria-valuenow", count);
-    chart.setAttribute("aria-valuetext", cutWords);
+    describe();
   };
-  return { node: chart, draw, lookAway: () => onLook(shown.row) };
+  setCutting(false);
+  return { node: chart, draw, setCutting, lookAway: () => look(shown.row) };
 }
