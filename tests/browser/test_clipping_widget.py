@@ -49,16 +49,16 @@ def test_the_arrow_and_the_threshold_can_be_dragged(opened: tuple[Page, Record],
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
     expect(now(widget)).to_have_text(Clipping().static_sentence())
-    expect(widget.locator(".clip-arrow-clipped")).to_have_count(1)
+    expect(widget.locator(".clip-plane .clip-arrow-clipped")).to_have_count(1)
     drag(page, widget, (4, 3), (1, -1))
     expect(now(widget)).to_have_text(Clipping(g_1=1.0, g_2=-1.0).static_sentence())
-    expect(widget.locator(".clip-arrow-clipped")).to_have_count(0)
+    expect(widget.locator(".clip-plane .clip-arrow-clipped")).to_have_count(0)
     drag(page, widget, (-2, 0), (-1, 0))
     expect(now(widget)).to_have_text(Clipping(g_1=1.0, g_2=-1.0, clip=1.0).static_sentence())
-    drag(page, widget, (1, -1), (-3, 1))  # now the edge is held on the other side
-    drag(page, widget, (1, 0), (1.5, 0.3))
+    drag(page, widget, (1, -1), (-3, 1))  # the edge is held where it was
+    drag(page, widget, (-1, 0), (-1.5, -0.3))
     expect(now(widget)).to_have_text(Clipping(g_1=-3.0, g_2=1.0, clip=1.5).static_sentence())
-    drag(page, widget, (1.5, 0), (1, 0))
+    drag(page, widget, (-1.5, 0), (-1, 0))
     drag(page, widget, (-3, 1), (20, -20))
     expect(now(widget)).to_have_text(Clipping(g_1=6.0, g_2=-6.0, clip=1.0).static_sentence())
     widget.get_by_role("button", name="Reset").click()
@@ -72,13 +72,25 @@ def test_keys_move_the_arrow_and_the_threshold(opened: tuple[Page, Record], tmp_
     tip.press("ArrowRight")
     tip.press("Shift+ArrowDown")
     assert tip.get_attribute("aria-valuetext") == "(4.1, 2.0), length 4.56"
-    edge = widget.get_by_role("slider", name="threshold θ")
+    edge = widget.get_by_role("slider", name="limit θ")
     edge.press("ArrowLeft")
     expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=1.9).static_sentence())
     edge.press("End")
     expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=5.0).static_sentence())
     assert edge.get_attribute("aria-valuetext") == "5.0"
-    expect(widget.get_by_role("status")).to_contain_text("clipping leaves it as it is")
+    expect(widget.get_by_role("status")).to_contain_text("Clipping leaves it as it is")
+
+
+def test_the_example_shows_what_the_step_does(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    rows = widget.locator(".clip-row")
+    expect(rows).to_have_text(["not clipped: the loss rises, 1.73 → 2.50", "clipped: the loss falls, 1.73 → 0.40"])
+    assert "the loss rises, 1.73" in widget.locator(".clip-loss").get_attribute("aria-label")
+    drag(page, widget, (4, 3), (0.4, 0.3))
+    expect(rows).to_have_text(["one step: the loss falls, 0.21 → 0.16"])
+    drag(page, widget, (0.4, 0.3), (0, 0))
+    expect(widget.locator(".clip-told")).to_have_text("No gradient, no step.")
 
 
 def test_by_value_the_arrow_turns(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -96,9 +108,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Clipping())
     outcome = widget.locator(".d2lrnn-outcome")
     for i, (answer, told) in enumerate((
-        ("It doubles, too", "No. A length of 3.00 is clipped to 2.00, and so is one of 6.00"),
+        ("It doubles, too", "No. 3.00 is clipped to 2.00, and so is 6.00"),
         ("Towards the diagonal", "Right. It turns by 33°"),
-        ("Nothing", "Right. 0.50 is less than θ = 2.0"),
+        ("It leaves it as it is", "Right. 0.50 is less than θ = 2.0"),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
@@ -143,9 +155,9 @@ def test_the_opening_motion_moves_words_and_picture_together(opened: tuple[Page,
     page.emulate_media(reduced_motion="no-preference")
     page.add_init_script("""addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
         const long = document.querySelector('.clip-long'), now = document.querySelector('.d2lrnn-now');
-        if (long && now) (window.pairs ??= []).push([long.textContent.split(' ')[0], now.textContent]);
+        if (long && now) (window.pairs ??= []).push([long.textContent.split(' ')[1], now.textContent]);
     }).observe(document, { subtree: true, childList: true }))""")
     widget = show(page, tmp_path, Clipping())
     page.wait_for_function("window.pairs?.length > 3")
     expect(now(widget)).to_have_text(Clipping().static_sentence())
-    assert all(f" {length}, " in words.replace("\u00a0", " ") for length, words in page.evaluate("window.pairs"))
+    assert all(f" {length} long, " in words.replace("\u00a0", " ") for length, words in page.evaluate("window.pairs"))

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { derive, signed } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { derive, lossAt, placeOf, signed, slopeAt } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -33,6 +33,21 @@ test("the norm never exceeds the threshold and keeps its direction; no value exc
     assert.ok(g_1 * value.clipped[0] >= 0 && g_2 * value.clipped[1] >= 0);
     for (const model of [norm, value]) assert.equal(model.acts, model.clippedLength < model.length);
   }
+});
+
+test("the example: its slope is the gradient's length; a long step makes the loss rise, a clipped one makes it fall", () => {
+  for (let u = -3; u <= 2; u += 0.25) assert.ok(Math.abs((lossAt(u + 1e-4) - lossAt(u - 1e-4)) / 2e-4 - slopeAt(u)) < 1e-6);
+  const step = (g_1, clip = 2) => derive({ g_1, g_2: 0, clip, by: "norm" });
+  for (let length = 0; length <= 8.4; length += 0.1) {
+    assert.ok(Math.abs(slopeAt(placeOf(length)) - length) < 1e-9);
+    const { from, free, kept, acts } = step(length);
+    close(free, from - length);
+    close(kept, from - Math.min(length, 2));
+    if (length > 2.4) assert.ok(acts && lossAt(free) > lossAt(from) && lossAt(kept) < lossAt(from), `${length}`);
+    if (length > 0 && length <= 2) assert.ok(free === kept && lossAt(free) < lossAt(from), `${length}`);
+  }
+  const turned = derive({ g_1: 4.8, g_2: 1, clip: 1, by: "value" }); // the part of the step along the gradient
+  close(turned.from - turned.kept, turned.clippedLength * Math.cos((turned.angle * Math.PI) / 180));
 });
 
 test("the guided steps: what is said to be right is right", () => {

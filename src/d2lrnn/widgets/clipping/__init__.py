@@ -82,15 +82,14 @@ class Clipping(Explorable):
     def static_sentence(self) -> str:
         """What clipping does, as the figure says it."""
         acts = self.length > self.clip if self.by == "norm" else max(abs(self.g_1), abs(self.g_2)) > self.clip
-        a, b = (
-            f"({_signed(part)})" if part < 0 and self.by == "norm" else _signed(part) for part in (self.g_1, self.g_2)
-        )
         values = {
-            "a": a, "b": b, "length": f"{self.length:.2f}", "clip": f"{self.clip:.1f}",
+            "a": _signed(self.g_1), "b": _signed(self.g_2), "length": f"{self.length:.2f}", "clip": f"{self.clip:.1f}",
             "factor": f"{self.factor:.2f}", "c": _signed(self.clipped[0]), "d": _signed(self.clipped[1]),
             "angle": math.floor(self.angle_degrees + 0.5),
         }
-        return Words(self._words)(f"now_{self.by}{'' if acts else '_short'}", **values)
+        straight = acts and self.by == "value" and values["angle"] == 0
+        key = f"now_{self.by}{'' if acts else '_short'}{'_straight' if straight else ''}"
+        return Words(self._words)(key, **values)
 
     def static_picture(self) -> str:
         """The gradient, what is allowed, and what is left."""

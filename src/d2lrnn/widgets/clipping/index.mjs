@@ -2,14 +2,14 @@
 import { emphasised, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
 import { derive, signed } from "./maths.mjs";
-import { planePanel } from "./panels.mjs";
+import { planePanel, stepPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its key, and its values. */
 export function sentence({ g_1, g_2, clip, by, clipped, length, factor, angle, acts }) {
-  const squared = (value) => (value < 0 && by === "norm" ? `(${signed(value)})` : signed(value));
-  return [`now_${by}${acts ? "" : "_short"}`, {
-    a: squared(g_1), b: squared(g_2), length: length.toFixed(2), clip: clip.toFixed(1), factor: factor.toFixed(2),
+  const straight = acts && by === "value" && Math.round(angle) === 0;
+  return [`now_${by}${acts ? "" : "_short"}${straight ? "_straight" : ""}`, {
+    a: signed(g_1), b: signed(g_2), length: length.toFixed(2), clip: clip.toFixed(1), factor: factor.toFixed(2),
     c: signed(clipped[0]), d: signed(clipped[1]), angle: Math.round(angle),
   }];
 }
@@ -24,6 +24,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const now = nowLine();
   const plane = planePanel({ t, range: controls.clip, onChange: set, signal });
+  const step = stepPanel({ t });
   const ways = controls.by.choices.map((way) => buttonControl({
     label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),
   }));
@@ -44,9 +45,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element(
       "div", { class: "clip-main" },
-      plane.node,
-      element("div", { class: "clip-choice", role: "group", "aria-label": t("by") },
-        element("span", { class: "clip-caption", "aria-hidden": "true" }, t("by")), ...ways),
+      plane.node, step.node,
+      element("div", { class: "clip-choice", role: "group", "aria-label": t("by") }, ...ways),
     ),
     guided.node,
     footRow({ t, reset, link, say, signal }),
@@ -64,6 +64,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
     plane.draw(model);
+    step.draw(model);
     ways.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.by.choices[i] === model.by)));
   }
   const draw = (model) => {

@@ -1,7 +1,8 @@
 // The plane of two weights: the gradient's arrow, whose tip is dragged, and what clipping leaves of it.
-import { dragOn } from "../shape.mjs";
-import { element, svg } from "../ui.mjs";
-import { signed } from "./maths.mjs";
+import { linePath } from "../charts.mjs";
+import { dragOn, emphasised } from "../shape.mjs";
+import { element, fill, svg } from "../ui.mjs";
+import { lossAt, signed } from "./maths.mjs";
 
 const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
@@ -14,7 +15,7 @@ const rounded = (value, max, min) => Math.round(10 * within(value, max, min)) / 
 function arrow(kind, [x, y], thickness) {
   const length = Math.hypot(x, y) * UNIT;
   if (length < 0.5) return svg("circle", { class: `clip-tip-${kind}`, cx: 0, cy: 0, r: 3 });
-  const tip = Math.min(3.4 * thickness, length);
+  const tip = Math.min(3.4 * thickness, 0.6 * length);
   const turn = `rotate(${(-Math.atan2(y, x) * 180) / Math.PI})`;
   return svg("g", { transform: turn },
     svg("path", { class: `clip-arrow-${kind}`, "stroke-width": thickness, d: `M0 0H${(length - tip * 0.8).toFixed(1)}` }),
@@ -24,18 +25,17 @@ function arrow(kind, [x, y], thickness) {
 /** `onChange` gets new values of the controls, by dragging the tip or the edge of what is allowed, or by the arrow keys. */
 export function planePanel({ t, range, onChange, signal }) {
   const allowed = svg("g");
-  const arrows = svg("g");
+  const arrows = svg("g", { "pointer-events": "none" });
   const labels = svg("g");
   const axes = ["axis_1", "axis_2"].map((name) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t(name)));
-  const edgeText = svg("text", { class: "clip-text clip-edge-text" });
+  const edgeText = [t("limit"), ""].map((words) => svg("text", { class: "clip-text clip-edge-text", "text-anchor": "end" }, words));
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "middle" }, t("drag"));
   const handle = (kind, name, [min, max], sign) => svg(
     "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
-    svg("circle", { class: "clip-halo", r: 23 }), svg("circle", { class: "clip-grip", r: 10 }), svg("path", { class: "clip-sign", d: sign }));
+    svg("circle", { class: "clip-halo", r: 28 }), svg("circle", { class: "clip-grip", r: sign === null ? 13 : 10 }), ...(sign === null ? [] : [svg("path", { class: "clip-sign", d: sign })]));
   const sideways = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
-  const upAndDown = "M-2 -4l2 -2.5l2 2.5M-2 4l2 2.5l2 -2.5M-4 -2l-2.5 2l2.5 2M4 -2l2.5 2l-2.5 2";
   const edge = handle("edge", t("threshold"), [range.min, range.max], sideways);
-  const tip = handle("tip", t("tip"), [0, 8.5], upAndDown);
+  const tip = handle("tip", t("tip"), [0, 8.5], null);
   const grid = [];
   for (let i = -6; i <= 6; i += 1) if (i !== 0) grid.push(`M${i * UNIT} ${-HALF}V${HALF}M${-HALF} ${i * UNIT}H${HALF}`);
   const picture = svg(
@@ -43,25 +43,24 @@ export function planePanel({ t, range, onChange, signal }) {
     svg("path", { class: "clip-grid", d: grid.join("") }),
     allowed,
     svg("path", { class: "clip-axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
-    ...axes, edge, edgeText, arrows, labels, hint, tip,
+    ...axes, edge, ...edgeText, tip, arrows, labels, hint,
   );
   const node = element("div", { class: "clip-picture" }, picture);
   let shown = null;
   let holds = "tip";
-  let side = -1; // of the origin on which the edge is held: not the gradient's
 
   const pointOf = ({ x, y }) => [((2 * x - 1) * HALF) / UNIT, ((1 - 2 * y) * HALF) / UNIT];
   dragOn(picture, {
     axis: "both",
     start: (at) => {
       const [x, y] = pointOf(at);
-      const toEdge = Math.hypot(x - side * shown.clip, y);
+      const toEdge = Math.hypot(x + shown.clip, y);
       holds = toEdge < 1 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
       hint.remove();
     },
     move: (at) => {
       const [x, y] = pointOf(at);
-      if (holds === "edge") onChange({ clip: rounded(side * x, range.max, range.min) });
+      if (holds === "edge") onChange({ clip: rounded(-x, range.max, range.min) });
       else onChange({ g_1: rounded(x, LIMIT), g_2: rounded(y, LIMIT) });
     },
     signal,
@@ -78,20 +77,26 @@ export function planePanel({ t, range, onChange, signal }) {
   keys(edge, BY, (by, times) => onChange({ clip: rounded(shown.clip + times * by, max, min) }));
 
   const text = (kind, x, y, anchor, words) => svg("text", { class: `clip-text clip-${kind}`, x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, words);
-  /** Beyond the tip; beside it where there is no room beyond. */
-  const textAtTip = ([x, y], words) => {
-    if (Math.abs(y) > 4.9) return text("long", x * UNIT + (x > 0 ? -27 : 27), -y * UNIT + 5, x > 0 ? "end" : "start", words);
-    return text("long", within(x * UNIT, HALF - 39), -y * UNIT + (y >= 0 ? -28 : 38), "middle", words);
+  /** Beyond the tip, beside it where there is no room beyond, and never across the limit: [x, y, anchor]. */
+  const placeAtTip = ({ g_1: x, g_2: y, clip }) => {
+    if (Math.abs(y) > 4.8) return [x * UNIT + (x > 0 ? -34 : 34), -y * UNIT + 5, x > 0 ? "end" : "start"];
+    const [left, beyond, r] = [within(x * UNIT, HALF - 52), Math.abs(y) * UNIT + 34, clip * UNIT];
+    const far = Math.hypot(Math.abs(left) + 50, beyond + 14);
+    const near = Math.hypot(Math.max(0, Math.abs(left) - 50), beyond - 4);
+    const clear = far > r && near < r && r < 120 ? Math.max(beyond, r + 8) : beyond;
+    return [left, y >= 0 ? -clear : clear + 10, "middle"];
   };
   /** Beside the clipped arrow, on the side where the gradient is not, unless that is outside the picture. */
-  const textAtClipped = ([x, y], size, clockwise, words) => {
-    const place = (sign) => ({ nx: (sign * y) / size, ny: (-sign * x) / size, left: x * UNIT + (14 * sign * y) / size });
+  const textAtClipped = ([x, y], size, clockwise, clip, words) => {
+    const away = Math.hypot(x + clip, y) * UNIT < 55 ? 40 : 14; // clear of the limit's handle
+    const side = x < 0 ? 1 : -1;
+    const place = (sign) => ({ nx: (sign * y) / size, ny: (-sign * x) / size, left: x * UNIT + (away * sign * y) / size });
     const outer = place(clockwise ? 1 : -1);
     const { nx, ny, left } = Math.abs(outer.left) > HALF - 84 && outer.nx * outer.left > 0 ? place(clockwise ? -1 : 1) : outer;
     const flat = Math.abs(nx) <= 0.3; // then the words stand above or beneath: away from the edge's handle, or over a long arrow
     const right = flat ? (side < 0) === (size < 3) : nx > 0;
     const inwards = flat ? (right ? 1 : -1) * (size < 3 ? -17 : 44) : 0;
-    return text("clipped", left + inwards, -y * UNIT - 14 * ny + 5, right ? "start" : "end", words);
+    return text("clipped", left + inwards, -y * UNIT - away * ny + 5, right ? "start" : "end", words);
   };
 
   function draw(model) {
@@ -101,26 +106,33 @@ export function planePanel({ t, range, onChange, signal }) {
     allowed.replaceChildren(by === "norm"
       ? svg("circle", { class: "clip-allowed", cx: 0, cy: 0, r })
       : svg("rect", { class: "clip-allowed", x: -r, y: -r, width: 2 * r, height: 2 * r }));
-    side = g_1 < 0 ? 1 : -1;
-    edge.setAttribute("transform", `translate(${side * r} 0)`);
+    edge.setAttribute("transform", `translate(${-r} 0)`);
     edge.setAttribute("aria-valuenow", clip);
     edge.setAttribute("aria-valuetext", clip.toFixed(1));
-    const inside = clip > 3.6; // no room between the edge and the border
-    edgeText.setAttribute("x", side * (r + (inside ? -26 : 26)));
-    edgeText.setAttribute("y", 4.5);
-    edgeText.setAttribute("text-anchor", (side < 0) === inside ? "start" : "end");
-    axes[0].setAttribute("x", -side * (HALF - 6)); // where neither edge nor gradient is
-    axes[0].setAttribute("y", g_2 < 0 ? -8 : 17);
-    axes[0].setAttribute("text-anchor", side < 0 ? "end" : "start");
-    axes[1].setAttribute("x", -7);
-    axes[1].setAttribute("y", g_2 > 0 ? HALF - 8 : 17 - HALF);
-    edgeText.textContent = t("theta", { clip: clip.toFixed(1) });
+    const inside = clip > 3; // no room between the edge and the border
+    const leftwards = g_1 < 0 && Math.abs(g_2) < -1.2 * g_1; // the gradient runs where the words stood
+    const lines = { true: [40, 56], false: [-7, 17] }[leftwards].map((y) => (leftwards && g_2 < 0 ? y - 84 : y));
+    edgeText.forEach((node, i) => {
+      node.setAttribute("x", -r + (inside ? 31 : -31));
+      node.setAttribute("y", lines[i]);
+      node.setAttribute("text-anchor", inside ? "start" : "end");
+    });
+    edgeText[1].textContent = t("theta", { clip: clip.toFixed(1) });
+    const corners = [[HALF - 6, 17], [-7, 17 - HALF]];
+    axes.forEach((node, i) => {
+      const [x, y] = corners[i];
+      node.setAttribute("x", x);
+      node.setAttribute("y", y);
+      node.style.display = Math.hypot(x - 25 - g_1 * UNIT, y + g_2 * UNIT) < 60 ? "none" : ""; // under the handle
+    });
 
-    const parts = [arrow("full", [g_1, g_2], 3)];
+    const parts = [arrow("full", [g_1, g_2], 4)];
     if (acts) parts.push(arrow("clipped", clipped, 6));
-    const notes = length > 0 ? [textAtTip([g_1, g_2], t("long", { length: length.toFixed(2) }))] : [];
-    const clockwise = g_1 * clipped[1] <= g_2 * clipped[0]; // from the gradient to the clipped arrow
-    if (acts) notes.push(textAtClipped(clipped, clippedLength, clockwise, t("clipped_to", { length: clippedLength.toFixed(2) })));
+    const atTip = placeAtTip(model);
+    const notes = length > 0 ? [text("long", ...atTip, t("long", { length: length.toFixed(2) }))] : [];
+    const straight = g_1 >= 0 || g_2 >= 0; // then the words stand on the other side of the arrow than those of the limit
+    const clockwise = angle === 0 ? straight : g_1 * clipped[1] <= g_2 * clipped[0]; // from the gradient to the clipped arrow
+    if (acts) notes.push(textAtClipped(clipped, clippedLength, clockwise, clip, t("clipped_to", { length: clippedLength.toFixed(2) })));
     if (angle >= 4) { // less is not seen
       const way = ([x, y], size) => `${((x / Math.hypot(x, y)) * size).toFixed(1)} ${((-y / Math.hypot(x, y)) * size).toFixed(1)}`;
       const size = Math.min(r * 1.3, UNIT * clippedLength) + 14;
@@ -132,8 +144,8 @@ export function planePanel({ t, range, onChange, signal }) {
     arrows.replaceChildren(...parts);
     labels.replaceChildren(...notes);
     tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
-    hint.setAttribute("x", within(g_1 * UNIT, HALF - 32));
-    hint.setAttribute("y", -g_2 * UNIT + (g_2 >= 0 ? -45 : 55)); // beyond the length
+    hint.setAttribute("x", within(atTip[0], HALF - 32));
+    hint.setAttribute("y", atTip[1] + (g_2 >= 0 ? -17 : 17)); // beyond the length
     hint.style.display = Math.abs(g_2) <= 4.1 ? "" : "none";
     tip.setAttribute("aria-valuenow", length.toFixed(2));
     tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
@@ -143,4 +155,57 @@ export function planePanel({ t, range, onChange, signal }) {
     }));
   }
   return { node, draw, askToDrag: () => labels.after(hint) };
+}
+
+const WIDE = 330;
+const HIGH = 156;
+const x = (u) => WIDE - 12 - (1 - u) * 42;
+const y = (loss) => HIGH - 12 - (loss * (HIGH - 20)) / 5.2;
+const PLACES = Array.from({ length: 160 }, (_, i) => 1 - i * 0.06);
+
+/** A step as an arc from one place of the curve to another. */
+function flight(kind, from, to, lift) {
+  const [start, end] = [from, to].map((u) => [x(u), y(lossAt(u))]);
+  const top = [(start[0] + end[0]) / 2, Math.min(start[1], end[1]) - lift];
+  const round = (values) => values.map((value) => value.toFixed(1)).join(" ");
+  const turn = (Math.atan2(end[1] - top[1], end[0] - top[0]) * 180) / Math.PI;
+  const size = Math.min(9, Math.hypot(end[0] - start[0], end[1] - start[1]));
+  return svg("g", {},
+    svg("path", { class: `clip-flight clip-arrow-${kind}`, d: `M${round(start)}Q${round(top)} ${round(end)}` }),
+    svg("path", { class: `clip-tip-${kind}`, d: `M0 0l${-size} ${size * 0.55}v${-size * 1.1}z`, transform: `translate(${round(end)}) rotate(${turn.toFixed(1)})` }));
+}
+
+/** Why one clips: where a step leads on an example of a loss, as it is and clipped. */
+export function stepPanel({ t }) {
+  const steps = svg("g");
+  const dot = svg("circle", { class: "clip-start", r: 5.5 });
+  const note = (name, left, top, anchor) => svg("text", { class: "clip-text clip-axis-text", x: left, y: top, "text-anchor": anchor }, t(name));
+  const picture = svg(
+    "svg", { class: "clip-loss", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" },
+    svg("path", { class: "clip-axis", d: `M8 ${HIGH - 8}H${WIDE - 4}M8 8V${HIGH - 8}` }),
+    note("why_loss", 14, 16, "start"), note("why_rate", 14, HIGH - 31, "start"), note("why_along", 14, HIGH - 15, "start"),
+    svg("path", { class: "clip-curve", d: linePath(PLACES, PLACES.map(lossAt), x, y) }),
+    steps, dot,
+  );
+  const told = element("div", { class: "clip-told" });
+  const node = element("div", { class: "clip-why" }, element("p", { class: "clip-caption" }, t("why")), picture, told);
+
+  const sentence = (which, from, to) => {
+    const [before, after] = [lossAt(from), lossAt(to)];
+    return [t.raw(after > before ? "why_rises" : "why_falls"), { which: t(`which_${which}`), before: before.toFixed(2), after: after.toFixed(2) }];
+  };
+  function draw({ from, free, kept, acts, length }) {
+    const rows = acts ? [["full", "free", free], ["clipped", "kept", kept]] : [["full", "step", free]];
+    const lift = (to) => 10 + 16 * Math.min(6, from - to);
+    steps.replaceChildren(...(length > 0 ? rows.map(([kind, , to]) => flight(kind, from, to, kind === "full" ? lift(to) : lift(to) / 2)) : []));
+    dot.setAttribute("cx", x(from).toFixed(1));
+    dot.setAttribute("cy", y(lossAt(from)).toFixed(1));
+    const said = rows.map(([kind, which, to]) => [kind, sentence(which, from, to)]);
+    told.replaceChildren(...(length > 0
+      ? said.map(([kind, [template, values]]) => element("p", { class: `clip-row clip-row-${kind}` }, element("span", {}, ...emphasised(template, values))))
+      : [element("p", {}, t("why_none"))]));
+    const words = length > 0 ? said.map(([, [template, values]]) => fill(template, values)).join("; ") : t("why_none");
+    picture.setAttribute("aria-label", t("why_picture", { told: words }));
+  }
+  return { node, draw };
 }
