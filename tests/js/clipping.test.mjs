@@ -44,7 +44,7 @@ test("the example: its slope is the gradient's length; a long step makes the los
     close(free, from - length);
     close(kept, from - Math.min(length, 2));
     if (length > 2.4) assert.ok(acts && lossAt(free) > lossAt(from) && lossAt(kept) < lossAt(from), `${length}`);
-    if (length > 0 && length <= 2) assert.ok(free === kept && lossAt(free) < lossAt(from), `${length}`);
+    if (length > 0 && length <= 2) assert.ok(lossAt(free) < lossAt(from), `${length}`);
   }
   const turned = derive({ g_1: 4.8, g_2: 1, clip: 1, by: "value" }); // the part of the step along the gradient
   close(turned.from - turned.kept, turned.clippedLength * Math.cos((turned.angle * Math.PI) / 180));
