@@ -76,6 +76,12 @@ export function planePanel({ t, range, onChange, signal }) {
   const BY = { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: min - max, End: max - min };
   keys(edge, BY, (by, times) => onChange({ clip: rounded(shown.clip + times * by, max, min) }));
 
+  const keepInside = (label) => {
+    const box = label.getBBox();
+    const move = (at, size) => Math.max(0, 4 - HALF - at) - Math.max(0, at + size + 4 - HALF);
+    label.setAttribute("x", Number(label.getAttribute("x")) + move(box.x, box.width));
+    label.setAttribute("y", Number(label.getAttribute("y")) + move(box.y, box.height));
+  };
   const text = (kind, x, y, anchor, words) => svg("text", { class: `clip-text clip-${kind}`, x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, words);
   /** Beyond the tip, beside it where there is no room beyond, and never across the limit: [x, y, anchor]. */
   const placeAtTip = ({ g_1: x, g_2: y, clip }) => {
@@ -143,6 +149,7 @@ export function planePanel({ t, range, onChange, signal }) {
     }
     arrows.replaceChildren(...parts);
     labels.replaceChildren(...notes);
+    [...notes, ...edgeText].forEach(keepInside);
     tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
     hint.setAttribute("x", within(atTip[0], HALF - 32));
     hint.setAttribute("y", atTip[1] + (g_2 >= 0 ? -17 : 17)); // beyond the length
