@@ -152,8 +152,9 @@ export function planePanel({ t, range, onChange, signal }) {
     [...notes, ...edgeText].forEach(keepInside);
     tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
     hint.setAttribute("x", within(atTip[0], HALF - 32));
-    hint.setAttribute("y", atTip[1] + (g_2 >= 0 ? -17 : 17)); // beyond the length
-    hint.style.display = Math.abs(g_2) <= 4.1 ? "" : "none";
+    const beyond = atTip[1] + (g_2 >= 0 ? -17 : 17); // the length
+    hint.setAttribute("y", beyond);
+    hint.style.display = beyond > 20 - HALF && beyond < HALF - 10 ? "" : "none"; // where there is room
     tip.setAttribute("aria-valuenow", length.toFixed(2));
     tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
     picture.setAttribute("aria-label", t("picture", {
