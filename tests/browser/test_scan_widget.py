@@ -75,9 +75,11 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert [text for text in heads if "apart" in text] == ["1 apart", "2 apart", "4 apart"], "the levels to come"
     expect(widget.locator("rect.scan-ghost")).to_have_count(3 * 8)
-    expect(widget.locator(".scan-rule")).to_contain_text("first × 0.9 + 2, then × 0.9 − 1, together × 0.81 + 0.8.")  # noqa: RUF001
+    expect(widget.locator(".scan-rule")).to_contain_text("Steps 1 and 2: × 0.9 + 2, then × 0.9 − 1, is × 0.81 + 0.8.")  # noqa: RUF001
     expect(widget.locator(".scan-work")).to_have_text("Combinations so far: loop 0, scan 0.")
-    expect(widget.locator(".scan-hint")).to_contain_text("State 1 is given.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Step 1 starts from 0: its state is 2.")
+    expect(widget.locator(".scan-lead")).to_contain_text("New state = a × old state + x, from 0 on.")  # noqa: RUF001
+    expect(widget.locator(".scan-finish")).to_have_count(0)
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
 
@@ -93,6 +95,7 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     tick(widget)
     expect(now(widget)).to_have_text("After 3 ticks the scan has all 8 states, the loop 4.")
     expect(widget.locator(".scan-work")).to_have_text("Combinations so far: loop 3, scan 17.")
+    expect(widget.locator(".scan-finish")).to_have_text("done at tick 3 ✓")
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
@@ -135,9 +138,12 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(guess).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks. From 8")
     expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states, the loop 7.")
+    expect(widget.locator(".scan-work")).to_be_hidden()  # it is the answer to the next question
     press(widget, "The price")
     expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
     press(widget, "about 320")
+    expect(widget.locator(".scan-work")).to_have_text("Combinations so far: loop 63, scan 321.")
+    expect(widget.locator(".scan-work")).to_be_visible()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It makes 321, about five times")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -263,7 +269,7 @@ def test_the_cells_hold_pairs_and_the_last_ones_parts_light_up(widget: Locator) 
     assert pairs[8:] == [
         f"({format_value(p)}, {format_value(q)})".replace("\u2212", "-") for p, q in zip(a.tolist(), b.tolist())
     ]
-    expect(widget.locator(".scan-hint")).to_contain_text("Tap a cell for its sum.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Tap one to see how.")
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 steps combine into the last cell")

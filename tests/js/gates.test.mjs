@@ -103,6 +103,10 @@ test("the answers of the guided steps are right", () => {
   const worse = derive(better.state, NETWORK);
   assert.ok(worse.bits > 1.3 * worse.ownBits && better.right === 1);
 
+  const asked = derive(all.before, NETWORK);
+  assert.equal(asked.count, 1, "unit 18 lets go at the space that follows");
+  assert.equal(asked.letters[asked.at + 1], " ");
+  assert.equal(all.state.place, all.before.place, "the same letter");
   const kept = derive(all.state, NETWORK);
   assert.ok(kept.keptAtSpaces(16) > 0.95 && kept.keptAtSpaces(18) < 0.1 && all.right === 1);
   assert.deepEqual(nameOf(kept.letters, kept.at + kept.count), { key: "letter_of", values: { letter: "i", word: "given" } });

@@ -141,6 +141,19 @@ class Gates(Explorable):
         word = text[text.rfind(" ", 0, at) + 1 :].split(" ")[0]
         return words("letter_of", letter=text[at], word=word)
 
+    @property
+    def _written(self) -> str:
+        """What `unit` writes at `place`: input gate times candidate."""
+        read = self._read()
+        text = f"{(read['input'] * read['candidate'])[self._at, self.unit].item():.2f}"
+        return text.removeprefix("-") if float(text) == 0 else text.replace("-", "\u2212")
+
+    def _share(self, share: float) -> str:
+        words = Words(self._words)
+        if share > 0.99:
+            return words("over", share="99%") if share < 1 else "100%"
+        return words("under", share="1%") if share < 0.01 else f"{100 * share:.0f}%"
+
     # ---- the static picture ----
 
     def _now(self) -> str:
@@ -148,7 +161,7 @@ class Gates(Explorable):
         if len(text) < 2:
             return words("now_short")
         if at == len(text) - 1:
-            return words("now_last", unit=self.unit, letter=self._name(at))
+            return words("now_last", unit=self.unit, letter=self._name(at), written=self._written)
         steps = self.half_life or len(text) - 1 - at
         gates = self.forget_gates[at + 1 : at + steps + 1, self.unit].tolist()
         if steps <= 4:
@@ -159,7 +172,8 @@ class Gates(Explorable):
             "now_kept" if self.half_life is None else "now_gone",
             unit=self.unit,
             letter=self._name(at),
-            left=f"{100 * self._left()[steps]:.0f}%",
+            written=self._written,
+            left=self._share(self._left()[steps]),
             count=words("one_letter") if steps == 1 else words("letters", count=steps),
             passed=passed,
         )

@@ -2,7 +2,8 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
-import { createMap, createPicture, signed } from "./panels.mjs";
+import { createMap, createPicture, shareText, signed } from "./panels.mjs";
+import { leftOut } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
@@ -18,19 +19,20 @@ function networkOf(view) {
 const number = (value) => (value < -0.005 ? `(−${Math.abs(value).toFixed(2)})` : Math.abs(value).toFixed(2));
 
 /** What the sentence says: { key, values, letter }. */
-export function sentence({ letters, at, unit, count, forget, left }, t) {
+export function sentence({ letters, at, unit, count, forget, left, input, candidate }, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const { key, values: named } = nameOf(letters, at);
   const letter = t(key, { ...named, letter: visibleCharacter(letters[at]) });
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
-  if (at === letters.length - 1) return { key: "now_last", values: { unit, letter }, letter };
+  const written = signed(input[at] * candidate[at]).replace("+", "");
+  if (at === letters.length - 1) return { key: "now_last", values: { unit, letter, written }, letter };
   const steps = count ?? letters.length - 1 - at;
   const gates = forget.slice(at + 1, at + steps + 1);
   const passed = steps <= 4
     ? gates.map((gate) => gate.toFixed(2)).join(" × ")
     : t("range", { low: Math.min(...gates).toFixed(2), high: Math.max(...gates).toFixed(2) });
   const many = steps === 1 ? t("one_letter") : t("letters", { count: steps });
-  const values = { unit, letter, left: `${Math.round(100 * left[steps])}%`, count: many, passed };
+  const values = { unit, letter, written, left: shareText(left[steps], t), count: many, passed };
   return { key: count === null ? "now_kept" : "now_gone", values, letter };
 }
 
@@ -53,9 +55,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   const shown = element("p", { class: "gates-shown" });
   const text = element("input", { type: "text", class: "d2lrnn-text", maxlength: TEXT.max, spellcheck: "false", autocomplete: "off" });
-  text.addEventListener("input", () => commit({ text: readable(text.value, TEXT.max), place: state().place }), { signal });
+  const lost = element("p", { class: "gates-caption", hidden: true });
+  text.addEventListener("input", () => {
+    const count = leftOut(text.value).length;
+    lost.textContent = t("text_lost", { count });
+    lost.hidden = count === 0;
+    commit({ text: readable(text.value, TEXT.max), place: state().place });
+  }, { signal });
+  onReset(() => (lost.hidden = true));
   const more = fold(
-    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), shown,
+    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
@@ -92,7 +101,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   // ---- guided steps ----
-  const share = (value) => (value > 0.99 ? t("over", { share: "99%" }) : `${Math.round(100 * value)}%`);
   const outcome = (i) => {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
@@ -101,13 +109,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     if (i === 1) return { own: ownBits.toFixed(2), bits: bits.toFixed(2) };
     const { key, values } = nameOf(letters, at + count);
-    return { keeps: share(keptAtSpaces(16)), lets: share(keptAtSpaces(18)), letter: t(key, values) };
+    const spaces = letters.slice(at, at + count).filter((letter) => letter === " ").length;
+    return { keeps: shareText(keptAtSpaces(16), t), lets: shareText(keptAtSpaces(18), t), spaces, letter: t(key, values) };
   };
   const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    now.node, pick, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "gates-lead" }, t("lead")), now.node, pick, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -139,7 +148,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
     bias.set(model.bias, model.bias === 0 ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));
-    if (readable(text.value, TEXT.max) !== model.text) text.value = model.text;
+    if (readable(text.value, TEXT.max) !== model.text) {
+      text.value = model.text;
+      lost.hidden = true;
+    }
   }
   return { draw };
 }

@@ -4,7 +4,11 @@ import { element, svg, visibleCharacter } from "../ui.mjs";
 const ROOM = 92; // pixels that the words beside the mark need
 
 const fixed = (value) => value.toFixed(3);
-const percent = (share) => `${Math.round(100 * share)}%`;
+/** A share in words: "5%", "under 1%", "over 99%". */
+export const shareText = (share, t) => {
+  if (share > 0.99) return share < 1 ? t("over", { share: "99%" }) : "100%";
+  return share < 0.01 ? t("under", { share: "1%" }) : `${Math.round(100 * share)}%`;
+};
 
 const picture = (kind, ...children) => svg("svg", { class: kind, preserveAspectRatio: "none", "aria-hidden": "true" }, ...children);
 const caption = (...texts) => element("p", { class: "gates-caption" }, ...texts);
@@ -62,8 +66,8 @@ export function createPicture(t) {
     )));
     trained.hidden = bias === 0;
     for (const view of [chart, gates]) view.setAttribute("viewBox", `0 0 ${wide} 1`);
-    left.setAttribute("d", bars(shares, { from: at }));
-    lost.setAttribute("d", bars(shares.map((_, k) => shares[Math.max(0, k - 1)]), { from: at }));
+    left.setAttribute("d", length < 2 ? "" : bars(shares, { from: at }));
+    lost.setAttribute("d", length < 2 ? "" : bars(shares.map((_, k) => shares[Math.max(0, k - 1)]), { from: at }));
     ghost.setAttribute("d", bias === 0 ? "" : edge(ownLeft, at));
     gateBars.setAttribute("d", bars(forget.slice(at + 1), { from: at + 1 }));
     idleBars.setAttribute("d", bars(forget.slice(0, at + 1)));
@@ -76,7 +80,8 @@ export function createPicture(t) {
       const late = (1 - share) * time.clientWidth < ROOM;
       mark.classList.toggle("is-late", late);
       mark.style.left = `${100 * (late ? (at + steps) / wide : share)}%`;
-      told.textContent = t(count === null ? "mark_end" : "mark", { left: percent(shares[steps]) });
+      told.style.top = `max(0.25rem, calc(${fixed(100 * (1 - shares[steps]))}% - 1.75rem))`; // on the height of its bar
+      told.textContent = t(count === null ? "mark_end" : "mark", { left: shareText(shares[steps], t) });
     }
     time.setAttribute("aria-valuemax", wide);
     time.setAttribute("aria-valuenow", at + 1);

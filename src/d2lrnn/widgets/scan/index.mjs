@@ -1,7 +1,7 @@
 // Scan: the states of a linear recurrence, walked by a loop and combined by a parallel scan, one clock for both.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
-import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
+import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
 import { MOST_NUMBERS, countsTable, figure, hand, ruleValues, sentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -71,7 +71,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const picture = figure({
-    t, signal, onCell: (cell) => commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 }),
+    t, signal,
+    onCell: (cell, tapped = false) => {
+      commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 });
+      if (tapped && cell !== null) inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
+    },
   });
   const inHand = hand({
     t, signal, controls: SPEC.controls,
@@ -124,13 +128,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     editing = false;
   });
 
+  const lead = element("p", { class: "scan-lead" }, t("lead"));
   const rule = element("p", { class: "scan-rule" });
   const work = element("p", { class: "scan-work" });
   const hint = element("p", { class: "scan-hint" });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
-    now.node,
+    lead, now.node,
     element("div", { class: "scan-controls" }, runButton, tickRange.node, lengthRange.node),
     rule, picture.node, work, hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
@@ -153,7 +158,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     rule.hidden = model.numSteps > MOST_NUMBERS; // the cells are dots
     rule.replaceChildren(...emphasised(t.raw("rule"), ruleValues(model)));
     work.replaceChildren(...emphasised(t.raw("work"), model.work));
-    hint.textContent = t(model.cell === null && model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint", { steps: model.numSteps });
+    const hintKey = model.cell !== null ? "hint_cell" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
+    hint.textContent = t(hintKey, { steps: model.numSteps, h: formatValue(model.loop[0]) });
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

@@ -113,6 +113,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   const roomy = places.levels[1] - places.levels[0] >= 58;
   text(t("loop"), columns.loop, 10, "scan-head");
   text(t(roomy || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
+  if (model.done.scan) text(t(roomy ? "scan_done" : "scan_done_short", { tick: levels.length }), width - 4, 10, "scan-level scan-finish", { anchor: "end" });
   text("t", columns.t, 31, "scan-soft");
   text(t("column_h"), columns.loop, 31, "scan-soft");
   if (boxes) text(t("column_pair"), places.levels[0], 31, "scan-soft");
@@ -234,7 +235,7 @@ export function figure({ t, signal, onCell }) {
   node.addEventListener("click", (event) => {
     const cell = under(event);
     hovered = null;
-    onCell(equal(cell, latest.cell) ? null : cell); // a second tap lets it go
+    onCell(equal(cell, latest.cell) ? null : cell, true); // a second tap lets it go
   }, { signal });
   const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
   node.addEventListener("keydown", (event) => {
