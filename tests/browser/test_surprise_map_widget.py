@@ -92,7 +92,7 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
         page.keyboard.press("ArrowRight")
         levels.append(darkness(widget))
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
-    expect(widget.locator(NOW)).to_contain_text("as unsure as among 3.38 letters, and among 28.11 before training")
+    expect(widget.locator(NOW)).to_contain_text("as unsure as a choice among 3.38 letters (before training: 28.11)")
 
 
 def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_label("Your own text").fill("quixotl")
-    expect(widget.locator(NOW)).to_contain_text("perplexity 85.69, worse than guessing blindly among 27.")
+    expect(widget.locator(NOW)).to_contain_text("among 85.69 letters. Blind guessing has only 27.")
     page.wait_for_timeout(2000)
     expect(widget.locator(NOW)).to_contain_text("85.69")
 
@@ -191,7 +191,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     keys.press("Home")
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
-    expect(widget.locator(DETAIL)).to_contain_text("the probability 1 in ")
+    expect(widget.locator(DETAIL)).to_contain_text("the probability about 1 in ")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("left out")).to_be_hidden()
 
@@ -210,7 +210,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(told).to_be_hidden()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("No. “ming”: perplexity 23.85 before training, 4.67 after it. The trained")
+    expect(told).to_contain_text("No. “ming”: perplexity 23.85 before training, 4.67 after it. Such sequences")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
     widget.get_by_role("button", name="A made-up word").click()
     box.fill("the sea")

@@ -56,7 +56,7 @@ def test_the_cut_can_be_dragged_both_ways(opened: tuple[Page, Record], tmp_path:
     expect(widget.locator("rect.trunc-kept")).to_have_count(55 + 3)
     drag_to(page, widget, 10, 15)
     expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())
-    widget.get_by_role("button", name="from each loss", exact=True).click()
+    widget.get_by_role("button", name="always 12 back").click()
     drag_to(page, widget, 12, 5)
     expect(now(widget)).to_have_text(Truncation(tau=5, way="losses").static_sentence())
     expect(widget.locator("rect.trunc-kept")).to_have_count(60)
@@ -82,6 +82,23 @@ def test_a_press_on_the_curve_sets_the_cut(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".trunc-line-windows.trunc-active")).to_have_count(1)
 
 
+def test_the_curve_is_drawn_as_far_as_the_cut_was_moved(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    line = widget.locator(".trunc-curve .trunc-line")
+
+    def points() -> list[int]:
+        return line.evaluate_all("(lines) => lines.map((line) => line.getAttribute('d').split('L').length)")
+
+    assert points() == [1], "nothing is told before the reader moves"
+    drag_to(page, widget, 6, 10)
+    assert points() == [5]
+    widget.get_by_role("button", name="always 10 back").click()
+    assert points() == [5, 1]
+    widget.get_by_role("button", name="Reset").click()
+    assert points() == [1]
+
+
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
@@ -94,7 +111,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     memory = widget.get_by_label(re.compile("^Memory"))
     memory.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1, radius=0.5).static_sentence())
-    assert memory.get_attribute("aria-valuetext").endswith("0.47 a step back")
+    assert memory.get_attribute("aria-valuetext").endswith("0.47")
     memory.press("End")
     expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, radius=1.1).static_sentence())
 
@@ -103,11 +120,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     outcome, lines = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-lines")
-    for i, (answer, told) in enumerate((
-        ("Well over half as much", "Right. 38 % instead of 52 %."),
-        ("More is lost", "No. 25 % instead of 52 %"),
-        ("Less is lost", "Right. 22 % instead of 52 %"),
-    )):
+    for i, (answer, told) in enumerate(
+        (
+            ("About 40 %", "Right. 38 % instead of 52 %."),
+            ("More: 65 %", "No. 25 % instead of 52 %"),
+            ("Less than 52 %", "Right. 22 % instead of 52 %"),
+        )
+    ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
         expect(lines).to_have_css("visibility", "hidden")  # the chart would tell the answer

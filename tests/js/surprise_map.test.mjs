@@ -52,15 +52,15 @@ test("totals: the mean, two to its power, and whole bytes", () => {
   assert.equal(totals([8]).bytes, 1);
 });
 
-test("the scale ends at twelve bits, or at the most that the text costs at this stage, before or after the training", () => {
+test("the scale ends at ten bits, or at the most that the text costs at this stage, before or after the training", () => {
   assert.deepEqual([0, 6, 12, 30, Infinity].map((bits) => level(bits, 12)), [0, 0.5, 1, 1, 1]);
   for (const stage of STAGES) {
-    assert.equal(shown({ stage }).scale, 12);
+    assert.equal(shown({ stage }).scale, 10);
     assert.equal(shown({ text: "quixotl", stage }).scale, 13);
     const { now, scale } = shown({ text: "qqqqzzzz", stage });
     assert.ok(now.bits.every((bits) => level(bits, scale) < 1 && bits <= scale));
   }
-  assert.equal(shown({ text: "" }).scale, 12);
+  assert.equal(shown({ text: "" }).scale, 10);
 });
 
 test("texts are bounded, and links too", () => {
@@ -99,7 +99,6 @@ test("the guided steps: what is called right is right", () => {
   const [where, made] = SPEC.steps.map(({ before, state }) => shown({ ...before, ...state }));
   const { first, later, space } = bitsByPlace(where.text, where.now.bits);
   assert.ok(first.mean > 1.8 * Math.max(later.mean, space.mean) && SPEC.steps[0].right === 0, `${first.mean} ${later.mean}`);
-  assert.ok(later.total > first.total, "the outcome says so");
   assert.ok(where.text[where.place - 1] === " ", "the letter that is framed begins a word");
   const untrained = bitsByPlace(where.text, where.before.bits);
   assert.ok(Math.abs(untrained.first.mean / untrained.later.mean - 1) < 0.1, "before its training every letter costs about the same");
@@ -109,7 +108,7 @@ test("the guided steps: what is called right is right", () => {
 });
 
 test("a small probability is one in so many", () => {
-  assert.deepEqual([0.2, 0.0005, 0.0002, 0.000_013, 0].map(oneIn), [null, null, "5\u202f000", "80\u202f000", null]);
+  assert.deepEqual([0.2, 0.0005, 0.0002, 0.000_013, 0].map(oneIn), [null, null, "5\u202f000", "77\u202f000", null]);
 });
 
 test("letters at the beginnings of words and later ones", () => {

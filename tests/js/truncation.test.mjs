@@ -63,6 +63,13 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(longer.share > 0.65 && longer.share < 0.9 && longer.right === 2);
   assert.ok(each.share > 0.45 && each.share < 0.55 && each.right === 2);
   assert.ok(shorter.share < 0.6 && shorter.right === 0);
+  const { en } = SPEC.words;
+  assert.ok(Math.abs(shown(SPEC.steps[0].state).lost - 0.4) < 0.03 && en.step_1_answer_3 === "About 40 %");
+  assert.equal(en.step_2_answer_3, `Half: ${percent(shown(SPEC.steps[1].state).lost)}`);
+  const [before, after] = [SPEC.steps[2].before, SPEC.steps[2].state].map((settings) => shown(settings));
+  for (const i of [1, 2]) assert.ok(en[`step_${i}_question`].includes(percent(before.lost)));
+  assert.ok(en.step_2_answer_2.includes(percent(before.lost)) && en.step_3_answer_1.includes(percent(before.lost)));
+  for (const { factor } of [before, after]) assert.ok(en.step_3_question.includes(factor.toFixed(2)));
 });
 
 test("whatever the controls are set to, no number is lost", () => {

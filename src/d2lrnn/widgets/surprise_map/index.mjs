@@ -69,7 +69,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       return {
         text, before: formatNumber(before.perplexity), after: formatNumber(after.perplexity),
         first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
-        first_total: formatNumber(first.total, 0), later_total: formatNumber(later.total, 0),
         verdict: t(more ? "verdict_more" : "verdict_less"),
         ...(i === OWN && { right: more ? 1 : 0 }),
       };

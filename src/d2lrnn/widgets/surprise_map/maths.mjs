@@ -5,7 +5,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
-export const BITS_SHOWN = 12; // the scale of bars and colours, unless a letter costs more
+export const BITS_SHOWN = 10; // the scale of bars and colours, unless a letter costs more
 
 /** What is read of a typed text: normalised, its first MAX_TEXT characters. */
 export function readable(text) {
@@ -60,9 +60,9 @@ export function bitsByPlace(text, bits) {
   return { first: of("first"), later: of("later"), space: of("space") };
 }
 
-/** A small probability as "1 in so many", with one digit that counts: the so many as text, or null. */
+/** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
 export function oneIn(p) {
-  return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(1))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
+  return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
 }
 
 const loaded = new WeakMap();

@@ -58,6 +58,7 @@ export function mapPanel({ t, signal, onPlace }) {
     element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")), element("span", { class: "map-tip" }, t("tip")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
+    element("p", { class: "map-hint" }, t("lead")),
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
@@ -163,7 +164,7 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
 /** The reader's own text. */
 export function textBox({ t, signal, onText }) {
   const input = element("textarea", {
-    class: "d2lrnn-text map-text", rows: 2, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    class: "d2lrnn-text map-text", rows: 3, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
   const lost = element("p", { class: "map-hint", hidden: true });

@@ -75,7 +75,7 @@ export function rowsPanel({ t, onTau, signal }) {
   return { node: element("div", { class: "trunc-rows" }, picture), draw };
 }
 
-const CHART = { width: 250, height: 178, left: 50, right: 240, top: 12, bottom: 140 };
+const CHART = { width: 250, height: 178, left: 58, right: 240, top: 12, bottom: 140 };
 const chartX = (tau) => CHART.left + ((tau - 1) / (NUM_LOSSES - 1)) * (CHART.right - CHART.left);
 const chartY = (share) => CHART.bottom - Math.min(1, share) * (CHART.bottom - CHART.top);
 
@@ -83,7 +83,7 @@ const chartY = (share) => CHART.bottom - Math.min(1, share) * (CHART.bottom - CH
 export const sample = (way) => svg("svg", { class: "trunc-sample", viewBox: "0 0 30 8", "aria-hidden": "true" },
   svg("path", { class: `trunc-line trunc-line-${way}`, d: "M0 4H30" }));
 
-/** What is lost against τ, a line for each way; `onTau` gets the τ that is pressed or dragged to. */
+/** What is lost against τ, a line for each way, as far as τ has been moved; `onTau` gets the τ that is pressed or dragged to. */
 export function curvePanel({ t, onTau, signal }) {
   const { width, height, left, right, bottom } = CHART;
   const levels = [0, 0.5, 1].flatMap((share) => [
@@ -91,18 +91,28 @@ export function curvePanel({ t, onTau, signal }) {
   ]);
   const ticks = [1, 6, 12].map((tau) => text("", chartX(tau), bottom + 17, String(tau)));
   const lines = svg("g", { class: "trunc-lines" });
+  const visited = {}; // of each way, the least and the largest τ so far
   const mark = svg("g");
   const picture = svg("svg", { class: "trunc-curve", viewBox: `0 0 ${width} ${height}`, role: "img" },
     ...levels, ...ticks, text("", (left + right) / 2, bottom + 34, t("curve_axis")), lines, mark);
   dragOn(picture, { move: ({ x }) => onTau(within(1 + ((x * width - left) / (right - left)) * (NUM_LOSSES - 1))), signal });
 
+  const visit = ({ tau, way }) => {
+    const [least, most] = visited[way] ?? [tau, tau];
+    visited[way] = [Math.min(least, tau), Math.max(most, tau)];
+  };
+  const clear = () => Object.keys(visited).forEach((way) => delete visited[way]);
   function draw({ tau, way, curves, lost }, description) {
-    lines.replaceChildren(...Object.entries(curves).map(([name, shares]) => svg("path", {
-      class: `trunc-line trunc-line-${name} ${name === way ? "trunc-active" : ""}`,
-      d: `M${shares.map((share, i) => `${chartX(i + 1).toFixed(1)} ${chartY(share).toFixed(1)}`).join("L")}`,
-    })));
+    lines.replaceChildren(...Object.entries(visited).flatMap(([name, [least, most]]) => {
+      const points = curves[name].map((share, i) => `${chartX(i + 1).toFixed(1)} ${chartY(share).toFixed(1)}`).slice(least - 1, most);
+      const [cx, cy] = points[0].split(" ");
+      return [
+        svg("path", { class: `trunc-line trunc-line-${name} ${name === way ? "trunc-active" : ""}`, d: `M${points.join("L")}` }),
+        ...(least === most ? [svg("circle", { class: "trunc-visited", cx, cy, r: 4 })] : []),
+      ];
+    }));
     mark.replaceChildren(svg("circle", { class: "trunc-point", cx: chartX(tau), cy: chartY(lost), r: 6 }));
     picture.setAttribute("aria-label", description);
   }
-  return { node: picture, draw };
+  return { node: picture, draw, visit, clear };
 }
