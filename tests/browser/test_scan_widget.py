@@ -349,6 +349,18 @@ def test_the_largest_figure_with_numbers_fits_a_phone(opened: tuple[Page, Record
         assert top != next_top or right <= left, "numbers of one line overlap"
 
 
+@pytest.mark.parametrize("num_steps, method", [(8, "doubling"), (64, "doubling"), (64, "two-sweep")])
+def test_the_heads_stand_apart_on_a_narrow_screen(
+    opened: tuple[Page, Record], tmp_path: Path, num_steps: int, method: str
+) -> None:
+    page, _ = opened
+    for width in (320, 360, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        widget = show(page, tmp_path, Scan(**preset_values("fading", num_steps), method=method, step=num_steps - 1))
+        head, finish = widget.locator(".scan-head").nth(1).bounding_box(), widget.locator(".scan-finish").bounding_box()
+        assert head["x"] + head["width"] + 4 < finish["x"]
+
+
 def test_on_a_phone_run_and_picture_share_a_screen(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()

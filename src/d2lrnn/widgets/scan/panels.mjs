@@ -112,7 +112,8 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
   const roomy = places.levels[1] - places.levels[0] >= 58;
   text(t("loop"), columns.loop, 10, "scan-head");
-  text(t(roomy || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
+  const crowded = model.done.scan && width < 340; // both heads would collide
+  text(t(roomy || crowded || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   if (model.done.scan) text(t(roomy ? "scan_done" : "scan_done_short", { tick: levels.length }), width - 4, 10, "scan-level scan-finish", { anchor: "end" });
   text("t", columns.t, 31, "scan-soft");
   text(t("column_h"), columns.loop, 31, "scan-soft");
