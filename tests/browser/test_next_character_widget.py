@@ -99,7 +99,7 @@ def test_what_is_not_read_is_counted(widget: Locator) -> None:
     field, told = widget.get_by_label("Go on from"), widget.get_by_text("Only the letters a to z and spaces are read")
     expect(told).to_be_hidden()
     field.fill("the tide Привет 12")
-    expect(told).to_have_text("Only the letters a to z and spaces are read: 8 left out.")
+    expect(told).to_have_text("Only the letters a to z and spaces are read; 8 other signs count as spaces.")
     widget.get_by_role("button", name="Reset").click()
     expect(told).to_be_hidden()
 

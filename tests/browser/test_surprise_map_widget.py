@@ -180,9 +180,9 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     scroll, box = widget.locator(".map-scroll"), widget.get_by_label("Your own text")
     expect(scroll).to_be_hidden()
     box.fill("Über die Zeit: Привет")
-    expect(widget.get_by_text("Only the letters a to z and spaces are read: 8 left out.")).to_be_visible()
+    expect(widget.get_by_text("Only the letters a to z and spaces are read; 8 other signs count as spaces.")).to_be_visible()
     box.fill("the tide clock " * 50)
-    expect(widget.get_by_text("left out")).to_be_hidden()
+    expect(widget.get_by_text("other signs")).to_be_hidden()
     expect(scroll).to_be_visible()
     keys = widget.get_by_role("slider", name="Letter")
     keys.press("End")
@@ -193,7 +193,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     box.fill("q" * 12)
     expect(widget.locator(DETAIL)).to_contain_text("the probability about 1 in ")
     widget.get_by_role("button", name="Reset").click()
-    expect(widget.get_by_text("left out")).to_be_hidden()
+    expect(widget.get_by_text("other signs")).to_be_hidden()
 
 
 def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -253,6 +253,8 @@ def test_the_first_story_tells_its_verdict_as_soon_as_the_words_are_real(narrow:
     expect(page.locator(".d2lrnn-verdict")).to_have_text("No.")
     expect(outcome).to_have_class(re.compile("d2lrnn-missed"))
     expect(page.locator(".d2lrnn-right")).to_have_text("some hundred")
+    expect(page.locator(".d2lrnn-question")).to_be_hidden()
+    press(page, "The whole question")
     expect(page.locator(".d2lrnn-question")).to_be_visible()
 
 
@@ -266,7 +268,7 @@ def test_where_the_first_run_ends_a_gru_is_one_press_away_and_the_old_curve_stay
     press(page, "Start")
     has_status(page, "ended")
     assert page.locator(".lab-curves").bounding_box()["y"] == top, "what runs does not move the page"
-    ended = re.compile(r"ends at 4\.\d+: better than the 3-gram, not than the 4-gram")
+    ended = re.compile(r"ends at 4\.\d+: better than the 3-gram, but not than the 4-gram")
     expect(now(page)).to_contain_text(ended)
     better.click()
     has_status(page, "running")
@@ -328,7 +330,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "the 2-gram")
     press(page, "fast")
     has_status(page, "ended")
-    expect(now(page)).to_contain_text(re.compile("ends at .*: better than the 1-gram, not than the 2-gram"))
+    expect(now(page)).to_contain_text(re.compile("ends at .*: better than the 1-gram, but not than the 2-gram"))
     expect(page.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(page.get_by_role("button", name="Undo: steps back in time 1")).to_be_visible()
     press(page, "GRU")

@@ -124,7 +124,11 @@ export function footRow({ t, reset, link, say, signal }) {
     told.textContent = words;
     say(words);
   };
-  const buttons = [buttonControl({ label: t("reset"), signal, onPress: reset })];
+  const startAgain = () => {
+    told.textContent = "";
+    reset();
+  };
+  const buttons = [buttonControl({ label: t("reset"), signal, onPress: startAgain })];
   if (link) buttons.push(buttonControl({ label: t("link"), signal, onPress: share }));
   return element("div", { class: "d2lrnn-row" }, ...buttons, told);
 }
