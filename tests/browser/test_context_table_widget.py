@@ -38,8 +38,8 @@ def show(page: Page, folder: Path, *tables: ContextTable, address: str | None = 
 def written(widget: Locator) -> dict[int, str]:
     """What is in sight of the six writings."""
     texts = widget.locator(".ctx-text").evaluate_all(
-        "(all) => all.map((text) => [...text.childNodes].filter((e) => e.className !== 'ctx-to-come')"
-        ".map((e) => e.textContent).join(''))"
+        "(all) => all.map((text) => [...text.childNodes]"
+        ".filter((e) => !['ctx-prompt', 'ctx-to-come'].includes(e.className)).map((e) => e.textContent).join(''))"
     )
     return dict(enumerate(texts, start=1))
 
@@ -57,13 +57,15 @@ def test_it_writes_what_python_writes_and_says_what_is_copied(
     opened: tuple[Page, Record], tmp_path: Path, scheme: str
 ) -> None:
     page, _ = opened
-    table = ContextTable()
+    table = ContextTable(view="write")
     with served(tmp_path) as addresses:
         widget = show(page, tmp_path, table, address=addresses[scheme])
         assert written(widget) == table.writings
-        expect(widget.locator("li .ctx-copied-share")).to_have_text(["0%", "0%", "0%", "19%", "50%", "67%"])
+        expect(widget.locator(".ctx-prompt")).to_have_text(["the␣tide␣"] * 6)
+        expect(widget.locator("li .ctx-copied-share")).to_have_text(["0%", "0%", "7.7%", "27%", "46%", "57%"])
         expect(widget.locator(".d2lrnn-now")).to_have_text(table.static_sentence())
-        expect(widget.locator("li .ctx-score")).to_have_text(["15.91", "8.85", "5.41", "3.98", "3.63 best", "3.67"])
+        scores = ["15.9 letters", "8.9 letters", "5.4 letters", "4.0 letters", "3.6 letters best", "3.7 letters"]
+        expect(widget.locator("li .ctx-score")).to_have_text(scores)
         copies = [table.writings[n][begin:end] for n in table.writings for begin, end in table.copies[n]]
         assert widget.locator(".ctx-text .ctx-copy").all_text_contents() == copies
         widget.get_by_role("button", name="Write again").press("Enter")
@@ -74,7 +76,7 @@ def test_it_writes_what_python_writes_and_says_what_is_copied(
 
 def test_it_rests_at_once_and_writes_again_letter_by_letter(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=720, height=1000) as (page, record):
-        table = ContextTable()
+        table = ContextTable(view="write")
         widget = show(page, tmp_path, table)
         assert written(widget) == table.writings
         table.seed += 1
@@ -97,7 +99,7 @@ def test_it_rests_at_once_and_writes_again_letter_by_letter(browser: Browser, tm
 
 def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable())
+    widget = show(page, tmp_path, ContextTable(view="write"))
     widget.get_by_label("Go on from").fill("Mr. Keld ")
     assert written(widget) == ContextTable(start="mr keld ").writings
     expect(widget.get_by_label("Go on from")).to_have_value("Mr. Keld ")
@@ -111,7 +113,7 @@ def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable())
+    widget = show(page, tmp_path, ContextTable(view="write"))
     expect(line(widget)).to_have_count(0)
     read(widget)
     slider, now = line(widget), widget.locator(".d2lrnn-now")
@@ -120,22 +122,24 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("Home")
     for _ in range(5):
         page.keyboard.press("ArrowRight")
-    expect(now).to_have_text("The 6-gram has seen “here␣” 196 times. It gives “w” 32%.")
+    expect(now).to_have_text("The 6-gram has seen “here␣” 196 times. It expects “w”, and is right: 32%.")
     expect(widget.locator(".ctx-known")).to_have_text(["h", "e", "r", "e", "␣"])
     for _ in range(8):
         page.keyboard.press("ArrowRight")
     expect(now).to_have_text(re.compile("^The 6-gram has seen “␣a␣pe” "))
     page.keyboard.press("ArrowRight")
-    expect(now).to_have_text(re.compile("^“a␣pet”. Never seen. The 5-gram answers: it has seen “␣pet” "))
+    expect(now).to_have_text(re.compile("^“a␣pet” is new. So the 5-gram answers, from “␣?pet”. "))
     page.keyboard.press("PageUp")
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(now).to_have_text("“petit”? Never seen. The 3-gram answers: it has seen “it” 924 times. It gives “i” 0.56%.")
+    expect(now).to_have_text(
+        "“petit” is new. So the 3-gram answers, from “it”. It expects “␣” (64%). The real “i” gets 0.56%."
+    )
     expect(widget.locator(".ctx-lost")).to_have_text(["p", "e", "t"])
     expect(widget.locator(".ctx-known")).to_have_text(["i", "t"])
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter i. “petit”. Never seen"))
-    expect(widget.get_by_role("status")).to_contain_text("The 3-gram answers: it has seen “it”")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter i. “petit” is new"))
+    expect(widget.get_by_role("status")).to_contain_text("the 3-gram answers, from “it”")
 
     box = slider.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 60)
@@ -158,27 +162,34 @@ def test_columns_are_as_high_as_the_longest_n_that_has_seen_it(opened: tuple[Pag
     heights = widget.locator(".ctx-stack").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().height)")
     orders = [step["order"] for step in table.walk]
     assert heights == pytest.approx([0] * 5 + [12 * n for n in orders[:26]] + [0] * 7, abs=0.1), "none is told ahead"
-    empty = f"At {sum(n < 6 for n in orders)} of its 33 letters"
-    expect(widget.locator(".ctx-walk .ctx-key").last).to_contain_text(empty)
 
 
-def test_each_n_says_what_it_knows(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_each_n_says_what_it_expects_and_what_it_gives_the_real_letter(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="read"))
     expect(widget.locator("li.ctx-knows")).to_have_text(
-        ["1-gramnothing94\u202f999 times<0.01%", "2-gramt7\u202f676 times0.96%", "3-gramit924 times99%",
-         "4-gramtitnever0%", "5-grametitnever0%", "6-grampetitnever0%"]
+        ["6-gram petit never as the 3-gram 0.56%", "5-gram etit never as the 3-gram 0.56%",
+         "4-gram tit never as the 3-gram 0.56%", "3-gram it 924 ␣ 64% 0.56%",
+         "2-gram t 7\u202f676 h 39% 2.7%", "1-gram none 94\u202f999 ␣ 21% 4.8%"]
     )  # fmt: skip
+    expect(widget.locator(".ctx-right")).to_have_count(0)
+    line(widget).press("ArrowRight")
+    line(widget).press("ArrowRight")
+    expect(widget.locator(".ctx-right")).to_have_text(["n >99%", "n 91%"])
+    line(widget).press("ArrowLeft")
+    line(widget).press("ArrowLeft")
     expect(widget.locator(".ctx-answers .ctx-name")).to_have_text("3-gram")
 
 
 def test_one_of_the_two_is_in_sight_and_nothing_moves(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable())
+    widget = show(page, tmp_path, ContextTable(view="write"))
     height = widget.bounding_box()["height"]
     read(widget)
     expect(widget.get_by_role("button", name="Write again")).to_have_count(0)
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("The 3-gram answers")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("the 3-gram answers")
     assert widget.bounding_box()["height"] == height
     widget.get_by_role("button", name="Writing").click()
     expect(widget.get_by_role("button", name="Write again")).to_be_visible()
@@ -189,28 +200,29 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(page, tmp_path, ContextTable())
     start = widget.inner_text()
     told = widget.locator(".d2lrnn-outcome")
-    widget.get_by_role("button", name="An unknown beginning").click()
-    widget.get_by_role("button", name="it asks what follows “q”").click()
-    expect(told).to_contain_text("Right. “qzqzq” was never seen")
-    assert [text[0] for text in written(widget).values()][1:] == ["u"] * 5
-    widget.get_by_role("button", name="A new word").click()
-    expect(line(widget)).to_have_attribute("aria-valuenow", "16")
-    expect(widget.locator(".ctx-fallen")).to_have_count(0)
-    widget.get_by_role("button", name="the 6-gram").click()
-    expect(told).to_have_text("No. The 3-gram: no longer end of “petit” was seen than “it”.")
-    expect(widget.locator(".ctx-fallen")).to_have_count(3)
+    widget.get_by_role("button", name="New, and yet right").click()
+    expect(line(widget)).to_have_attribute("aria-valuenow", "22")
+    widget.get_by_role("button", name="50%").click()
+    expect(told).to_have_text(
+        "No. >99%. The 4-gram knows “tio”: 18 times, each time with n next. Three letters are enough here."
+    )
+    expect(widget.locator(".ctx-fallen")).to_have_count(5)
     widget.get_by_role("button", name="Seen, and yet wrong").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "33")
     widget.get_by_role("button", name="less than 1%").click()
-    expect(told).to_contain_text("Right. 0.01%: “ll th” was seen 47 times, and never with an o after it.")
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("Never with “o” after it, so “o” gets 0.01%")
+    expect(told).to_contain_text("Right. 0.01%. It has seen “ll th” 47 times, never with o next.")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("It expects “e” (64%). The real “o” gets 0.01%.")
+    widget.get_by_role("button", name="An unknown beginning").click()
+    widget.get_by_role("button", name="it asks what follows “q”").click()
+    expect(told).to_contain_text("Right. The longest end that the story knows is “q”.")
+    assert [text[0] for text in written(widget).values()][1:] == ["u"] * 5
     widget.get_by_role("button", name="Reset").click()
     assert widget.inner_text() == start
 
 
 def test_an_own_beginning_closes_a_step(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable())
+    widget = show(page, tmp_path, ContextTable(view="write"))
     widget.get_by_role("button", name="An unknown beginning").click()
     widget.get_by_label("Go on from", exact=True).fill("a ship ")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
@@ -218,7 +230,7 @@ def test_an_own_beginning_closes_a_step(opened: tuple[Page, Record], tmp_path: P
 
 def test_reset_and_link(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable(start="low tide", seed=3))
+    widget = show(page, tmp_path, ContextTable(start="low tide", seed=3, view="write"))
     start = widget.locator(".ctx").inner_text()
     widget.get_by_label("Go on from").fill("The Sea")
     widget.get_by_role("button", name="Write again").click()
@@ -247,7 +259,7 @@ def test_reset_and_link(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 def test_whatever_is_typed_is_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable())
+    widget = show(page, tmp_path, ContextTable(view="write"))
     field = widget.get_by_label("Go on from")
     for text in HOSTILE:
         field.fill(text)
@@ -268,13 +280,13 @@ def test_counting_lets_the_page_have_a_turn_after_every_slice(opened: tuple[Page
         "const wait = new MutationObserver(begin);"
         "wait.observe(document, { childList: true, subtree: true });"
     )
-    show(page, tmp_path, ContextTable())
+    show(page, tmp_path, ContextTable(view="write"))
     assert page.evaluate("turns") >= 20
 
 
 def test_a_view_ends_with_its_element(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable(), ContextTable(seed=2))
+    widget = show(page, tmp_path, ContextTable(view="write"), ContextTable(seed=2, view="write"))
     expect(page.locator(".ctx-text")).to_have_count(12)
     page.evaluate("() => { globalThis.root = document.querySelector('.d2lrnn-widget'); root.remove(); }")
     page.wait_for_function("() => root.dataset.ready === undefined && !root.querySelector('.ctx')")
@@ -303,8 +315,8 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
     height = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().top - e.getBoundingClientRect().top"
     if width == 390:
         assert widget.evaluate(height) <= 700
-    widget.get_by_role("button", name="A new word").click()
-    widget.get_by_role("button", name="the 3-gram").click()
+    widget.get_by_role("button", name="New, and yet right").click()
+    widget.get_by_role("button", name="50%").click()
     widget.locator("summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     clipped = widget.evaluate(

@@ -67,13 +67,14 @@ class Move:
     value: Any
     set_to: Any
     shown: str
+    first: str = ""  # a trait that Python sets before, so that the control is in sight
 
 
 MOVES = {
     "Attention": Move("Text", "low tide", "text", "low tide", "high tide", "high tide"),
     "Clipping": Move("limit θ", "End", "clip", 5.0, 1.0, "1"),
     "Concatenation": Move("Hidden units", "End", "num_hiddens", 4, 2, "2"),
-    "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship"),
+    "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship", "view = 'write'"),
     "Gates": Move("forget bias", "End", "bias", 4.0, 1.0, "1"),
     "GradientFlow": Move("spectral radius", "End", "radius", 1.6, 0.5, "50"),
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
@@ -329,6 +330,9 @@ def test_every_explorable_of_the_chapters_is_alive_and_moves_both_ways(chapters:
         widget, move = show(page, kernel, index), MOVES[name]
         widget.locator("details").evaluate_all("(folds) => folds.forEach((fold) => { fold.open = true; })")
         assert kernel.value("type(w).__name__") == name
+        if move.first:
+            kernel.run(f"w.{move.first}")
+            expect(page.get_by_label(move.label)).to_be_visible()
         assert len(widget.inner_text()) > 100
         is_handle = name == "Clipping"  # it has no other control than handles and buttons
         controls = widget.locator("[role=slider]" if is_handle else "input, select, textarea")

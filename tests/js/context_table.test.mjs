@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  LINE_LENGTH, MAX_ORDER, MAX_START, NUM_WRITTEN, SHORTEST_COPY, alongLine, contextOf, copiesWithin, countInSteps,
-  createCounts, findCopies, formatShare, mostCopied, predict, ranking, tidyStart, write, writings,
+  COPIED, LINE_LENGTH, MAX_ORDER, MAX_START, NUM_WRITTEN, SHORTEST_COPY, alongLine, contextOf, copiesWithin, countInSteps,
+  createCounts, findCopies, formatShare, predict, ranking, tidyStart, write, writings,
 } from "../../src/d2lrnn/widgets/context_table/maths.mjs";
 import { outcomes } from "../../src/d2lrnn/widgets/context_table/index.mjs";
 import { filled, writtenSentence } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
@@ -139,21 +139,49 @@ test("along the line: who has seen what comes before, and the probability, as in
   }
 });
 
-test("it rests where the model that copies most is not the one that predicts best", () => {
+test("each n expects what its own prediction ranks first; one that never saw its context answers as the next shorter one", () => {
+  for (const { past, letter, p, expected, rows } of WALK) {
+    rows.forEach((row, i) => {
+      const { probs, chain } = predict(COUNTS, i + 1, past);
+      const [first] = ranking(probs);
+      assert.deepEqual([row.n, row.context, row.total], [i + 1, contextOf(past, i + 1), chain[0].total]);
+      assert.deepEqual(row.expected, { letter: CASES.vocab[first], p: probs[first] });
+      assert.equal(row.p, probs[CASES.vocab.indexOf(letter)]);
+      if (row.total === 0) assert.deepEqual([row.p, row.expected], [rows[i - 1].p, rows[i - 1].expected]);
+    });
+    assert.deepEqual([rows.at(-1).p, rows.at(-1).expected], [p, expected]);
+  }
+});
+
+test("what is copied on average is so; who copies most is not who predicts best, whatever was drawn", () => {
+  const { start, lines, shares } = COPIED;
+  assert.equal(start, SPEC.controls.start.default);
+  const sums = Array(MAX_ORDER).fill(0);
+  for (let seed = 0; seed < lines; seed += 1) {
+    writings(COUNTS, SOURCE, start, seed).forEach(({ copied }, i) => { sums[i] += copied; });
+  }
+  assert.deepEqual(sums.map((sum) => sum / lines), shares);
+  assert.match(SPEC.words.en.about, new RegExp(`over ${lines} lines that go on from “${start}”`));
   const t = translator("en", SPEC.words);
-  const found = writings(COUNTS, SOURCE, SPEC.controls.start.default, SPEC.controls.seed.default);
-  assert.deepEqual([mostCopied(found).n, formatShare(mostCopied(found).copied), mostCopied(found).tie], [6, "67%", false]);
-  const said = (all) => filled(...writtenSentence(all, CASES.levels, t));
-  assert.equal(said(found), "The 6-gram copies most here: 67%. Yet the 5-gram predicts new text best.");
-  const shares = (...copied) => said(copied.map((share, i) => ({ n: i + 1, copied: share })));
-  assert.equal(shares(0, 0, 0, 0, 0, 0), "None of them copies here. The 5-gram predicts new text best.");
-  assert.equal(shares(0, 0, 0, 0, 0.5, 0.5), "No model copies more than 50% here. The 5-gram predicts new text best.");
-  assert.equal(shares(0, 0, 0, 0, 0.5, 0.4), "The 5-gram copies most here: 50%. It also predicts new text best.");
+  const said = (seed) => filled(...writtenSentence(writings(COUNTS, SOURCE, start, seed), CASES.levels, t));
+  assert.equal(said(SPEC.controls.seed.default), "On average the 6-gram copies most: 57% (here 67%). Yet the 5-gram predicts new text best.");
+  assert.match(said(0), /^On average the 6-gram copies most: 57% .* Yet the 5-gram predicts new text best.$/);
 });
 
 test("the right answers of the guided steps are right, and their outcomes say so", () => {
-  const [unknown, word, wrong] = SPEC.steps;
+  const [sure, wrong, unknown] = SPEC.steps;
   const t = translator("en", SPEC.words);
+  const at = ({ place }) => WALK[place - SPEC.controls.place.min];
+  const word = at(sure.state);
+  assert.deepEqual([word.past, word.letter, word.order, word.answering.context], ["titio", "n", 4, "tio"]);
+  assert.ok(word.p > 0.99 && t(`step_1_answer_${sure.right + 1}`) === "more than 99%");
+  assert.ok(!SOURCE.includes("titio") && !SOURCE.includes("petition"));
+  assert.equal(word.answering.types, 1, "n each time");
+
+  const { past, letter, order, followed, p } = at(wrong.state);
+  assert.deepEqual([past, letter, order, followed], ["ll th", "o", MAX_ORDER, false]);
+  assert.ok(p < 0.01 && t(`step_2_answer_${wrong.right + 1}`) === "less than 1%");
+
   const { start } = unknown.state;
   const beginnings = [2, 3, 4, 5, 6].map((n) => predict(COUNTS, n, start));
   assert.ok(beginnings.every(({ answering }) => answering.context === "q"), "nothing longer than q was seen");
@@ -162,21 +190,12 @@ test("the right answers of the guided steps are right, and their outcomes say so
     const [, ...others] = writings(COUNTS, SOURCE, start, seed);
     assert.ok(others.every(({ text }) => text[0] === "u"), `seed ${seed}`);
   }
-  assert.match(t(`step_1_answer_${unknown.right + 1}`), /follows “q”/);
-
-  const at = ({ place }) => WALK[place - SPEC.controls.place.min];
-  assert.deepEqual([at(word.state).past, at(word.state).letter], ["petit", "i"]);
-  assert.equal(t(`step_2_answer_${word.right + 1}`), `the ${at(word.state).order}-gram`);
-  assert.ok(!SOURCE.includes("petition"));
-
-  const { past, letter, order, followed, p } = at(wrong.state);
-  assert.deepEqual([past, letter, order, followed], ["ll th", "o", MAX_ORDER, false]);
-  assert.ok(p < 0.01 && t(`step_3_answer_${wrong.right + 1}`) === "less than 1%");
+  assert.match(t(`step_3_answer_${unknown.right + 1}`), /follows “q”/);
 
   const told = outcomes(t, { counts: COUNTS, steps: WALK });
-  assert.deepEqual(told[0], { unseen: "qzqzq", seen: "q", letter: "u" });
-  assert.deepEqual(told[1], { n: "3-gram", unseen: "petit", seen: "it" });
-  assert.deepEqual([told[2].p, told[2].context], [formatShare(p), "ll th"]);
+  assert.deepEqual(told[0], { p: ">99%", n: "4-gram", seen: "tio", times: "18 times" });
+  assert.deepEqual(told[1], { p: formatShare(p), context: "ll th", times: "47 times" });
+  assert.deepEqual(told[2], { seen: "q", letter: "u" });
 });
 
 test("the context is the last n - 1 letters, or as many as there are", () => {

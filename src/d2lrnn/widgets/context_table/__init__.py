@@ -1,4 +1,4 @@
-"""The explorable of the chapter *Predicting what comes next*: six n-gram models write, and meet a line of new text."""
+"""The explorable of the chapter *Predicting what comes next*: six n-gram models meet a line of new text, and write."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = ["ContextTable"]
 
 _SPEC = Spec("context_table")
 _SIZES = _SPEC.presets["sizes"]
+_COPIED = _SPEC.presets["copied"]["shares"]  # on average over several lines; a test computes it again
 _MAX_ORDER, _NUM_WRITTEN, _SHORTEST_COPY = _SIZES["max_order"], _SIZES["num_written"], _SIZES["shortest_copy"]
 
 
@@ -86,7 +87,7 @@ def _copied(text: str) -> tuple[tuple[int, int], ...]:
 
 
 class ContextTable(Explorable):
-    """Let six n-gram models of *The Tide Clock* write at once, or walk along a line that they have not counted.
+    """Walk along a line that six n-gram models of *The Tide Clock* have not counted, or let them write at once.
 
     What a model writes is underlined where ten letters or more in a row stand so in the story.
 
@@ -99,7 +100,7 @@ class ContextTable(Explorable):
     place : int, optional
         The letter of the held-out line up to which the reader has come, 5 to 37.
     view : str, optional
-        What is in sight: "write", the writings, or "read", the held-out line.
+        What is in sight: "read", the held-out line, or "write", the writings.
 
     Raises
     ------
@@ -187,15 +188,17 @@ class ContextTable(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """Who copies most, and who predicts new text best."""
-        words = Words(self._words)
-        copied = [sum(end - begin for begin, end in found) for found in self.copies.values()]
-        best = words("n_gram", n=min(_levels(), key=lambda level: level["perplexity"])["order"])
-        if not any(copied):
-            return words("now_none", best=best)
-        n = words("n_gram", n=copied.index(max(copied)) + 1)
-        key = "now_tie" if copied.count(max(copied)) > 1 else "now_same" if n == best else "now"
-        return words(key, n=n, share=f"{100 * max(copied) / _NUM_WRITTEN:.0f}%", best=best)
+        """Who copies most on average, and who predicts new text best."""
+        words, n = Words(self._words), _COPIED.index(max(_COPIED)) + 1
+        here = sum(end - begin for begin, end in self.copies[n]) / _NUM_WRITTEN
+        best = min(_levels(), key=lambda level: level["perplexity"])["order"]
+        return words(
+            "now",
+            n=words("n_gram", n=n),
+            share=f"{100 * max(_COPIED):.0f}%",
+            here=f"{100 * here:.0f}%",
+            best=words("n_gram", n=best),
+        )
 
     def static_picture(self) -> str:
         """Six writings, copies underlined; above a held-out line the longest n that has seen what is before."""

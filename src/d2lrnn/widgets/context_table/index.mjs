@@ -1,4 +1,4 @@
-// Six n-gram models write at once, n = 1 to 6; and a line of new text, along which the longest context is often unknown.
+// A line of new text, along which the longest context is often unknown; and six n-gram models that write, n = 1 to 6.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
 import {
@@ -112,7 +112,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   };
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
-    now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.write, panels.read),
+    now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.read, panels.write),
     guided, fold(t("more"), element("p", {}, t("about"))),
     footRow({ t, reset: () => { reset(); field.force(model.get("start")); }, link, say, signal }),
   );
@@ -135,7 +135,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     const key = JSON.stringify([state.start, state.seed]);
     const isNew = key !== written.key;
     if (isNew) written = { key, all: writings(counts, source, state.start, state.seed) };
-    rows.draw(written.all, { animate: before !== null && isNew && state.view === "write" });
+    rows.draw(written.all, { start: state.start, animate: before !== null && isNew && state.view === "write" });
     along.draw(steps, state.place);
     drawNow();
     if (before === null) return;
@@ -162,13 +162,13 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 
 /** What the guided steps tell once a guess is made, with numbers that were computed here. */
 export function outcomes(t, { counts, steps }) {
-  const [unknown, fell, seen] = SPEC.steps.map(({ state }) => state);
-  const { answering, chain: [asked], probs } = predict(counts, MAX_ORDER, unknown.start);
+  const [fell, seen, unknown] = SPEC.steps.map(({ state }) => state);
+  const { answering, probs } = predict(counts, MAX_ORDER, unknown.start);
   const [word, last] = [fell, seen].map(({ place }) => steps[place - PLACE.min]);
   return [
-    { unseen: asked.context, seen: answering.context, letter: counts.vocab[ranking(probs)[0]] },
-    { n: t("n_gram", { n: word.order }), unseen: word.past, seen: word.answering.context },
+    { p: formatShare(word.p), n: t("n_gram", { n: word.order }), seen: word.answering.context, times: timesOf(word.answering.total, t) },
     { p: formatShare(last.p), context: last.past, times: timesOf(last.answering.total, t) },
+    { seen: answering.context, letter: counts.vocab[ranking(probs)[0]] },
   ];
 }
 

@@ -13,6 +13,8 @@ export const NUM_WRITTEN = SIZES.num_written;
 /** Fewer letters in a row are no copy: they come together by themselves. */
 export const SHORTEST_COPY = SIZES.shortest_copy;
 export const LINE_LENGTH = SIZES.line_length;
+/** What each model copies on average over several lines; a test computes it again. */
+export const COPIED = SPEC.presets.copied;
 const MOST_CONTEXTS = 5000; // kept at hand; then all are forgotten
 
 /**
@@ -160,18 +162,13 @@ export function copiesWithin(copies, length) {
     .filter((copy) => copy.length >= SHORTEST_COPY);
 }
 
-/** Who copies most: { n, copied, tie } of the writing with the largest share; null if nothing is copied. */
-export function mostCopied(all) {
-  const copied = Math.max(...all.map((each) => each.copied));
-  const found = all.filter((each) => each.copied === copied);
-  return copied > 0 ? { n: found[0].n, copied, tie: found.length > 1 } : null;
-}
-
 /**
  * Along a line: for every letter that has MAX_ORDER - 1 before it, what the longest model says of it:
- * { place, letter, past, order, p, followed, chain, uniform, answering, probs }.
+ * { place, letter, past, order, p, followed, expected, rows, answering }.
  *
  * `order` is the longest n-gram that has seen the letters before; `followed` says whether it had seen the letter next.
+ * `rows` holds, for n = 1 to MAX_ORDER, the context with its `total`, what the n-gram model expects, { letter, p }, and
+ * the probability `p` that it gives the real letter. A model that never saw its context answers as the next shorter one.
  */
 export function alongLine(counts, line) {
   return Array.from({ length: line.length - MAX_ORDER + 1 }, (_, i) => {
@@ -181,7 +178,13 @@ export function alongLine(counts, line) {
     const x = counts.index.get(line[place]);
     const p = answer.probs[x];
     const { context, counts: after } = answer.answering;
-    return { ...answer, place, letter: line[place], past, order: context.length + 1, p, followed: after[x] > 0 };
+    const rows = Array.from({ length: MAX_ORDER }, (__, shorter) => {
+      const { probs, chain: [{ context: own, total }] } = predict(counts, shorter + 1, past);
+      const [first] = ranking(probs);
+      return { n: shorter + 1, context: own, total, expected: { letter: counts.vocab[first], p: probs[first] }, p: probs[x] };
+    });
+    const { expected } = rows.at(-1);
+    return { place, letter: line[place], past, order: context.length + 1, p, followed: after[x] > 0, expected, rows, answering: answer.answering };
   });
 }
 

@@ -1,9 +1,10 @@
 // What the table of contexts shows: six writings, or a line of new text and what each of the six knows of it.
 import { dragOn, emphasised, motion } from "../shape.mjs";
-import { element, formatNumber, visibleCharacter } from "../ui.mjs";
-import { MAX_ORDER, NUM_WRITTEN, copiesWithin, formatShare, mostCopied } from "./maths.mjs";
+import { element, visibleCharacter } from "../ui.mjs";
+import { COPIED, MAX_ORDER, NUM_WRITTEN, copiesWithin, formatShare } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 32;
+const PROMPT_IN_SIGHT = 12;
 
 const visible = (text) => Array.from(text, visibleCharacter).join("");
 const quoted = (text) => `“${visible(text)}”`;
@@ -18,28 +19,27 @@ export function timesOf(total, t) {
 
 const bestOf = (levels) => levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
 
-/** Who copies most, and who predicts new text best: [template, values]. */
+/** Who copies most on average, and who predicts new text best: [template, values]. */
 export function writtenSentence(all, levels, t) {
-  const name = (n) => t("n_gram", { n });
-  const best = bestOf(levels).order;
-  const most = mostCopied(all);
-  if (most === null) return [t.raw("now_none"), { best: name(best) }];
-  const key = most.tie ? "now_tie" : most.n === best ? "now_same" : "now";
-  return [t.raw(key), { n: name(most.n), share: formatShare(most.copied), best: name(best) }];
+  const most = COPIED.shares.indexOf(Math.max(...COPIED.shares));
+  const values = { n: t("n_gram", { n: most + 1 }), share: formatShare(COPIED.shares[most]), here: formatShare(all[most].copied) };
+  return [t.raw("now"), { ...values, best: t("n_gram", { n: bestOf(levels).order }) }];
 }
 
-/** Six rows, one for each n, that write letter by letter at once: how much each copies, and how unsure it is in new text. */
+/** Six rows, one for each n, that write letter by letter at once: how much each copies on average, and how unsure it is in new text. */
 export function writingsPanel({ t, levels, onWritten, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   const best = bestOf(levels);
   const rows = levels.map((level) => {
     const text = element("p", { class: "ctx-text", translate: "no" });
-    const copied = element("b", { class: "ctx-copied-share" });
+    const share = COPIED.shares[level.order - 1];
+    const copied = element("b", { class: "ctx-copied-share" }, formatShare(share));
+    copied.style.setProperty("--share", share.toFixed(4));
     const score = element("span", { class: level === best ? "ctx-score ctx-best" : "ctx-score" },
-      element("b", {}, formatNumber(level.perplexity)), ...(level === best ? [" ", element("span", { class: "d2lrnn-hidden" }, t("best"))] : []));
+      element("b", {}, t("letters", { number: level.perplexity.toFixed(1) })), ...(level === best ? [" ", element("span", { class: "d2lrnn-hidden" }, t("best"))] : []));
     score.style.setProperty("--share", (level.perplexity / levels[0].perplexity).toFixed(4));
     const name = element("span", { class: "ctx-name" }, t("n_gram", { n: level.order }));
-    return { node: element("li", { class: "ctx-row" }, name, text, copied, score), text, copied };
+    return { node: element("li", { class: "ctx-row" }, name, text, copied, score), text };
   });
   const [key, rest] = t.raw("key").split("{underlined}");
   const node = element(
@@ -49,11 +49,12 @@ export function writingsPanel({ t, levels, onWritten, signal }) {
     element("ol", { class: "ctx-rows" }, ...rows.map((row) => row.node)),
   );
   let shown = null;
+  let prompt = ""; // the end of the beginning, spaces in sight
   let length = NUM_WRITTEN; // how much of it is in sight
 
   const show = () => {
-    shown.forEach(({ text, copies, copied }, i) => {
-      const parts = [];
+    shown.forEach(({ text, copies }, i) => {
+      const parts = [element("span", { class: "ctx-prompt" }, prompt)];
       let at = 0;
       for (const copy of copiesWithin(copies, length)) {
         parts.push(text.slice(at, copy.from));
@@ -64,16 +65,15 @@ export function writingsPanel({ t, levels, onWritten, signal }) {
       // What is still to come keeps its place, so that nothing below moves.
       if (length < text.length) parts.push(element("span", { class: "ctx-to-come", "aria-hidden": "true" }, text.slice(length)));
       rows[i].text.replaceChildren(...parts);
-      rows[i].copied.textContent = length < text.length ? "…" : formatShare(copied);
-      rows[i].copied.style.setProperty("--share", length < text.length ? "0" : copied.toFixed(4));
     });
   };
   return {
     node,
     writing: () => length < NUM_WRITTEN,
-    draw(writings, { animate }) {
+    draw(writings, { start, animate }) {
       if (writings === shown) return;
       shown = writings;
+      prompt = `${start.length > PROMPT_IN_SIGHT ? "…" : ""}${visible(start.slice(-PROMPT_IN_SIGHT))}`;
       pen.stop();
       length = animate ? 0 : NUM_WRITTEN;
       if (!animate) show();
@@ -89,13 +89,15 @@ export function writingsPanel({ t, levels, onWritten, signal }) {
 }
 
 /** What is the case at one letter of the line, in words: [{ template, values }]. */
-export function wordsOf({ past, letter, answering, order, p, followed }, t) {
+export function wordsOf({ past, letter, answering, order, p, expected }, t) {
   const { context, total } = answering;
   const values = {
-    n: t("n_gram", { n: order }), times: timesOf(total, t), context: context === "" ? t("no_context") : quoted(context), lost: quoted(past),
+    max: t("n_gram", { n: MAX_ORDER }), n: t("n_gram", { n: order }), times: timesOf(total, t), context: quoted(context), lost: quoted(past),
   };
   const first = context.length === past.length ? t.raw("met") : context === "" ? t.raw("fell_far") : t.raw("fell");
-  return [{ template: first, values }, { template: followed ? t.raw("gives") : t.raw("gives_new"), values: { letter: quoted(letter), p: formatShare(p) } }];
+  const second = expected.letter === letter ? t.raw("expects_right") : t.raw("expects_wrong");
+  return [{ template: first, values },
+    { template: second, values: { letter: quoted(letter), p: formatShare(p), guess: quoted(expected.letter), q: formatShare(expected.p) } }];
 }
 
 /** The same as one text. */
@@ -109,7 +111,7 @@ export function sentenceNodes(step, t) {
 
 /**
  * A line of new text. Each letter read stands under a column as high as the longest n that has seen what comes before; below,
- * what each n knows at the place of the reader. The line is a slider: drag along it, or use the arrow keys.
+ * what each n expects at the place of the reader, and what it gives the real letter. The line is a slider: drag along it, or use the arrow keys.
  */
 export function linePanel({ t, line, min, max, onPlace, signal }) {
   const cells = Array.from(line, (character, i) => {
@@ -119,14 +121,14 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
   });
   const track = element("div", {
     class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line", { line: line.trim() }), "aria-valuemin": min, "aria-valuemax": max,
-  }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, ...cells.map(({ node }) => node)));
+  }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, element("span", { class: "ctx-only-read" }, t("line_start")), ...cells.map(({ node }) => node)));
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
-    const [context, seen, bar, share] = ["context", "seen", "bar", "share"].map((name) => element("span", { class: `ctx-${name}` }));
-    const row = element("li", { class: "ctx-knows" }, element("span", { class: "ctx-name" }, t("n_gram", { n: i + 1 })), context, seen,
+    const [context, seen, guess, bar, share] = ["context", "seen", "guess", "bar", "share"].map((name) => element("span", { class: `ctx-${name}` }));
+    const row = element("li", { class: "ctx-knows" }, element("span", { class: "ctx-name" }, t("n_gram", { n: MAX_ORDER - i })), " ", context, " ", seen, " ", guess, " ",
       element("span", { class: "ctx-track", "aria-hidden": "true" }, bar), share);
-    return { node: row, context, seen, bar, share };
+    return { node: row, context, seen, guess, bar, share };
   });
-  const empty = element("p", { class: "ctx-key" });
+  const real = element("span", { class: "ctx-real" });
   let place = min;
   const go = (wanted) => {
     const next = Math.min(max, Math.max(min, wanted));
@@ -157,24 +159,28 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
       letter.classList.toggle("ctx-known", inContext && before < MAX_ORDER - lost);
       letter.classList.toggle("ctx-lost", inContext && before >= MAX_ORDER - lost);
     });
-    rows.forEach(({ node, context, seen, bar, share }, i) => {
-      const each = step.chain.at(-1 - i); // the chain begins with the longest context
-      node.classList.toggle("ctx-answers", each === step.answering);
+    real.textContent = t("real", { letter: quoted(step.letter) });
+    rows.forEach(({ node, context, seen, guess, bar, share }, i) => {
+      const each = step.rows[MAX_ORDER - 1 - i]; // the longest stands first
+      node.classList.toggle("ctx-answers", each.n === step.order);
       node.classList.toggle("ctx-unseen", each.total === 0);
       context.textContent = each.context === "" ? t("no_context") : visible(each.context);
-      seen.textContent = each.total === 0 ? t("never") : timesOf(each.total, t);
-      bar.style.setProperty("width", `${(100 * each.weight).toFixed(2)}%`);
-      share.textContent = formatShare(each.weight);
+      seen.textContent = each.total === 0 ? t("never") : count(each.total);
+      guess.classList.toggle("ctx-right", each.total > 0 && each.expected.letter === step.letter);
+      guess.replaceChildren(...(each.total === 0
+        ? [t("as", { n: t("n_gram", { n: step.order }) })]
+        : [element("b", { translate: "no" }, visible(each.expected.letter)), ` ${formatShare(each.expected.p)}`]));
+      bar.style.setProperty("width", `${(100 * each.p).toFixed(2)}%`);
+      share.textContent = formatShare(each.p);
     });
-    empty.textContent = t("line_empty", { empty: steps.filter(({ order }) => order < MAX_ORDER).length, count: steps.length });
     track.setAttribute("aria-valuenow", place);
     track.setAttribute("aria-valuetext", t("line_value", { letter: visible(step.letter), now: sentenceOf(step, t) }));
   };
   return {
     node: element(
-      "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")), track, empty,
+      "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")), track,
       element("p", { class: "ctx-knows ctx-heads" }, element("span", { class: "ctx-context" }, t("looks_at")), " ", element("span", { class: "ctx-seen" }, t("seen")), " ",
-        element("span", { class: "ctx-share-head" }, t("share", { n: t("n_gram", { n: MAX_ORDER }) }))),
+        element("span", { class: "ctx-guess" }, t("expects")), " ", real),
       element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
     ),
     draw(allSteps, wanted) {
