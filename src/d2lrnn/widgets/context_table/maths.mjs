@@ -15,7 +15,7 @@ export const SHORTEST_COPY = SIZES.shortest_copy;
 export const LINE_LENGTH = SIZES.line_length;
 /** What each model copies on average over several lines; a test computes it again. */
 export const COPIED = SPEC.presets.copied;
-const MOST_CONTEXTS = 5000; // kept at hand; then all are forgotten
+const MOST_CONTEXTS = 2000; // kept at hand; then all are forgotten
 
 /**
  * Count as `countNgrams` does, but in steps of a few milliseconds: a generator whose return value is the table.
