@@ -259,7 +259,7 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
     expect(number).to_have_text("2.83")
     seen_by_python(page, "seen rnn [1.0, 0.125] 2.8284")
     widget.get_by_label("Word").fill("rnns")
-    seen_by_python(page, f"seen rnns [1.0, 0.125, {1 / 27}] 6.0")
+    seen_by_python(page, f"seen rnns {[1 / 27] * 3} 27.0")  # a new word begins anew
 
     # The arrow keys are the slider's, not the notebook's; letters typed on it are nobody's. Shortcuts with Ctrl are.
     first.focus()
