@@ -753,7 +753,7 @@ def test_embed_writes_a_page_with_the_readers_text_and_settings(shell: Shell, tm
         (["NextCharacter", "--set", "temperature=900"], "--set temperature=900: "),
         (["Perplexity", "--set", "probs=half"], "--set probs=half: write a list as [0.5, 2]."),
         (["Perplexity", "--corpus", "tide.txt"], "Perplexity reads no corpus."),
-        (["TrainingLab", "--corpus", "ebb.txt"], "called 'ebb.txt'"),
+        (["TrainingLab", "--corpus", "nowhere.txt"], "called 'nowhere.txt'"),
         (["Perplexity", "--out", "no/such/page.html"], "There is no folder 'no/such'"),
     ],
 )
