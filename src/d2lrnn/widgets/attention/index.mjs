@@ -71,7 +71,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    now.node, look.node, expects, heads.node, score, steps.node, own.node, fold(t("more_models"), models), footRow({ t, reset, link, say, signal })));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, look.node, expects, heads.node, score, steps.node, own.node, fold(t("more_models"), models), footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = reading === null ? given : derive({ ...state(), place: reading });

@@ -149,6 +149,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const root = element(
     "div", { class: "d2lrnn-shape glue" },
+    element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "d2lrnn-row" }, glue, hint),
     stage.node, digits.node, sum.node, code.node, steps.node,

@@ -116,7 +116,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "gates-lead" }, t("lead")), now.node, pick, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, pick, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----

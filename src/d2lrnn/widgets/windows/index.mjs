@@ -165,6 +165,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const root = element(
     "div", { class: "d2lrnn-shape win" },
+    element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "win-bar" }, play, along.node),
     map.node, text.node, legend.node, steps.node, xy,
