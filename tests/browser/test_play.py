@@ -137,6 +137,7 @@ def test_the_line_to_copy_embeds_a_page_that_fills_its_frame(
         frame = page.frame_locator("iframe")
         figure = frame.locator('.d2lrnn-widget[data-ready="1"]')
         expect(figure).to_be_attached()
+        figure.evaluate("(e) => new Promise((resolve) => setTimeout(resolve, 500))")  # until what it drew has its size
         box, outer = figure.bounding_box(), page.locator("iframe").bounding_box()
         assert box["width"] >= outer["width"] - 1, "give the tile in book/play.md a greater height"
         assert outer["height"] - 1 <= box["height"] <= outer["height"] + 1

@@ -43,11 +43,12 @@ IMAGES = """() => [...document.querySelectorAll("main img")].map((image) => ({
   source: image.getAttribute("src"), alt: image.getAttribute("alt"), loaded: image.complete && image.naturalWidth > 0,
 }))"""
 
-# What sticks out to the right of the screen and lies in no box that scrolls.
+# What sticks out to the right of the screen and lies in no box that scrolls, nor in one that ends in an ellipsis.
 TOO_WIDE = """() => {
   const scrolls = (e) => {
     for (let box = e.parentElement; box && box !== document.body; box = box.parentElement)
-      if (["auto", "scroll"].includes(getComputedStyle(box).overflowX)) return true;
+      if (["auto", "scroll"].includes(getComputedStyle(box).overflowX)
+        || getComputedStyle(box).textOverflow === "ellipsis") return true;
     return false;
   };
   const hidden = (e) => e.closest(".katex-mathml, .katex svg, .visually-hidden, .sr-only, dialog:not([open])");
@@ -206,6 +207,7 @@ def _ask_axe(page: Page, **options: object) -> AxeFound:
 def ask_axe(page: Page) -> dict[str, AxeFound]:
     """Ask for everything in the light theme, and of the same page in the dark one for what colours can change."""
     theme = page.evaluate("document.documentElement.dataset.theme")
+    page.emulate_media(reduced_motion="reduce")  # a figure that comes into view shows its end, not a pale way there
     style = page.add_style_tag(content=LAY_OUT_ALL)
     page.evaluate(SET_THEME, "light")
     found = {"light": _ask_axe(page)}
@@ -213,6 +215,7 @@ def ask_axe(page: Page) -> dict[str, AxeFound]:
     found["dark"] = _ask_axe(page, runOnly=ABOUT_COLOURS)
     page.evaluate(SET_THEME, theme)
     style.evaluate("(e) => e.remove()")
+    page.emulate_media(reduced_motion="no-preference")
     return found
 
 
