@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import d2lrnn as d
-from d2lrnn.engines import Stepper, make_stepper
+from d2lrnn.engines import Stepper
 from d2lrnn.engines.cuda_graph import CudaGraph
 
 MODELS = {
@@ -59,7 +59,7 @@ def test_repeated_step_equals_autograd(name: str, optimizer: str, carry: bool) -
     model = MODELS[name]().double()
     twin = copy.deepcopy(model)
     ours = _train(_Graphed(model, optimizer=optimizer, clip=0.5), carry)
-    theirs = _train(make_stepper(twin, optimizer=optimizer, clip=0.5, engine="autograd"), carry)
+    theirs = _train(Stepper(twin, optimizer=optimizer, clip=0.5, engine="autograd"), carry)
     assert ours == pytest.approx(theirs, rel=1e-12)
     for weight, other in zip(model.parameters(), twin.parameters()):
         torch.testing.assert_close(weight, other, rtol=1e-12, atol=1e-12)
@@ -88,7 +88,7 @@ def test_a_state_of_another_batch_is_refused() -> None:
 def test_it_is_asked_for_by_name_and_needs_a_gpu() -> None:
     model = MODELS["scratch"]()
     with pytest.raises(ValueError, match="on a CUDA device"):
-        make_stepper(model, engine="cuda-graph")
+        Stepper(model, engine="cuda-graph")
     with pytest.raises(ValueError, match="on a CUDA device"):
         windows = d.RandomWindows(torch.arange(5).repeat(20), 2, 4)
         d.fit(model, windows, epochs=1, lr=0.1, device="cpu", engine="cuda-graph")
@@ -101,5 +101,5 @@ if torch.cuda.is_available():  # no test at all elsewhere, rather than one that 
         torch.manual_seed(0)
         model = MODELS[name]().cuda()
         twin = copy.deepcopy(model)
-        ours = _train(make_stepper(model, clip=0.5, engine="cuda-graph"), True, "cuda")
-        assert ours == pytest.approx(_train(make_stepper(twin, clip=0.5, engine="autograd"), True, "cuda"), rel=1e-4)
+        ours = _train(Stepper(model, clip=0.5, engine="cuda-graph"), True, "cuda")
+        assert ours == pytest.approx(_train(Stepper(twin, clip=0.5, engine="autograd"), True, "cuda"), rel=1e-4)

@@ -15,7 +15,7 @@ import d2lrnn as d
 from d2lrnn.engines.closed_form import Weights, Workspace, loss_and_gradients, weights_of
 from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.flat import FlatParameters
-from d2lrnn.engines.stepper import make_stepper
+from d2lrnn.engines.stepper import Stepper
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
 
@@ -85,7 +85,7 @@ def test_weights_after_steps_are_the_same_with_both_engines(
     results = []
     for engine, model in zip(("autograd", "closed-form"), models):
         rows = []
-        with make_stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
+        with Stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
             for number, (X, Y) in enumerate(data):
                 if number == 6 or not carry:
                     stepper.state = None
@@ -105,7 +105,7 @@ def test_carried_state_matters_and_is_cut_off() -> None:
     model = _model()
     X, Y = torch.randint(5, (2, 3, 4))
     for engine in ("autograd", "closed-form"):
-        with make_stepper(copy.deepcopy(model), engine=engine, optimizer="sgd") as stepper:
+        with Stepper(copy.deepcopy(model), engine=engine, optimizer="sgd") as stepper:
             stepper(X, Y, lr=1e-300)
             state = stepper.state
             assert state.shape == (3, 6) and not state.requires_grad and state.any()
@@ -125,7 +125,7 @@ def test_a_step_that_is_not_finite_changes_nothing(engine: str, dtype: torch.dty
     torch.manual_seed(0)
     model = _model(dtype=dtype)
     X, Y = torch.randint(5, (2, 3, 4))
-    with make_stepper(model, engine=engine) as stepper:
+    with Stepper(model, engine=engine) as stepper:
         stepper(X, Y, lr=0.1)
         state, stored = stepper.state.clone(), copy.deepcopy(stepper.optimizer.state_dict())
         with torch.no_grad():
@@ -142,7 +142,7 @@ def test_a_step_that_is_not_finite_changes_nothing(engine: str, dtype: torch.dty
 
 @pytest.mark.parametrize(("X", "Y"), [([[5]], [[0]]), ([[-1]], [[0]]), ([[0]], [[5]]), ([[0]], [[-1]])])
 def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
-    with make_stepper(_model()) as stepper, pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
+    with Stepper(_model()) as stepper, pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
         stepper(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
@@ -151,7 +151,7 @@ def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
     [([[0, 1]], [[0]]), ([[0], [1]], [[0]]), ([0], [0]), ([[0.0]], [[0]]), ([[0]], [[0.0]])],
 )
 def test_minibatches_of_no_good_shape_or_type_are_refused(X: list, Y: list) -> None:
-    with make_stepper(_model()) as stepper, pytest.raises(ValueError, match=r"expected integers, both of shape"):
+    with Stepper(_model()) as stepper, pytest.raises(ValueError, match=r"expected integers, both of shape"):
         stepper(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
@@ -210,18 +210,18 @@ def test_what_the_closed_form_does_not_do_is_left_to_autograd(name: str) -> None
     model = OTHERS[name]()
     assert why_not(model)
     with pytest.raises(ValueError, match="no closed form for this model"):
-        make_stepper(model, engine="closed-form")
-    with make_stepper(model) as stepper:
+        Stepper(model, engine="closed-form")
+    with Stepper(model) as stepper:
         assert stepper.engine_name == f"autograd ({why_not(model)})"
-    with make_stepper(_model()) as stepper:
+    with Stepper(_model()) as stepper:
         assert stepper.engine_name == "closed-form"
 
 
 def test_bad_settings() -> None:
     with pytest.raises(ValueError, match="'auto', 'autograd', 'closed-form' or 'cuda-graph'"):
-        make_stepper(_model(), engine="fast")
+        Stepper(_model(), engine="fast")
     with pytest.raises(ValueError, match="'sgd' or 'adamw'"):
-        make_stepper(_model(), optimizer="lion")
+        Stepper(_model(), optimizer="lion")
 
 
 def test_number_of_threads_comes_back() -> None:
@@ -229,18 +229,18 @@ def test_number_of_threads_comes_back() -> None:
     try:
         torch.set_num_threads(2)
         for num_hiddens, inside in ((255, 1), (256, 2)):
-            with pytest.raises(KeyboardInterrupt), make_stepper(_model(num_hiddens=num_hiddens)) as stepper:
+            with pytest.raises(KeyboardInterrupt), Stepper(_model(num_hiddens=num_hiddens)) as stepper:
                 stepper(*torch.randint(5, (2, 3, 2)), lr=0.1)
                 assert torch.get_num_threads() == inside
                 raise KeyboardInterrupt
             assert torch.get_num_threads() == 2
-        with make_stepper(_model(num_hiddens=16)) as stepper:
+        with Stepper(_model(num_hiddens=16)) as stepper:
             for batch_size, inside in ((1023, 1), (1024, 2), (3, 1)):
                 stepper.state = None
                 stepper(*torch.randint(5, (2, batch_size, 2)), lr=0.1)
                 assert torch.get_num_threads() == inside
         assert torch.get_num_threads() == 2
-        with make_stepper(_model(), engine="autograd"):
+        with Stepper(_model(), engine="autograd"):
             assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

@@ -35,7 +35,7 @@ def gradient(engine, ranks):
     """Of one minibatch, with carried state."""
     model = make_model()
     X, Y = next(iter(d.SequentialWindows(IDS, 4, 10)))
-    with d.engines.make_stepper(model, optimizer="sgd", clip=None, engine=engine) as stepper:
+    with d.engines.Stepper(model, optimizer="sgd", clip=None, engine=engine) as stepper:
         if ranks.world_size > 1:
             ranks._wishes = ()
             stepper.reduce = ranks._average

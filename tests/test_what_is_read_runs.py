@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 import d2lrnn as d
 from d2lrnn import layers
-from d2lrnn.engines import make_stepper
+from d2lrnn.engines import Stepper
 from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.stepper import Autograd
 
@@ -125,7 +125,7 @@ def test_the_fast_engine_proves_itself_once_and_then_works_alone(monkeypatch: py
 def test_scoring_within_fit_proves_itself_as_well() -> None:
     torch.manual_seed(0)
     model = d.RNNLM(d.RNNScratch(4, 16), 4)
-    with make_stepper(model) as stepper:
+    with Stepper(model) as stepper:
         torch.testing.assert_close(
             d.evaluate(model, IDS, forward=stepper.forward).total_nats, d.evaluate(model, IDS).total_nats
         )
@@ -286,7 +286,7 @@ def test_callbacks_may_be_any_iterable() -> None:
 
 def test_an_optimiser_that_cannot_be_made_leaves_the_model_as_it_was() -> None:
     model = d.RNNLM(d.RNNScratch(4, 8), 4)
-    with pytest.raises(TypeError), make_stepper(model, optimizer=torch.optim.AdamW):
+    with pytest.raises(TypeError), Stepper(model, optimizer=torch.optim.AdamW):
         raise AssertionError("it should not have been made")
     assert model.W_hq.grad is None
     assert model.W_hq.untyped_storage().nbytes() == model.W_hq.numel() * model.W_hq.element_size()

@@ -62,12 +62,12 @@ def lines(tell: Callable[[str], None]) -> Any:
 
     class Lines(Callback):
         def on_epoch_end(self, run: Run) -> None:
-            tell(in_words(run.history.epochs[-1]))
+            tell(epoch_line(run.history.epochs[-1]))
 
     return Lines()
 
 
-def in_words(record: EpochRecord) -> str:
+def epoch_line(record: EpochRecord) -> str:
     validation = f", validation {record.heldout.perplexity:.3f}" if record.heldout else ""
     return (
         f"epoch {record.epoch}: training perplexity {record.train.perplexity:.3f}{validation}, "

@@ -1,5 +1,5 @@
-"""How a training step is computed: autograd, closed form, CUDA graph; :class:`Stepper`, or `make_stepper`, chooses."""
+"""How a training step is computed: autograd, closed form, CUDA graph; :class:`Stepper` chooses."""
 
-from d2lrnn.engines.stepper import Engine, EngineName, Step, Stepper, make_stepper
+from d2lrnn.engines.stepper import Engine, EngineName, Step, Stepper
 
-__all__ = ["Engine", "EngineName", "Step", "Stepper", "make_stepper"]
+__all__ = ["Engine", "EngineName", "Step", "Stepper"]

@@ -18,7 +18,7 @@ from d2lrnn.engines.flat import FlatParameters
 from d2lrnn.layers import State
 from d2lrnn.model import RNNLM, evaluating, map_state
 
-__all__ = ["Autograd", "Engine", "EngineName", "SelfChecked", "Step", "Stepper", "make_stepper"]
+__all__ = ["Autograd", "Engine", "EngineName", "SelfChecked", "Step", "Stepper"]
 
 EngineName = Literal["auto", "autograd", "closed-form", "cuda-graph"]
 OptimizerName = Literal["adamw", "sgd"]
@@ -225,9 +225,6 @@ class Stepper:
                 return expected, expected_after
             self._forward_checked = True
         return logits, after
-
-
-make_stepper = Stepper
 
 
 def _choose_engine(model: RNNLM, engine: str) -> tuple[str, str | None]:
