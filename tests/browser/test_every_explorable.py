@@ -3,11 +3,14 @@ survives whatever its controls are moved to, and comes back from a reset."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -131,6 +134,42 @@ def test_a_name_without_what_is_read_is_found(opened: tuple[Page, Record]) -> No
     page.set_content('<div class="d2lrnn-view"><button aria-label="the next letter">a 0.5</button></div>')
     page.evaluate(AXE)
     assert len(page.evaluate(MISMATCHED, NAMES_AS_SHOWN)) == 1
+
+
+def steps_of(name: str) -> list[dict[str, Any]]:
+    folder = Path(str(sys.modules[getattr(widgets, name).__module__].__file__)).parent
+    return json.loads((folder / "spec.json").read_text(encoding="utf-8")).get("steps", [])
+
+
+# The part that a step asks about, and the step, on a phone's screen.
+IN_SIGHT = """([selector]) => {
+  const part = document.querySelector(selector).getBoundingClientRect();
+  const sheet = document.querySelector(".d2lrnn-steps").getBoundingClientRect();
+  return { top: part.top, bottom: part.bottom, room: innerHeight - sheet.height, foot: sheet.bottom - innerHeight };
+}"""
+LOOKS = [(name, i) for name in NAMES for i, step in enumerate(steps_of(name)) if "look" in step]
+
+
+@pytest.mark.parametrize(("name", "i"), LOOKS)
+def test_on_a_phone_what_a_step_asks_about_stands_above_it(
+    opened: tuple[Page, Record], tmp_path: Path, name: str, i: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 700})
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, name)
+    page.evaluate("() => document.body.style.paddingBlock = '100vh'")  # there is a page before and after it
+
+    def whole_in_sight(when: str) -> None:
+        page.evaluate(AT_REST)
+        found = page.evaluate(IN_SIGHT, [steps_of(name)[i]["look"]])
+        assert found["top"] >= -1 and found["bottom"] <= found["room"] + 1, f"{when}: {found}"
+        assert found["foot"] <= 1, f"{when}, the step is in sight: {found}"
+
+    widget.locator(".d2lrnn-step-title").nth(i).click()
+    whole_in_sight("asked")
+    widget.locator(".d2lrnn-answers button").first.click()
+    whole_in_sight("answered")
 
 
 def memory(page: Page) -> dict[str, float]:

@@ -17,22 +17,31 @@ export function emphasised(template, values) {
   });
 }
 
-/**
- * On a phone the steps stand below the screen that shows the figure: an answer brings the figure back, and the open step
- * stays at the foot of the screen (base.css).
- */
+const behavior = () => (prefersReducedMotion() ? "instant" : "smooth");
+
+/** On a phone the steps stand below the screen that shows the figure: an answer brings the figure back. */
 export function bringBack(node) {
   const widget = node.closest(".d2lrnn-widget");
   if (!matchMedia("(max-width: 37.5rem)").matches || widget === null || widget.getBoundingClientRect().top >= 0) return;
-  widget.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+  widget.scrollIntoView({ block: "start", behavior: behavior() });
+}
+
+/** On a phone the open step lies at the foot of the screen (base.css): bring what it asks about above it, as far as it fits. */
+function bringAbove(sheet, part) {
+  const room = innerHeight - sheet.offsetHeight;
+  const box = part.getBoundingClientRect();
+  if (box.top >= 0 && box.bottom <= room) return;
+  Object.assign(part.style, { scrollMarginTop: "0.5rem", scrollMarginBottom: `calc(${sheet.offsetHeight}px + 0.5rem)` });
+  part.scrollIntoView({ block: box.height > room || box.top < 0 ? "start" : "end", behavior: behavior() });
 }
 
 /**
  * Guided steps: press one, answer its question, and see.
  *
- * `steps` stand in the widget's spec.json, each { before, state, answers, right }: pressing its title sets `before` (the
- * figure as the question finds it; optional), an answer sets `state` and tells the outcome. `answers` is their number,
- * `right` the index of the right one, or null where all are welcome. Words: step_1 (title), step_1_question,
+ * `steps` stand in the widget's spec.json, each { before, state, answers, right, look }: pressing its title sets `before`
+ * (the figure as the question finds it; optional), an answer sets `state` and tells the outcome. `answers` is their number,
+ * `right` the index of the right one, or null where all are welcome; `look` selects the part of the figure that the step
+ * is about, which a phone then shows above the step. Words: step_1 (title), step_1_question,
  * step_1_answer_1, ..., step_1_outcome. `outcome(i)` gives the values of the outcome's template; it is asked after the
  * state has been set. Its `right` wins over the spec's, where the answer depends on what the reader typed.
  * `set(values)` sets the figure (context.commit as a rule). `opened()` is the open step's index, -1 for none; `ask(i)`
@@ -73,7 +82,12 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     told.hidden = false;
     setFolded(true);
     say(told.textContent);
-    bringBack(node);
+    lookAt(i);
+  };
+  const lookAt = (i) => {
+    const part = node.closest(".d2lrnn-shape")?.querySelector(steps[i].look ?? ":not(*)");
+    if (part && getComputedStyle(node).position === "sticky") bringAbove(node, part);
+    else if (!told.hidden) bringBack(node);
   };
   const choose = (i) => {
     if (i >= 0 && steps[i].before) set(steps[i].before);
@@ -92,6 +106,7 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
       label: t(`step_${i + 1}_answer_${j + 1}`), "aria-pressed": "false", signal, onPress: () => answer(i, j, buttons),
     }));
     answers.replaceChildren(...buttons);
+    lookAt(i);
   };
   onReset(() => choose(-1));
   const node = element(
