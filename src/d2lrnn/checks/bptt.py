@@ -44,7 +44,7 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 (0.25, 0.5, 1.0, 0.0),
-                "These are the direct parts a_4, a_3, a_2 and a_1. Multiply each of them by b once for every step of "
+                "These are the direct parts b_4, b_3, b_2 and b_1. Multiply each of them by a once for every step of "
                 "its lag.",
             ),
             Mistake(
