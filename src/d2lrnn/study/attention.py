@@ -1,8 +1,8 @@
 r"""One attention layer with the interface of a recurrent layer: what it hands on is a cache and not a state.
 
 .. math::
-    \mathbf o_t = \sum_{s \le t} p_{ts} \mathbf v_s, \qquad
-    p_{ts} = \operatorname{softmax}_s \Bigl( \frac{\mathbf q_t \cdot \mathbf k_s}{\sqrt d} + b_{t-s} \Bigr)
+    \mathbf o_t = \sum_{s \le t} \alpha_{ts} \mathbf v_s, \qquad
+    \alpha_{ts} = \operatorname{softmax}_s \Bigl( \frac{\mathbf q_t \cdot \mathbf k_s}{\sqrt d} + b_{t-s} \Bigr)
 
 Taught in the chapter *After the chain: scans and attention*.
 """
@@ -100,7 +100,7 @@ class CausalAttention(nn.Module):
         return outputs.transpose(0, 1), (K[:, -self.reach :], V[:, -self.reach :])
 
     def weights(self, inputs: torch.Tensor) -> torch.Tensor:
-        """What each token looks back at, :math:`p_{ts}`, for a sequence of shape (num_steps, batch_size, num_inputs).
+        r"""What each token looks back at, :math:`\alpha_{ts}`; inputs of shape (num_steps, batch_size, num_inputs).
 
         Returns
         -------
