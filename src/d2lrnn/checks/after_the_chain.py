@@ -38,7 +38,7 @@ EXERCISES: tuple[Exercise, ...] = (
         label="ex-after-the-chain-1",
         solution=(0.0, 4.8),
         mistakes=(
-            Mistake((0.0, 2.0), "That is the other order: the first step is the one that is made first."),
+            Mistake((0.0, 2.0), "That is the other order. The pair (0.5, 1) is the first step."),
             Mistake((0.0, 6.0), "The offsets are not simply added: the next factor multiplies what is there."),
             Mistake((0.45, 4.8), "The offset is right. What do the three factors multiply to, with a 0 among them?"),
             Mistake((0.0, 5.7), "The factor 0 also forgets the offset of the first step."),
@@ -71,8 +71,8 @@ EXERCISES: tuple[Exercise, ...] = (
                 "The star multiplies entry by entry, which is right for diagonal matrices only; these are full ones.",
             ),
         ),
-        praise="The product of two matrices costs far more than that of a state and a matrix, "
-        "which is why the networks that are scanned keep theirs diagonal.",
+        praise="The product of two matrices costs far more than the product of a state and a matrix. So networks "
+        "made for scans usually have diagonal matrices.",
         rtol=1e-6,
         atol=1e-9,
     ),
@@ -91,7 +91,7 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 lambda num_steps: _num_levels(num_steps) * num_steps,
-                "In each level some places on the left have nothing so far away to take in. How many?",
+                "At each level some places on the left have no partner at this distance. How many?",
             ),
             Mistake(
                 lambda num_steps: _num_levels(num_steps) * num_steps - num_steps + 1,
@@ -99,7 +99,7 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 lambda num_steps: num_steps * math.log2(num_steps) - num_steps + 1,
-                "Right for powers of two. For others it is not even a whole number: a level is made, or it is not.",
+                "Right for powers of two. For others it is not a whole number, but the number of levels is.",
             ),
             Mistake(
                 lambda num_steps: sum(len(level.pairs) for level in scan_levels(num_steps, "two-sweep")),

@@ -61,7 +61,7 @@ EXERCISES: tuple[Exercise, ...] = (
                 "Look at the oldest use of w once more: by which state is w multiplied in step 1?",
             ),
         ),
-        praise="Every term but the oldest has two factors of w: some from its own step, the others from the way back.",
+        praise="Every term except the oldest has two factors of w.",
     ),
     Exercise(
         label="ex-bptt-3",
@@ -78,8 +78,8 @@ EXERCISES: tuple[Exercise, ...] = (
             ),
             Mistake(
                 0.0,
-                "Clipping by norm turns nothing, and clipping by value was asked for: which of the two elements does "
-                "it change, and which not?",
+                "That is clipping by norm, which keeps the direction. The question is about clipping by value: "
+                "which of the two elements does it change?",
             ),
         ),
         praise="The large element was cut and the small one was not, so the small one now counts for more.",
@@ -91,8 +91,8 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 lambda W: float(torch.linalg.matrix_norm(W, 2)),
-                "That is the largest singular value: how much one multiplication can stretch. Multiply many times, and "
-                "look at the factor of the last step.",
+                "That is the largest singular value: how much one multiplication can stretch. Multiply many "
+                "times, and return the factor of the last step.",
             ),
             Mistake(
                 lambda W: float((torch.ones(len(W), dtype=W.dtype) @ W.T).norm() / len(W) ** 0.5),
@@ -131,7 +131,7 @@ EXERCISES: tuple[Exercise, ...] = (
                 "mean.",
             ),
         ),
-        praise="The first nine places of every window fall short; only in a long window are they few.",
+        praise="The first nine places of a window do not reach far enough. In a long window they are few.",
     ),
     Exercise(
         label="ex-bptt-growth-1",

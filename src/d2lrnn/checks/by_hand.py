@@ -109,7 +109,7 @@ EXERCISES: tuple[Exercise, ...] = (
                 "as rows of the table, 100 numbers wide.",
             ),
         ),
-        praise="Table and output layer hold four fifths of it; the recurrence, which this book is about, the rest.",
+        praise="The table and the output layer have four fifths of the weights, the recurrence has one fifth.",
     ),
     Exercise(
         label="ex-by-hand-2",
@@ -133,7 +133,8 @@ EXERCISES: tuple[Exercise, ...] = (
                 "A rectifier never returns anything below 0, so that condition lets everything through.",
             ),
         ),
-        praise="The output alone says which side of the kink the input was on, as with tanh it says the slope.",
+        praise="The output is enough: it shows whether the input was above 0. With tanh, too, the output gives the "
+        "slope.",
     ),
     Exercise(
         label="ex-by-hand-3",
@@ -161,7 +162,8 @@ EXERCISES: tuple[Exercise, ...] = (
                 "Between H_before and N there is a matrix product and a tanh; the slope of the latter is missing.",
             ),
         ),
-        praise="One way goes through a matrix and a slope, the other through neither, and there a gradient lasts.",
+        praise="One path goes through a matrix and a slope. The other goes through neither, and there the gradient "
+        "lasts.",
     ),
     Exercise(
         label="ex-by-hand-4",
@@ -170,7 +172,7 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 _walk(inside=False, total=False, transposed=False),
-                "That is the walk as it was given. Compare the gradient of W_hh with central differences.",
+                "That is the code as it was given. Compare the gradient of W_hh with central differences.",
             ),
             Mistake(
                 _walk(inside=False, total=False),
@@ -208,21 +210,22 @@ EXERCISES: tuple[Exercise, ...] = (
         mistakes=(
             Mistake(
                 last_word_gradient,
-                "For numpy the index -1 is the last one, so your model learns the last word wherever nothing counts.",
+                "For numpy the index -1 is the last one, so your model learns the last word at the places that do not "
+                "count.",
             ),
             Mistake(
                 lambda probs, Y: last_word_gradient(probs, Y) * (Y >= 0)[:, None],
-                "The right places are silent. Over how many places is the mean taken?",
+                "The right rows are zero. Over how many places is the mean taken?",
             ),
             Mistake(
                 lambda probs, Y: last_word_gradient(probs, Y) * len(Y) * (Y >= 0)[:, None],
-                "The right places are silent, but this is the gradient of a sum, and the loss is a mean.",
+                "The right rows are zero, but this is the gradient of a sum, and the loss is a mean.",
             ),
             Mistake(
                 lambda probs, Y: np.where(Y[:, None] >= 0, counted_gradient(probs, Y), probs / (Y >= 0).sum()),
                 "A place that does not count can't change the loss, whatever the model says there; so what is its row?",
             ),
         ),
-        praise="Nothing comes back from the filling, and a batch with much of it does not learn more slowly for it.",
+        praise="The padding gets no gradient, and it does not make the gradient of the other places smaller.",
     ),
 )

@@ -46,8 +46,8 @@ EXERCISES: tuple[Exercise, ...] = (
                 "Fifty steps wait for each other, before and after. The question is by what factor that has grown.",
             ),
         ),
-        praise="The work grows with the square, the memory in proportion, and the chain not at all: a wide state costs "
-        "work, and a long text costs time.",
+        praise="The work grows with the square of the width, the memory grows in proportion, and the chain stays "
+        "the same.",
     ),
     Exercise(
         label="ex-fast-2",

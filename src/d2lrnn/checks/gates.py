@@ -111,8 +111,8 @@ EXERCISES: tuple[Exercise, ...] = (
                 "That is a whole training step; the exercise asks for the forward pass alone.",
             ),
         ),
-        praise="Gates cost a factor of four in the recurrence and nothing in the output layer: "
-        "with a large vocabulary they are nearly free.",
+        praise="An LSTM needs four times the work in the recurrence and no more in the output layer. With a large "
+        "vocabulary it costs little more in total.",
     ),
     Exercise(
         label="ex-gates-3",
@@ -136,8 +136,7 @@ EXERCISES: tuple[Exercise, ...] = (
                 "Reset and update gate have changed places: the first block is the reset gate's.",
             ),
         ),
-        praise="Only when R is known can the last product be made: this form needs two products with the state, one "
-        "after the other.",
+        praise="The last product needs R. So this form makes two products with the state, one after the other.",
         rtol=1e-6,
         atol=1e-9,
     ),
