@@ -25,16 +25,17 @@ def relu_probes() -> list[tuple[Array, Array]]:
     return [(rng.normal(size=shape), np.maximum(rng.normal(size=shape), 0)) for shape in ((2, 4), (3, 3))]
 
 
-def leaky_back(dH: Array, N: Array, W_hh: Array, a: float) -> Array:
+def leaky_back(dH: Array, H_new: Array, W_hh: Array, leak: float) -> Array:
     """Gradient of the state before a leaky step: the direct way, and the way through the tanh."""
-    return (1 - a) * dH + (a * dH * (1 - N**2)) @ W_hh.T
+    return (1 - leak) * dH + (leak * dH * (1 - H_new**2)) @ W_hh.T
 
 
 def leaky_probes() -> list[tuple[Array, Array, Array, float]]:
-    """Two shares, neither of them a half, with which 1 - a could be taken for a."""
+    """Two shares, neither of them a half, with which 1 - leak could be taken for leak."""
     rng = np.random.default_rng(0)
     return [
-        (rng.normal(size=(3, 4)), np.tanh(rng.normal(size=(3, 4))), rng.normal(size=(4, 4)), a) for a in (0.3, 0.9)
+        (rng.normal(size=(3, 4)), np.tanh(rng.normal(size=(3, 4))), rng.normal(size=(4, 4)), leak)
+        for leak in (0.3, 0.9)
     ]
 
 
@@ -142,24 +143,24 @@ EXERCISES: tuple[Exercise, ...] = (
         probes=leaky_probes,
         mistakes=(
             Mistake(
-                lambda dH, N, W_hh, a: (a * dH * (1 - N**2)) @ W_hh.T,
-                "That is the way through the tanh. The old state goes another way too, and copying adds.",
+                lambda dH, H_new, W_hh, leak: (leak * dH * (1 - H_new**2)) @ W_hh.T,
+                "That is the path through the tanh. The old state has another path too, and copying adds.",
             ),
             Mistake(
-                lambda dH, N, W_hh, a: dH + (a * dH * (1 - N**2)) @ W_hh.T,
-                "Both ways are there. What is the old state multiplied by on the direct one?",
+                lambda dH, H_new, W_hh, leak: dH + (leak * dH * (1 - H_new**2)) @ W_hh.T,
+                "Both paths are there. What is the old state multiplied by on the direct path?",
             ),
             Mistake(
-                lambda dH, N, W_hh, a: (1 - a) * dH + (dH * (1 - N**2)) @ W_hh.T,
-                "Both ways are there. How much of N arrives in H, and so how much of dH in N?",
+                lambda dH, H_new, W_hh, leak: (1 - leak) * dH + (dH * (1 - H_new**2)) @ W_hh.T,
+                "Both paths are there. How much of H_new arrives in H, and so how much of dH in H_new?",
             ),
             Mistake(
-                lambda dH, N, W_hh, a: (1 - a) * dH + (a * dH * (1 - N**2)) @ W_hh,
+                lambda dH, H_new, W_hh, leak: (1 - leak) * dH + (leak * dH * (1 - H_new**2)) @ W_hh,
                 "Nearly: the shape is right, and shapes do not prove a product with a square matrix.",
             ),
             Mistake(
-                lambda dH, N, W_hh, a: (1 - a) * dH + (a * dH) @ W_hh.T,
-                "Between H_before and N there is a matrix product and a tanh; the slope of the latter is missing.",
+                lambda dH, H_new, W_hh, leak: (1 - leak) * dH + (leak * dH) @ W_hh.T,
+                "Between H_before and H_new there is a matrix product and a tanh; the slope of the tanh is missing.",
             ),
         ),
         praise="One path goes through a matrix and a slope. The other goes through neither, and there the gradient "
