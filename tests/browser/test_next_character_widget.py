@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it goes round in a circle of 26 characters; at 1.5, 31 of 80 characters are improbable."
+NOW = "At temperature 0 it repeats 26 characters; at 1.5, 31 of 80 are unlikely."
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_four_temperatures_write_what_python_writes(widget: Locator) -> None:
     python = NextCharacter()
     assert written(widget) == list(python.writings.values())
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
-    counts = ["↻ 26 characters", "8 improbable", "16 improbable", "31 improbable"]
+    counts = ["↻ the same 26", "8 unlikely", "16 unlikely", "31 unlikely"]
     expect(widget.locator(".next-count")).to_have_text(counts)
     assert widget.locator(".next-written").nth(3).locator(".next-improbable").count() == 31
     lap = widget.locator(".next-written").first.locator(".next-lap").all_text_contents()
@@ -85,7 +85,7 @@ def test_they_write_at_once_letter_by_letter(browser: Browser, tmp_path: Path) -
 
 
 def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
-    field = widget.get_by_label("Go on from")
+    field = widget.get_by_label("Your text")
     field.fill("Mr. Keld ")
     assert written(widget) == list(NextCharacter(text="mr keld ").writings.values())
     for text in ("", "</script><img src=x onerror=alert(1)>", "👩\u200d💻", "\u202eevil\u0000", "wave " * 30_000):
@@ -96,7 +96,7 @@ def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
 
 
 def test_what_is_not_read_is_counted(widget: Locator) -> None:
-    field, told = widget.get_by_label("Go on from"), widget.get_by_text("Only the letters a to z and spaces are read")
+    field, told = widget.get_by_label("Your text"), widget.get_by_text("Only the letters a to z and spaces are read")
     expect(told).to_be_hidden()
     field.fill("the tide Привет 12")
     expect(told).to_have_text("Only the letters a to z and spaces are read; 8 other signs count as spaces.")
@@ -106,15 +106,14 @@ def test_what_is_not_read_is_counted(widget: Locator) -> None:
 
 def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locator) -> None:
     expect(widget.locator(".next-caption")).to_have_text(
-        "After “the␣tide␣”, at temperature 0.7: "
-        "“s” has 0.029; at 1 it has 0.042."
+        "“s” after “the␣tide␣”: probability 0.042. Temperature 0.7 makes it 0.029."
     )
     chosen = widget.locator(".next-chosen .next-temperature")
     expect(chosen).to_have_text("0.7 yours")
     expect(widget.locator(".next-came")).to_have_text("s")
     widget.locator(".next-written").nth(3).locator(".next-letter").nth(1).click()
-    expect(widget.locator(".next-caption")).to_contain_text("After “the␣tide␣u”, at temperature 1.5: “s” has ")
-    expect(chosen).to_have_text("1.5 daring")
+    expect(widget.locator(".next-caption")).to_contain_text("“s” after “the␣tide␣u”: probability ")
+    expect(chosen).to_have_text("1.5 bold")
     column = widget.get_by_role("slider", name="Written at temperature 1.5")
     expect(column).to_have_value("2")
     column.press("ArrowRight")
@@ -124,14 +123,13 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     expect(column).to_have_value("80")
     widget.get_by_role("slider", name="Written at temperature 0", exact=True).press("ArrowRight")
     expect(widget.locator(".next-caption")).to_have_text(
-        "After “the␣tide␣t”, at temperature 0: "
-        "“h” has 1; at 1 it has 0.40."
+        "“h” after “the␣tide␣t”: probability 0.40. Temperature 0 makes it 1."
     )
 
 
 def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     slider, value = cut(widget), widget.locator(".next-value")
-    expect(value).to_have_text("Drag the line: a letter to its right is never drawn.")
+    expect(value).to_have_text("Drag the line. Letters to its right may not come.")
     expect(slider).to_have_attribute("aria-valuetext", "top-p all keeps 27 of 27.")
     box = widget.locator(".next-cells").bounding_box()
     y = box["y"] + 40
@@ -175,9 +173,9 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     caption = widget.locator(".next-caption")
     widget.locator(".next-written").nth(2).locator(".next-letter").first.click()
     widget.locator(".next-cell").first.hover()
-    expect(caption).to_contain_text("“t” has 0.26")
+    expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
     widget.locator(".d2lrnn-now").hover()
-    expect(caption).to_contain_text("“w” has 0.091")
+    expect(caption).to_have_text("“w” after “the␣tide␣”: probability 0.091.")
     expect(widget.locator(".next-level")).to_have_text(["0.5"])
 
 
@@ -186,14 +184,13 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     expect(slider).to_have_value("0.7")
     others = written(widget)
     slider.press("End")
-    expect(widget.locator(".next-caption")).to_contain_text("at temperature 2")
+    expect(widget.locator(".next-caption")).to_contain_text("Temperature 2 makes it")
     texts = written(widget)
     assert texts[1] == NextCharacter(temperature=2).writings[2]
     assert texts[0] == others[0] and texts[2:] == others[2:]
     widget.locator(".next-own .d2lrnn-range").press("Home")
     assert written(widget)[1] == others[0]
     expect(widget.locator(".next-legend")).to_contain_text("at 0")
-    expect(widget.get_by_text("Earlier runs")).to_be_hidden()
     widget.get_by_role("button", name="Reset").click()
     assert written(widget) == others
 
@@ -205,27 +202,9 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget.get_by_role("button", name="hardly any").click()
         told = re.search(r"(\d+) of 80; without the cut", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of 80 characters")
-        expect(widget.locator(".next-count").last).to_have_text(f"{told} improbable")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of 80 are unlikely")
+        expect(widget.locator(".next-count").last).to_have_text(f"{told} unlikely")
         assert record.errors == []
-
-
-def test_runs_are_kept_and_a_reset_forgets_them(widget: Locator) -> None:
-    expect(widget.get_by_text("Earlier runs")).to_be_hidden()
-    first = written(widget)
-    for _ in range(2):
-        widget.get_by_role("button", name="Write again").click()
-    widget.get_by_text("Earlier runs").click()
-    runs = widget.locator(".next-runs section")
-    expect(runs).to_have_count(2)
-    expect(runs.last.locator("dd")).to_have_text(first)
-    expect(runs.last.locator(".next-run")).to_have_text("“the tide ”, uncut, seed 2")
-    for _ in range(8):
-        widget.get_by_role("button", name="Write again").click()
-    expect(runs).to_have_count(6)
-    widget.get_by_role("button", name="Reset").click()
-    expect(runs).to_have_count(0)
-    assert written(widget) == first
 
 
 def test_the_guided_steps(widget: Locator) -> None:
@@ -233,7 +212,7 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only three letters").click()
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Right\. \d of 80; without the cut 31"))
+    expect(told).to_contain_text(re.compile(r"^Right\. Only \d of 80; without the cut 31"))
     widget.get_by_role("button", name="Only one letter").click()
     assert len(set(written(widget))) == 4, "the question finds them uncut"
     widget.get_by_role("button", name="4", exact=True).click()
@@ -252,14 +231,14 @@ def test_the_guided_steps(widget: Locator) -> None:
 
 def test_a_link_brings_back_text_and_cut(widget: Locator, opened: tuple[Page, Record]) -> None:
     page, _ = opened
-    widget.get_by_label("Go on from").fill("phoebe ")
+    widget.get_by_label("Your text").fill("phoebe ")
     cut(widget).press("Home")
     expected = written(widget)
     widget.get_by_role("button", name="Link to this").click()
     address = page.url
     page.goto("about:blank")
     page.goto(address)
-    expect(widget.get_by_label("Go on from")).to_have_value("phoebe ")
+    expect(widget.get_by_label("Your text")).to_have_value("phoebe ")
     assert written(widget) == expected
     page.evaluate("() => { location.hash = '#explore=NextCharacter&kind=top-k&top_k=3' }")
     expect(widget.locator(".next-value")).to_contain_text("top-k 3 keeps 3 of 27: the likeliest.")
@@ -288,7 +267,6 @@ def test_contrast_in_every_state(opened: tuple[Page, Record], tmp_path: Path, th
         widget = show(page, tmp_path, NextCharacter(compact=compact, kind="top-k", top_k=9, column=3), theme=theme)
         if not compact:
             widget.get_by_role("button", name="Write again").click()
-            widget.get_by_text("Earlier runs").click()
         result = page.evaluate(LOW_CONTRAST, 4.5)
         assert result["checked"] > 60 and result["found"] == []
 

@@ -2,7 +2,7 @@
 import { emphasised, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
 import { NUM_WRITTEN, ranking, readable, write } from "./maths.mjs";
-import { letterSpan, shadedKey } from "./panels.mjs";
+import { letterSpan, markedKey } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const LETTERS_A_SECOND = 9;
@@ -53,7 +53,7 @@ export function buildCompact({ el, t, signal, commit, network }) {
     element("div", { class: "next-options", role: "group", "aria-label": t("compact_next") },
       element("p", { class: "next-key", "aria-hidden": "true" }, t("compact_next")), ...bars.map(({ button }) => button)),
     element("div", { class: "d2lrnn-row", role: "group", "aria-label": t("compact_beginnings") }, onButton, ...choices),
-    shadedKey(t.raw("compact_key"), t("shaded")),
+    markedKey(t.raw("compact_key"), t("marked")),
   ));
 
   const show = (wanted) => {

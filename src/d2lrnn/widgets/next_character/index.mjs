@@ -6,7 +6,7 @@ import { buildCompact } from "./compact.mjs";
 import {
   FREE_COLUMN, NUM_WRITTEN, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, writings,
 } from "./maths.mjs";
-import { columnsPanel, cutPanel, shadedKey } from "./panels.mjs";
+import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -31,15 +31,15 @@ const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || to
 const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) => character).join(""));
 
 /** The words for what is the case after `length` letters. */
-const nowWords = ({ count }) => (count === 1 ? "now_one" : "now");
+const nowWords = ({ length, count }) => `now${length ? "_circle" : ""}${count === 1 ? "_one" : ""}`;
 
 /** What is the case after `length` letters, as values for these words. */
-export function nowValues(all, length, t) {
+export function nowValues(all, length) {
   const [first, last] = [all[0], all.at(-1)];
   const circle = findCircle(first.letters.slice(0, length).map(({ character }) => character).join(""));
   return {
     first: first.temperature, last: last.temperature, all: length, count: countImprobable(last.letters, length),
-    does: circle ? t("circle", { length: circle.length }) : t("no_circle"),
+    length: circle?.length,
   };
 }
 
@@ -69,8 +69,6 @@ function build(context) {
   const size = network.vocab.length;
   let shown = null; // the state on the screen
   let run = { key: null, all: [] };
-  let runs = [];
-  let forget = false;
   let atOnce = false; // what a guided step sets is written at once: its outcome speaks of the finished texts
 
   const now = nowLine();
@@ -97,7 +95,7 @@ function build(context) {
   const columns = columnsPanel({
     t, signal, slider: element("span", { class: "next-own" }, slider.node), onLetter: (column, place) => commit({ column, place }),
     onProgress: (length) => {
-      const values = nowValues(run.all, length, t);
+      const values = nowValues(run.all, length);
       now.set(...emphasised(t.raw(nowWords(values)), values));
     },
   });
@@ -121,8 +119,6 @@ function build(context) {
     chart.setCutting(open);
   };
   cuts.addEventListener("toggle", () => chart.setCutting(cuts.open), { signal });
-  const kept = element("div", { class: "next-runs" });
-  const earlier = fold(t("runs"), kept);
   const setAtOnce = (values) => {
     atOnce = true;
     openCuts(isCutting({ ...shown, ...values }));
@@ -134,35 +130,26 @@ function build(context) {
     t, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, outcome: (i) => outcomes(network, context.state())[i](),
   });
   onReset(() => {
-    forget = true;
-    runs = [];
-    drawRuns();
     openCuts(false);
     chart.lookAway();
   });
   el.append(element(
     "div", { class: "d2lrnn-shape next" },
-    now.node, element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
     lost,
     element("div", { class: "next-keys-row" },
-      element("span", { class: "next-key next-down", "aria-hidden": "true" }, t("temperature_down")), element("span", { class: "next-key" }, t("press")),
-      shadedKey(t.raw("key"), t("underlined"))),
-    element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" }, caption, chart.node, cuts)),
-    guided, earlier,
+      element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
+    element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
+      caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend), chart.node)),
+    cuts, guided,
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
 
-  const cutName = (state) => (cutValue(state, t) === t("all") ? t("run_uncut") : `${t(state.kind)} ${cutValue(state, t)}`);
-  function drawRuns() {
-    earlier.hidden = runs.length === 0;
-    kept.replaceChildren(...runs.map(({ state, all }) => element("section", {},
-      element("p", { class: "next-run" }, t("run", { text: state.text, cut: cutName(state), seed: state.seed })),
-      element("dl", {}, ...textsOf(all).flatMap((text, i) => [element("dt", {}, String(all[i].temperature)), element("dd", {}, text)])))));
-  }
   // What stands over the bars: where we are, and the probability of one letter.
   let place = null;
   const words = ({ character, before, after }) => [
-    before === after ? "chart_own" : "chart", { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) },
+    `chart${place.temperature === 1 || before === after ? "_own" : ""}${place.isCut && before !== after ? "_cut" : ""}`,
+    { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) },
   ];
   const tell = (row) => {
     const [key, values] = words(row);
@@ -180,24 +167,14 @@ function build(context) {
     const key = JSON.stringify([state.text, state.seed, cut]);
     const isNew = key !== run.key;
     const isWarmer = before !== null && before.temperature !== state.temperature; // its column is written at once
-    if (isNew || isWarmer) {
-      const all = writings(network, state, run.all);
-      // A run that has been written to its end is kept, once.
-      const same = (other) => textsOf(other).join() === textsOf(run.all).join();
-      if (before !== null && !isWarmer && columns.written() && !forget && !same(all)) {
-        runs = [{ state: before, all: run.all }, ...runs.filter((each) => !same(each.all))].slice(0, SPEC.presets.sizes.runs_kept);
-        drawRuns();
-      }
-      run = { key, all };
-    }
-    forget = false;
+    if (isNew || isWarmer) run = { key, all: writings(network, state, run.all) };
     columns.draw(run.all, state, { animate: before !== null && isNew && !isWarmer && !atOnce });
     const writing = run.all[state.column];
     const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
-    place = { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: writing.temperature };
-    const isCut = distribution.kept < size;
+    const isCut = distribution.kept < size && writing.temperature > 0;
+    place = { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut };
     const why = () => t(`cut_why_${state.kind}`, { value: cutValue(state, t), count: distribution.kept, all: size });
     if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
@@ -206,10 +183,9 @@ function build(context) {
     chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told });
     if (isCutting(state) && (before === null || !isCutting(before))) openCuts(true);
     if (before === null) return;
-    const values = nowValues(run.all, NUM_WRITTEN, t);
+    const values = nowValues(run.all, NUM_WRITTEN);
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
   };
-  drawRuns();
   input.value = model.get("text");
   whenSeen(columns.node, { act: columns.play, signal });
   return { draw };

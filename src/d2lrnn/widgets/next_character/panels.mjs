@@ -6,24 +6,16 @@ import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobabl
 
 const LETTERS_A_SECOND = 18;
 const SCALE = 0.6; // the probability at the top of the chart, unless one is higher
-const MOST_BITS = 8; // a letter of so many bits is as dark as any
 
-/** How dark a letter stands, 0 to 1. */
-export const shade = (bits) => Math.min(1, bits / MOST_BITS);
-
-/** A letter of a writing, shaded by its surprisal and underlined where it is improbable. */
+/** A letter of a writing, marked where it is improbable. */
 export function letterSpan({ character, bits }) {
-  const node = element("span", { class: bits > IMPROBABLE_BITS ? "next-letter next-improbable" : "next-letter" }, character);
-  node.style.setProperty("--shade", shade(bits).toFixed(2));
-  return node;
+  return element("span", { class: bits > IMPROBABLE_BITS ? "next-letter next-improbable" : "next-letter" }, character);
 }
 
-/** "improbable: ..." with its mark shown on the word itself. */
-export function shadedKey(template, word) {
-  const mark = element("span", { class: "next-letter next-improbable" }, word);
-  mark.style.setProperty("--shade", "0.7");
-  const [before, after] = template.split("{shaded}");
-  return element("p", { class: "next-key" }, before, mark, after);
+/** "unlikely: ..." with its mark shown on the word itself. */
+export function markedKey(template, word) {
+  const [before, after] = template.split("{marked}");
+  return element("p", { class: "next-key" }, before, element("span", { class: "next-letter next-improbable" }, word), after);
 }
 
 /**
@@ -92,7 +84,6 @@ export function columnsPanel({ t, slider, onLetter, onProgress, signal }) {
       pen.stop();
       if (all !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
     },
-    written: () => all !== null && length === NUM_WRITTEN,
     draw(writings, { column, place }, { animate }) {
       here = { column, place };
       if (writings !== all) {
@@ -132,10 +123,10 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const line = element("span", { class: "next-line" });
   const grid = element("span", { class: "next-grid", "aria-hidden": "true" });
   const bars = element("span");
-  const legend = element("span", { class: "next-legend" },
+  const legend = element("div", { class: "next-legend", "aria-hidden": "true" },
     element("span", { class: "next-swatch" }), bars, element("span", { class: "next-swatch next-swatch-own" }), element("span", {}, t("outline")));
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), line);
-  const chart = element("div", { class: "next-chart" }, box, legend);
+  const chart = element("div", { class: "next-chart" }, box);
   let cutting = false;
   let kept = size;
   let shown = null; // rows, and the one whose probability is told while the pointer is elsewhere
@@ -200,5 +191,5 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     describe();
   };
   setCutting(false);
-  return { node: chart, draw, setCutting, lookAway: () => look(shown.row) };
+  return { node: chart, legend, draw, setCutting, lookAway: () => look(shown.row) };
 }
