@@ -78,17 +78,17 @@ def test_keys_move_the_arrow_and_the_threshold(opened: tuple[Page, Record], tmp_
     edge.press("End")
     expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=5.0).static_sentence())
     assert edge.get_attribute("aria-valuetext") == "5.0"
-    expect(widget.get_by_role("status")).to_contain_text("Clipping leaves it as it is")
+    expect(widget.get_by_role("status")).to_contain_text("clipping leaves it as it is")
 
 
 def test_the_example_shows_what_the_step_does(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
     rows = widget.locator(".clip-row")
-    expect(rows).to_have_text(["not clipped: the loss rises, 1.73 → 2.50", "clipped: the loss falls, 1.73 → 0.40"])
-    assert "the loss rises, 1.73" in widget.locator(".clip-loss").get_attribute("aria-label")
+    expect(rows).to_have_text(["not clipped: loss rises, 1.73 → 2.50", "clipped: loss falls, 1.73 → 0.40"])
+    assert "loss rises, 1.73" in widget.locator(".clip-loss").get_attribute("aria-label")
     drag(page, widget, (4, 3), (0.4, 0.3))
-    expect(rows).to_have_text(["one step: the loss falls, 0.21 → 0.16"])
+    expect(rows).to_have_text(["one step: loss falls, 0.21 → 0.16"])
     drag(page, widget, (0.4, 0.3), (0, 0))
     expect(widget.locator(".clip-told")).to_have_text("No gradient, no step.")
 
@@ -98,7 +98,7 @@ def test_by_value_the_arrow_turns(opened: tuple[Page, Record], tmp_path: Path) -
     widget = show(page, tmp_path, Clipping(g_1=4.8, g_2=1.0, clip=1.0))
     expect(widget.locator(".clip-angle")).to_have_count(0)
     widget.get_by_role("button", name="values").click()
-    expect(now(widget)).to_contain_text("The direction turns by 33°.")
+    expect(now(widget)).to_contain_text("(1.0, 1.0) and turns by 33°.")
     expect(widget.locator(".clip-angle")).to_have_text("33°")
     assert "33 degrees" in widget.locator(".clip-plane").get_attribute("aria-label")
 

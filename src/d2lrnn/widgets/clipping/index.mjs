@@ -42,7 +42,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape clip" },
-    now.node,
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
     element(
       "div", { class: "clip-main" },
       plane.node, step.node,

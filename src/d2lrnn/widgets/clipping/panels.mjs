@@ -27,7 +27,8 @@ export function planePanel({ t, range, onChange, signal }) {
   const allowed = svg("g");
   const arrows = svg("g", { "pointer-events": "none" });
   const labels = svg("g");
-  const axes = ["axis_1", "axis_2"].map((name) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t(name)));
+  const axes = [["axis_1", HALF - 6, 17], ["axis_2", -7, 17 - HALF]].map(([name, x, y]) => svg(
+    "text", { class: "clip-text clip-axis-text", "text-anchor": "end", x, y }, t(name)));
   const edgeText = [t("limit"), ""].map((words) => svg("text", { class: "clip-text clip-edge-text", "text-anchor": "end" }, words));
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "middle" }, t("drag"));
   const handle = (kind, name, [min, max], sign) => svg(
@@ -82,6 +83,15 @@ export function planePanel({ t, range, onChange, signal }) {
     label.setAttribute("x", Number(label.getAttribute("x")) + move(box.x, box.width));
     label.setAttribute("y", Number(label.getAttribute("y")) + move(box.y, box.height));
   };
+  /** Of labels that would lie on each other, or on what is `taken`, the earlier ones are shown. */
+  const hideCovered = (all, taken) => all.forEach((label) => {
+    label.style.display = "";
+    const box = label.getBBox();
+    const meets = (other) => box.x < other.x + other.width + 2 && other.x < box.x + box.width + 2
+      && box.y < other.y + other.height && other.y < box.y + box.height;
+    if (taken.some(meets)) label.style.display = "none";
+    else taken.push(box);
+  });
   const text = (kind, x, y, anchor, words) => svg("text", { class: `clip-text clip-${kind}`, x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, words);
   /** Beyond the tip, beside it where there is no room beyond, and never across the limit: [x, y, anchor]. */
   const placeAtTip = ({ g_1: x, g_2: y, clip }) => {
@@ -124,14 +134,6 @@ export function planePanel({ t, range, onChange, signal }) {
       node.setAttribute("text-anchor", inside ? "start" : "end");
     });
     edgeText[1].textContent = t("theta", { clip: clip.toFixed(1) });
-    const corners = [[HALF - 6, 17], [-7, 17 - HALF]];
-    axes.forEach((node, i) => {
-      const [x, y] = corners[i];
-      node.setAttribute("x", x);
-      node.setAttribute("y", y);
-      node.style.display = Math.hypot(x - 25 - g_1 * UNIT, y + g_2 * UNIT) < 60 ? "none" : ""; // under the handle
-    });
-
     const parts = [arrow("full", [g_1, g_2], 4)];
     if (acts) parts.push(arrow("clipped", clipped, 6));
     const atTip = placeAtTip(model);
@@ -154,7 +156,10 @@ export function planePanel({ t, range, onChange, signal }) {
     hint.setAttribute("x", within(atTip[0], HALF - 32));
     const beyond = atTip[1] + (g_2 >= 0 ? -17 : 17); // the length
     hint.setAttribute("y", beyond);
-    hint.style.display = beyond > 20 - HALF && beyond < HALF - 10 ? "" : "none"; // where there is room
+    const grip = { x: g_1 * UNIT - 13, y: -g_2 * UNIT - 13, width: 26, height: 26 };
+    const fits = beyond > 20 - HALF && beyond < HALF - 10;
+    hideCovered([...notes, ...edgeText, ...axes, ...(hint.isConnected && fits ? [hint] : [])], [grip]);
+    if (!fits) hint.style.display = "none";
     tip.setAttribute("aria-valuenow", length.toFixed(2));
     tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
     picture.setAttribute("aria-label", t("picture", {
@@ -166,15 +171,17 @@ export function planePanel({ t, range, onChange, signal }) {
 }
 
 const WIDE = 330;
-const HIGH = 156;
-const x = (u) => WIDE - 12 - (1 - u) * 42;
-const y = (loss) => HIGH - 12 - (loss * (HIGH - 20)) / 5.2;
+const HIGH = 168;
+const TOP = 10; // no flight goes higher
+const x = (u) => WIDE - 12 - (1 - u) * 33; // the longest step stays inside
+const y = (loss) => HIGH - 12 - (loss * (HIGH - 20)) / 6.9;
 const PLACES = Array.from({ length: 160 }, (_, i) => 1 - i * 0.06);
 
 /** A step as an arc from one place of the curve to another. */
 function flight(kind, from, to, lift) {
   const [start, end] = [from, to].map((u) => [x(u), y(lossAt(u))]);
-  const top = [(start[0] + end[0]) / 2, Math.min(start[1], end[1]) - lift];
+  const highest = 2 * TOP - (start[1] + end[1]) / 2; // of the control point, so that the arc stays under TOP
+  const top = [(start[0] + end[0]) / 2, Math.max(highest, Math.min(start[1], end[1]) - lift)];
   const round = (values) => values.map((value) => value.toFixed(1)).join(" ");
   const turn = (Math.atan2(end[1] - top[1], end[0] - top[0]) * 180) / Math.PI;
   const size = Math.min(9, Math.hypot(end[0] - start[0], end[1] - start[1]));
@@ -191,7 +198,7 @@ export function stepPanel({ t }) {
   const picture = svg(
     "svg", { class: "clip-loss", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" },
     svg("path", { class: "clip-axis", d: `M8 ${HIGH - 8}H${WIDE - 4}M8 8V${HIGH - 8}` }),
-    note("why_loss", 14, 16, "start"), note("why_rate", 14, HIGH - 31, "start"), note("why_along", 14, HIGH - 15, "start"),
+    note("why_loss", 14, 62, "start"), note("why_rate", 14, HIGH - 31, "start"), note("why_along", 14, HIGH - 15, "start"),
     svg("path", { class: "clip-curve", d: linePath(PLACES, PLACES.map(lossAt), x, y) }),
     steps, dot,
   );

@@ -31,7 +31,10 @@ const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || to
 const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) => character).join(""));
 
 /** The words for what is the case after `length` letters. */
-const nowWords = ({ length, count }) => `now${length ? "_circle" : ""}${count === 1 ? "_one" : ""}`;
+function nowWords({ length, count }) {
+  if (length === undefined) return count === 1 ? "now_one" : "now";
+  return count === 1 ? "now_circle_one" : "now_circle";
+}
 
 /** What is the case after `length` letters, as values for these words. */
 export function nowValues(all, length) {
@@ -147,10 +150,13 @@ function build(context) {
 
   // What stands over the bars: where we are, and the probability of one letter.
   let place = null;
-  const words = ({ character, before, after }) => [
-    `chart${place.temperature === 1 || before === after ? "_own" : ""}${place.isCut && before !== after ? "_cut" : ""}`,
-    { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) },
-  ];
+  const words = ({ character, before, after }) => {
+    const isOwn = place.temperature === 1 || before === after;
+    const isCut = place.isCut && before !== after;
+    const values = { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) };
+    if (isOwn) return [isCut ? "chart_own_cut" : "chart_own", values];
+    return [isCut ? "chart_cut" : "chart", values];
+  };
   const tell = (row) => {
     const [key, values] = words(row);
     caption.replaceChildren(...emphasised(t.raw(key), values));
