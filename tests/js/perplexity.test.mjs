@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, derive, formatChoices, meanBits, meanChoices, nearestStop, perplexity,
+  AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, derive, exceedsAlphabet, formatChoices, meanBits, meanChoices, nearestStop, perplexity,
   predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, wordProblem,
 } from "../../src/d2lrnn/widgets/perplexity/maths.mjs";
 import { RULES, repair } from "../../src/d2lrnn/widgets/perplexity/index.mjs";
@@ -69,6 +69,11 @@ test("branches grow without a jump and their weights add up to the choices", () 
     if (before) before.forEach(({ y }, i) => assert.ok(Math.abs(y - branches[i].y) < 0.05, `branch ${i} jumps at ${choices}`));
     before = branches;
   }
+});
+
+test("27 is the size of one alphabet: a word beyond it is told so", () => {
+  assert.deepEqual(["the sea", "Zoe", "naïve", "a9", "привет"].map((word) => exceedsAlphabet(word, 27)), [false, true, true, true, true]);
+  assert.equal(exceedsAlphabet("naïve", 100), false);
 });
 
 test("a slider has 0, 1, hundredths and the uniform probability, in order and once", () => {

@@ -47,6 +47,11 @@ export function wordProblem(text) {
   return control === undefined ? null : { key: "word_control", values: { code: visibleCharacter(control) } };
 }
 
+/** Whether a word has characters beyond the default alphabet, a to z and the space, of which `vocabSize` is the size. */
+export function exceedsAlphabet(word, vocabSize) {
+  return vocabSize === SPEC.controls.vocab_size.default && !/^[a-z ]*$/.test(word);
+}
+
 /** Probabilities for another word: they keep their places as far as there are any, the rest is uniform. */
 export function carryProbs(probs, count, vocabSize) {
   return Array.from({ length: count }, (_, i) => probs[i] ?? 1 / vocabSize);

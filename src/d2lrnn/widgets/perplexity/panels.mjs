@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
-  AXIS_BITS, axisPosition, branchLayout, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, wordProblem,
+  AXIS_BITS, axisPosition, branchLayout, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, wordProblem,
 } from "./maths.mjs";
 
 const percent = (share) => `${(100 * share).toFixed(2)}%`;
@@ -69,6 +69,7 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
     type: "text", class: "d2lrnn-text ppl-word", autocomplete: "off", autocapitalize: "off", spellcheck: "false", dir: "auto",
   });
   const message = element("p", { class: "ppl-message", hidden: true });
+  const note = element("p", { class: "ppl-note", hidden: true });
   let shownWord = null;
 
   const clear = () => {
@@ -105,7 +106,7 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
     element("label", { class: "ppl-word-label" }, element("span", {}, t("word")), input),
     element("span", { class: "ppl-presets-label", "aria-hidden": "true" }, t("presets")),
     element("div", { class: "ppl-presets", role: "group", "aria-label": t("presets") }, ...presets.map(({ button }) => button)),
-    message,
+    message, note,
   );
 
   const draw = ({ word, probs, vocabSize }) => {
@@ -113,6 +114,8 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
       shownWord = word;
       clear();
     }
+    note.textContent = t("word_alphabet", { count: vocabSize });
+    note.hidden = !exceedsAlphabet(word, vocabSize);
     for (const { name, value, button } of presets) {
       value.textContent = name === "uniform" ? `1/${vocabSize}` : String(presetProb(name, vocabSize));
       button.setAttribute("aria-pressed", String(probs.every((p) => p === presetProb(name, vocabSize))));
@@ -191,9 +194,8 @@ export function chart({ t, signal }) {
   const flag = element("div", { class: "ppl-flag" }, flagBits, flagPower, " = ", flagResult);
   const wrong = element("div", { class: "ppl-wrong-flag" });
   const detail = element("p", { class: "ppl-detail" });
-  const key = element("p", { class: "ppl-key", "aria-hidden": "true" },
-    t("key_above"), element("span", { class: "ppl-swatch ppl-swatch-above" }),
-    t("key_below"), element("span", { class: "ppl-swatch ppl-swatch-below" }));
+  const key = element("p", { class: "ppl-key", "aria-hidden": "true" }, ...t.raw("key").split(/\{(\w+)\}/).map(
+    (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part)));
   const node = element(
     "div", { class: "ppl-chart" },
     head, topAxis, rows,
