@@ -78,8 +78,8 @@ def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page
     expect(page.locator(".lab-beaten")).to_have_count(0)
     press(page, "normal")
     press(page, "Start")
-    expect(now(page)).to_contain_text("better than the 2-gram. Next: the 3-gram (5.41).", timeout=LONG_MS)
-    expect(now(page)).to_contain_text("better than the 3-gram", timeout=LONG_MS)
+    expect(now(page)).to_contain_text("beats the 2-gram. Next rival: the 3-gram (5.41).", timeout=LONG_MS)
+    expect(now(page)).to_contain_text("beats the 3-gram", timeout=LONG_MS)
     press(page, "Pause")
     has_status(page, "paused")
     assert surprisal(page) < 0.6 * fresh and perplexity(page) < 5.41
@@ -112,15 +112,17 @@ def test_a_tapped_letter_says_what_was_expected_there_by_finger_and_by_key(page:
         assert page.locator(".lab-line").count() == 2 and 44 < count < 96, "two lines of it on a phone"
     else:
         assert count == 96
+    expect(page.locator(".lab-detail")).to_have_text("Touch a letter: what did the network expect there?")
     letters.nth(30).click()
     slider = page.get_by_role("slider", name="Letter of the sentence")
     expect(slider).to_have_attribute("aria-valuenow", "31")
     expect(page.locator(".lab-guess")).to_have_count(5)
     slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "32")
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("bits; it expected"))
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("came; it expected"))
     letters.nth(15).click()  # "for the red since the last boat"
-    expect(page.locator(".lab-detail p")).to_have_text(re.compile("^After “… red sin” came c: "))
+    expect(page.locator(".lab-detail p")).to_have_text(re.compile(r"^After “… red sin” came c\. It expected:"))
+    expect(page.locator(".lab-guess.lab-right b")).to_have_text("c")  # also where it is not among the likeliest
     slider.press("Home")
     expect(page.locator(".lab-detail")).to_contain_text("is the first letter")
     slider.press("End")
@@ -221,7 +223,7 @@ def test_a_link_reproduces_the_settings(browser: Browser, tmp_path: Path) -> Non
         expect(page.locator(".d2lrnn-question")).to_contain_text("a cat lies on the keyboard")
         expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
         expect(page.get_by_role("button", name="GRU", exact=True)).to_have_attribute("aria-pressed", "true")
-        expect(page.locator(".lab-reading")).to_contain_text("16 units")
+        expect(page.locator(".lab-reading")).to_contain_text("16 numbers")
         assert_clean(record)
 
 
@@ -239,7 +241,7 @@ def test_a_change_of_size_starts_again_and_one_of_the_learning_rate_does_not(nar
     assert page.locator(".lab-count").inner_text() == before
     page.get_by_label("hidden units").press("Home")
     expect(page.locator(".lab-count")).to_contain_text("0 updates")
-    expect(page.locator(".lab-reading")).to_contain_text("2 units")
+    expect(page.locator(".lab-reading")).to_contain_text("2 numbers")
     expect(page.locator(".lab-ghost-button")).to_have_count(1)
 
 
@@ -268,7 +270,7 @@ def test_where_the_first_run_ends_a_gru_is_one_press_away_and_the_old_curve_stay
     press(page, "Start")
     has_status(page, "ended")
     assert page.locator(".lab-curves").bounding_box()["y"] == top, "what runs does not move the page"
-    ended = re.compile(r"ends at 4\.\d+: better than the 3-gram, but not than the 4-gram")
+    ended = re.compile(r"ends at 4\.\d+: it beats the 3-gram, but not the 4-gram")
     expect(now(page)).to_contain_text(ended)
     better.click()
     has_status(page, "running")
@@ -278,29 +280,41 @@ def test_where_the_first_run_ends_a_gru_is_one_press_away_and_the_old_curve_stay
 
 
 def test_it_is_seen_at_one_look(page: Page) -> None:
-    room = {1280: (".lab-knobs", 800), 390: (".lab-chart", 700)}
-    last, most = room[page.viewport_size["width"]]
+    wide = page.viewport_size["width"] > 500
+    last, most = (".lab-stage", 800) if wide else (".lab-chart", 700)
     boxes = [page.locator(part).bounding_box() for part in (".d2lrnn-now", ".lab-page", ".lab-writes", last)]
     assert all(above["y"] + above["height"] <= below["y"] for above, below in pairwise(boxes))
     assert boxes[-1]["y"] + boxes[-1]["height"] <= most
+    if wide:  # the width that a lesson gives it
+        page.set_viewport_size({"width": 720, "height": 800})
+        page.wait_for_timeout(300)
+        stage, curves = (page.locator(part).bounding_box() for part in (".lab-stage", ".lab-curves"))
+        assert stage["y"] + stage["height"] <= most
+        press(page, "No memory")
+        panel = page.locator(".d2lrnn-step").bounding_box()
+        assert panel["x"] >= curves["x"] + curves["width"] and panel["y"] + panel["height"] <= most, "beside the curve"
 
 
 def test_a_touched_unit_shows_its_values_and_a_second_touch_all_of_them(page: Page) -> None:
     note, strip = page.locator(".lab-strip-note"), page.locator(".lab-strip").first
-    expect(note).to_contain_text("64 units: \u22121 blue, +1 orange")
+    expect(note).to_be_hidden()
+    press(page, "Hidden state")
+    expect(note).to_contain_text("64 numbers a letter: \u22121 blue, +1 orange")
+    assert strip.bounding_box()["height"] >= 64, "a pixel a unit"
     height = page.locator(".lab-reading").bounding_box()["height"]
     box = strip.bounding_box()
     strip.click(position={"x": 30, "y": box["height"] * 16.5 / 64})
     expect(note).to_contain_text(re.compile(r"^Unit 1\d: high after . ., low after . ."))
     assert page.locator(".lab-reading").bounding_box()["height"] == height
     strip.click()
-    expect(note).to_contain_text("64 units")
+    expect(note).to_contain_text("64 numbers")
     unit = page.get_by_role("slider", name="Unit of the hidden state")
     unit.press("ArrowRight")
     expect(unit).to_have_attribute("aria-valuenow", "1")
     expect(note).to_contain_text("Unit 1:")
     press(page, "Reset")
-    expect(note).to_contain_text("64 units")
+    expect(note).to_be_hidden()
+    expect(note).to_contain_text("64 numbers")
 
 
 def test_start_learns_the_text_that_a_reader_has_just_brought(narrow: Page) -> None:
@@ -322,21 +336,23 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "fast")
     press(page, "Start")
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 10")
-    top = page.locator(".lab-chart").bounding_box()["y"]
+    at = "() => document.querySelector('.lab-chart').getBoundingClientRect().y + scrollY"
+    top = page.evaluate(at)
     press(page, "No memory")
     expect(now(page)).to_contain_text("read nothing yet")
     expect(page.locator(".lab-strip-note")).to_contain_text("from this letter alone")
-    assert page.locator(".lab-chart").bounding_box()["y"] == top
+    assert page.evaluate(at) == top
     press(page, "the 2-gram")
     press(page, "fast")
     has_status(page, "ended")
-    expect(now(page)).to_contain_text(re.compile("ends at .*: better than the 1-gram, but not than the 2-gram"))
+    stopped = r"^Stopped after 2\u202f000 updates: .* beats the 1-gram, but not the 2-gram"
+    expect(now(page)).to_contain_text(re.compile(stopped))
     expect(page.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(page.get_by_role("button", name="Undo: steps back in time 1")).to_be_visible()
     press(page, "GRU")
     expect(page.locator(".lab-undo")).to_be_hidden()
     expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(page.locator(".lab-strip-note")).to_contain_text("Hidden state")
+    expect(page.locator(".lab-strip-note")).to_contain_text("Its memory")
 
 
 def test_a_network_that_knows_its_text_by_rote_is_said_to_memorise(narrow: Page) -> None:
@@ -347,3 +363,28 @@ def test_a_network_that_knows_its_text_by_rote_is_said_to_memorise(narrow: Page)
     press(page, "fast")
     press(page, "Start")
     expect(now(page)).to_contain_text("It memorises its text", timeout=LONG_MS)
+
+
+def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:
+    page = narrow
+    press(page, "Your own text")
+    page.get_by_label("Paste a text").fill(OWN * 40)
+    press(page, "Start")
+    remark = page.locator(".lab-remark")
+    expect(remark).to_have_text(re.compile(r"^100 % of the unseen pages is copied"))
+    press(page, "Pause")
+    press(page, "Reset")
+    expect(remark).to_be_hidden()
+
+
+def test_a_cat_has_nothing_to_lie_on_once_a_run_is_over(narrow: Page) -> None:
+    page = narrow
+    page.locator("summary").click()
+    expect(page.get_by_role("button", name="Let a cat lie on the keyboard")).to_be_enabled()
+    press(page, "No memory")
+    press(page, "the 2-gram")
+    press(page, "fast")
+    has_status(page, "ended")
+    expect(page.get_by_role("button", name="No cat: this run is over")).to_be_disabled()
+    press(page, "Start again")
+    expect(page.get_by_role("button", name="Let a cat lie on the keyboard")).to_be_enabled()

@@ -1,12 +1,16 @@
 // What the lab's page computes of a report: standings, axes, labels, a reader's own text, what a story came to.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  axes, bestOf, changed, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, priceOf, scales, standing, unitLetters,
+  axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  powerName, scales, standing, thinCurve, unitLetters,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
+import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
+import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
 
+const STORY = normalise(readFileSync(new URL("../../src/d2lrnn/data/the-tide-clock.txt", import.meta.url), "utf8"));
 const LEVELS = [27, 15.91, 8.85, 5.41, 3.98, 3.63].map((perplexity, order) => ({ order, perplexity }));
 
 test("a network stands between the rivals that it has beaten and the next one", () => {
@@ -103,9 +107,25 @@ test("letters of earlier runs stay in the box, apart, and clear of what is there
   assert.deepEqual(places.map(({ y }) => y), [100, 100, 8, 192], "on their curves, but for the edge");
 });
 
-test("the dearest price is told as such", () => {
-  assert.deepEqual(priceOf(Math.log(1e30)), { bits: "99.7", isMost: true });
-  assert.deepEqual(priceOf(2 * Math.LN2), { bits: "2.0", isMost: false });
+test("the thin curve lies above, near or below the bold one", () => {
+  const lies = (mine, perplexity) => thinCurve({ train: { xs: [1], ys: [mine] }, perplexity });
+  assert.deepEqual([lies(9, 8), lies(8, 8), lies(3, 4), lies(NaN, 27)], ["above", "near", "below", "near"]);
+});
+
+test("what unseen pages copy is measured in passages that stand word for word in the pages before", () => {
+  const dice = randomSource(3);
+  const noise = (length) => Array.from({ length }, () => "abcdefgh"[Math.floor(8 * dice())]).join("");
+  const text = noise(9000);
+  const page = noise(1000);
+  assert.equal(copiedShare(text + page), 0);
+  assert.equal(copiedShare(text + text.slice(500, 1500)), 1);
+  assert.equal(copiedShare(text + page.slice(0, 700) + text.slice(40, 340)), 0.3);
+  const every = (size) => Array.from({ length: 1000 / size }, (_, i) => `${text.slice(i * size, i * size + size - 1)}!`).join("");
+  assert.equal(copiedShare(text + every(20)), 0, "shorter passages recur in any text");
+  assert.ok(Math.abs(copiedShare(text + every(100)) - 0.99) < 0.005, "a letter in a hundred is new");
+  assert.equal(copiedShare("the tide goes out and comes in ".repeat(5000)), 1);
+  assert.ok(copiedShare(STORY) < 0.05, `the book's own story: ${copiedShare(STORY)}`);
+  assert.equal(copiedShare("ab"), 0);
 });
 
 test("names of rivals keep their distance", () => {

@@ -27,7 +27,7 @@ export function bringBack(node) {
 }
 
 /** On a phone the open step lies at the foot of the screen (base.css): bring what it asks about above it, as far as it fits. */
-function bringAbove(sheet, part) {
+export function bringAbove(sheet, part) {
   const room = innerHeight - sheet.offsetHeight;
   const box = part.getBoundingClientRect();
   if (box.top >= 0 && box.bottom <= room) return;

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { bestOf, changed, isLost, isMemorising, OUTCOMES, standing } from "./maths.mjs";
+import { bestOf, changed, copiedShare, isLost, isMemorising, OUTCOMES, standing } from "./maths.mjs";
 import { characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
@@ -18,7 +18,7 @@ const LIGHT = ["learning_rate", "clip", "optimizer"];
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
-const ONE_COLUMN = 608; // pixels; below, the stage has one column (style.css)
+const COPIED = 0.1; // of the unseen pages: from here on a reader is told
 
 const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
@@ -28,6 +28,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let report = null;
   let wish = false; // whether it should be training
   let own = null; // the reader's own text
+  let copied = 0; // the share of its unseen pages that stands in the rest
   let ghosts = [];
   let flash = null;
   let beatenOrder = -1;
@@ -58,15 +59,16 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     text.node.hidden = !isShown;
     ownButton.setAttribute("aria-expanded", String(isShown));
   }
-  const better = buttonControl({ label: t("try_gru"), class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => change({ cell: "gru" }) });
+  const better = buttonControl({ label: "", class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => change({ cell: nextCell() }) });
   const undo = buttonControl({ label: "", class: "d2lrnn-button lab-undo", hidden: true, signal, onPress: () => change(pick(model.get("author_state"), FOLDED)) });
   const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
   const text = textPanel({ t, signal, onReset, say, onText: learn });
   const reading = readingPanel({ t, signal, onReset });
-  const writing = writingPanel({ t, count: counter });
+  const writing = writingPanel({ t, count: counter, signal });
   const curve = curvePanel({ t, signal });
   const norms = normPanel({ t, signal });
+  const remark = element("p", { class: "lab-remark", hidden: true });
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
@@ -85,10 +87,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
     trouble, reading.node, writing.node,
     element("div", { class: "lab-stage" },
-      element("div", { class: "lab-curves" },
-        element("p", { class: "lab-head" }, t("curve"), " ", element("span", { class: "lab-note" }, t("curve_thin"))), curve.node, element("p", { class: "lab-note" }, t("ngram")), ghostList),
-      norms.node, diary.node),
-    stories.node, network.knobs, text.node, element("div", { class: "lab-end" }, more, foot),
+      element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
+      stories.node, network.knobs),
+    text.node, diary.node, element("div", { class: "lab-end" }, more, foot),
   );
   el.append(body);
 
@@ -165,6 +166,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     ghosts = [];
     if (report) report.steps = 0; // a run on another text is no rival of this one
     own = chosen;
+    copied = chosen === null ? 0 : copiedShare(chosen);
     showText(false);
     wish = false;
     const fresh = isTold ? pick(model.get("author_state"), SETTINGS) : settings;
@@ -255,26 +257,37 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     main.setAttribute("aria-pressed", String(wish));
     shareButton.disabled = !(report?.steps > 0);
     if (!(report?.steps > 0)) saved.textContent = "";
-    better.hidden = !isWorthGru();
+    const next = nextCell();
+    better.hidden = next === null;
+    if (next) better.textContent = t(`try_${next}`);
     if (report === null) return;
-    const { steps, seconds, busy, tokens } = report;
+    const { steps, seconds } = report;
     const counts = { steps: formatNumber(steps, 0), seconds: formatNumber(seconds, 0) };
-    if (isTorch) counter.textContent = t("count_device", { ...counts, device: report.device });
-    else if (state().speed === "flat" && busy > 0.5) counter.textContent = t("count_fast", { ...counts, speed: formatNumber(tokens / busy, 0) });
-    else counter.textContent = t("count", counts);
+    counter.textContent = isTorch ? t("count_device", { ...counts, device: report.device }) : t("count", counts);
   }
 
-  /** Whether a run like the first one has come to its end: there a GRU is better (tests/js/lab_training.test.mjs). */
-  function isWorthGru() {
+  /** Whether a run on the story has come to its end, with the first settings but for its cell (and its seed). */
+  function isFirstAtEnd() {
     const first = Object.fromEntries(SETTINGS.map((name) => [name, SPEC.controls[name].default]));
-    return report?.ended === "plateau" && own === null && !isTorch && changed(settings, first, SETTINGS.filter((name) => name !== "seed")).length === 0;
+    const fixed = SETTINGS.filter((name) => name !== "seed" && name !== "cell");
+    return report?.ended === "plateau" && own === null && !isTorch && changed(settings, first, fixed).length === 0;
+  }
+  /** What to try next, or null: a GRU beats the first network, no cell beats the 5-gram (tests/js/lab_stories.test.mjs). */
+  function nextCell() {
+    return isFirstAtEnd() ? { tanh: "gru", gru: "lstm", lstm: null }[settings.cell] : null;
+  }
+  function showRemark() {
+    const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(report.perplexity, report.levels).next?.order === 5;
+    const isCopy = own !== null && copied >= COPIED;
+    remark.hidden = !(isEnd || isCopy);
+    remark.textContent = isCopy ? t("copied", { percent: formatNumber(100 * copied, 0) }) : isEnd ? t("the_end") : "";
   }
 
   function sentence() {
     const { steps, perplexity, levels, status } = report;
     const values = { steps: formatNumber(steps, 0), perplexity: value(perplexity) };
     if (status === "diverged") return emphasised(t.raw("now_diverged"), values);
-    if (steps === 0) return emphasised(t.raw("now_fresh"), { ...values, letters: formatNumber(perplexity, 0) });
+    if (steps === 0) return emphasised(t.raw("now_fresh"), values);
     const onItsText = value(report.train.ys.at(-1) ?? NaN);
     if (isMemorising(report)) return emphasised(t.raw("now_memorises"), { ...values, train: onItsText });
     if (isLost(report)) return emphasised(t.raw("now_lost"), { ...values, best: value(bestOf(report.heldout)) });
@@ -282,7 +295,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
     if (!beaten && !next) return emphasised(t.raw("now_plain"), values);
     const key = beaten === null ? "none" : next === null ? "all" : "better";
-    return emphasised(t.raw(status === "ended" ? `end_${key}` : `now_${key}`), { ...values, ...names });
+    const ended = report.ended === "until" ? `stop_${key}` : `end_${key}`;
+    return emphasised(t.raw(status === "ended" ? ended : `now_${key}`), { ...values, ...names });
   }
 
   function showGhosts() {
@@ -316,12 +330,12 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
-    const isOneColumn = body.clientWidth < ONE_COLUMN;
-    diary.node.classList.toggle("lab-aside", order.cat > 0);
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
-    curve.draw({ report: shown, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms && isOneColumn });
-    norms.draw({ report, clip: settings.clip, until, catAt, isLow: isOneColumn }, hasNorms);
+    curve.draw({ report: shown, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms });
+    norms.draw({ report, clip: settings.clip, until, catAt }, hasNorms);
+    network.end(report.status === "ended" || report.status === "diverged");
+    showRemark();
     diary.draw(report);
     showBar();
     if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
@@ -332,6 +346,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     wish = false;
     isTold = false;
     own = null;
+    copied = 0;
     ghosts = [];
     if (report) report.steps = 0;
     showText(false);

@@ -34,7 +34,6 @@ let ended = null; // why a run is over: "until", "plateau" or "most"
 let due = 0; // updates that the pace allows
 let lastWork = 0;
 let seconds = 0; // of running, without pauses
-let busy = 0; // of computing updates
 let lastReport = 0;
 let lastSample = 0;
 let written = []; // what it writes now, in pieces
@@ -54,7 +53,7 @@ function tell() {
     lastSample = lastReport;
   }
   self.postMessage({
-    run, steps, tokens, seconds, busy, batchSize, longest, catNorm, catAt, counted, spelled, written, writtenAt, levels, ended,
+    run, steps, tokens, seconds, batchSize, longest, catNorm, catAt, counted, spelled, written, writtenAt, levels, ended,
     diary: [...diary],
     kernels: used.name,
     status: status === "diverged" ? status : ended ? "ended" : running ? "running" : "paused",
@@ -125,7 +124,6 @@ function work() {
   seconds += passed;
   const pace = paceAt(training.report.steps);
   due = pace === Infinity ? Infinity : Math.min(due + pace * passed, 0.25 * pace + 1);
-  const before = heldoutSeconds;
   let good = true;
   let worked = false;
   while (good && due >= 1 && ended === null && performance.now() - start < SLICE_MS) {
@@ -134,7 +132,6 @@ function work() {
     worked = true;
     ended = end();
   }
-  busy += (performance.now() - start) / 1000 - (heldoutSeconds - before);
   if (!good || ended) {
     running = false;
     if (ended) evaluate();
@@ -167,7 +164,7 @@ const actions = {
     [run, cat, until, speed] = [id, comes, last, pace];
     running = false;
     ended = null;
-    due = seconds = busy = heldoutSeconds = scoredTokens = 0;
+    due = seconds = heldoutSeconds = scoredTokens = 0;
     best = { perplexity: Infinity, steps: 0 };
     training = createRun(settings);
     evaluate();

@@ -28,6 +28,13 @@ export function isMemorising({ train, heldout, perplexity, tokens }) {
   return isOld && perplexity > 1.1 * best && mine <= 1.1 * bestOf(train) && perplexity > 1.5 * mine;
 }
 
+/** How the curve of the part that it learns from lies to the bold one: "above", "below", or "near". */
+export function thinCurve({ train, perplexity }) {
+  const mine = train.ys.at(-1);
+  if (mine > 1.05 * perplexity) return "above";
+  return mine < 0.92 * perplexity ? "below" : "near";
+}
+
 /** The names of the settings that are not as they were given. */
 export const changed = (settings, given, names) => names.filter((name) => settings[name] !== given[name]);
 
@@ -113,9 +120,6 @@ export function scales({ x, y }, { left, right, top, bottom }) {
 
 const MOST_BITS = 8;
 
-/** A price in bits; probabilities below 1e-30 are not told apart, so that there is a dearest. */
-export const priceOf = (nats) => ({ bits: formatNumber(nats / Math.LN2, 1), isMost: nats > 0.999 * Math.log(1e30) });
-
 /** How strongly a letter is coloured, 0 to 1, by its price in nats. */
 export const heat = (nats) => Math.min(1, nats / Math.LN2 / MOST_BITS);
 
@@ -175,6 +179,40 @@ export function inspectText(given) {
   const signs = counts.size - (rare.length > 1 ? rare.length - 1 : 0);
   const problem = kept.length < LEAST_LETTERS ? "short" : signs < 5 ? "alike" : null;
   return { text, letters: kept.length, isCut, signs, rare: rare.length > 1 ? rare : [], problem };
+}
+
+const PASSAGE = 30; // letters; shorter ones recur in any text
+
+/**
+ * The share of a text's unseen pages, its last tenth, that is copied: letters in passages of PASSAGE letters or more
+ * that also stand, word for word, in the pages before.
+ */
+export function copiedShare(text) {
+  const cut = Math.round(0.9 * text.length);
+  const isCopied = new Uint8Array(text.length - cut);
+  const passage = (from) => text.slice(from, from + PASSAGE);
+  const places = new Map(); // of unseen passages, by a number that equal ones share
+  eachPassage(text, cut, text.length, (number, i) => places.set(number, [...(places.get(number) ?? []), i]));
+  eachPassage(text, 0, cut, (number, i) => {
+    const known = places.get(number);
+    if (known === undefined) return;
+    const others = known.filter((place) => passage(place) !== passage(i));
+    for (const place of known) if (!others.includes(place)) isCopied.fill(1, place - cut, place - cut + PASSAGE);
+    places.set(number, others); // one that stands there a hundred times is marked once
+    if (others.length === 0) places.delete(number);
+  });
+  return isCopied.reduce((sum, one) => sum + one, 0) / Math.max(1, isCopied.length);
+}
+
+/** `act(number, i)` for each passage that begins at i and ends before `to`; the number rolls along, 31 a letter, modulo 2^32. */
+function eachPassage(text, from, to, act) {
+  const first = Array.from({ length: PASSAGE }).reduce((product) => Math.imul(product, 31), 1);
+  let number = 0;
+  for (let i = from; i < to; i += 1) {
+    number = (Math.imul(number, 31) + text.charCodeAt(i)) | 0;
+    if (i - from >= PASSAGE) number = (number - Math.imul(first, text.charCodeAt(i - PASSAGE))) | 0;
+    if (i - from >= PASSAGE - 1) act(number, i - PASSAGE + 1);
+  }
 }
 
 // ---- stories --------------------------------------------------------------------------------------------------------

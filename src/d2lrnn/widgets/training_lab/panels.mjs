@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, whenSeen } from "../shape.mjs";
-import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, priceOf, scales, unitLetters } from "./maths.mjs";
+import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, thinCurve, unitLetters } from "./maths.mjs";
 
 /** Redraw when the width of a node changes; `draw(width)`. */
 function onWidth(node, draw, signal) {
@@ -22,34 +22,41 @@ const PER_TICK = 84; // pixels that a number of characters needs along its axis
 
 // ---- the sentence and the state -------------------------------------------------------------------------------------
 
-const FIRST_CHOICE = 20;
-const READING_S = 3;
+const WRITING_S = 2;
 const BEFORE = 8; // letters that are quoted before the chosen one
 const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
 
 const BAR = 8; // canvas pixels of a letter's bar, and half its height
 const HALF = 16;
 
-/** Letter by letter: coloured and underlined by surprisal, the state of all units below; tap a letter for its prediction, a unit for its values. */
+/**
+ * Letter by letter: coloured and underlined by surprisal; touch one for its prediction. The hidden state, where it is asked
+ * for, stands below: all units, or the values of the one that is touched.
+ */
 export function readingPanel({ t, signal, onReset }) {
   const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 });
   const detail = element("div", { class: "lab-detail" });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 0 });
+  const states = buttonControl({ label: t("states"), class: "d2lrnn-button lab-states", signal, onPress: () => showStates(strip.hidden) });
   const node = element(
     "div", { class: "lab-reading" },
-    element("p", { class: "lab-note" }, t("reading")), page, strip, detail,
+    element("div", { class: "lab-reading-head" }, element("p", { class: "lab-note" }, t("reading")), states),
+    page, strip, detail,
   );
+  const showStates = (isShown) => {
+    strip.hidden = !isShown;
+    page.classList.toggle("lab-with-states", isShown);
+    states.setAttribute("aria-pressed", String(isShown));
+    if (isShown && latest && width) paintStrips(latest);
+  };
+  showStates(false);
   let width = 0;
   let latest = null;
   let shape = ""; // what the lines were built for
   let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
-  let chosen = FIRST_CHOICE;
+  let chosen = -1; // the letter that is touched
   let unit = -1; // the one whose values are shown, -1 for all
-  const price = (nats) => {
-    const { bits, isMost } = priceOf(nats);
-    return isMost ? t("bits_most") : bits;
-  };
 
   const build = ({ sentence }, cell) => {
     letters = [];
@@ -83,6 +90,7 @@ export function readingPanel({ t, signal, onReset }) {
     const [none, more, less] = ["--d2lrnn-surface", "--d2lrnn-vermillion", "--d2lrnn-blue"].map(colour);
     if (unit >= units) unit = -1;
     explainStrip(latest, units);
+    if (strip.hidden) return;
     for (const { from, to, canvas } of strips) {
       const columns = to - from;
       if (unit >= 0) {
@@ -131,24 +139,31 @@ export function readingPanel({ t, signal, onReset }) {
     page.setAttribute("aria-valuemax", letters.length);
     page.setAttribute("aria-valuenow", chosen + 1);
     letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
+    if (chosen < 0) {
+      detail.replaceChildren(element("p", { class: "lab-note" }, t("touch")));
+      page.setAttribute("aria-valuenow", 1);
+      page.setAttribute("aria-valuetext", t("touch"));
+      return;
+    }
     if (chosen === 0) {
       detail.replaceChildren(element("p", {}, t("first", { letter })));
       page.setAttribute("aria-valuetext", t("first", { letter }));
       return;
     }
-    const bits = price(nats[chosen - 1]);
-    const expected = top[chosen - 1];
+    const came = sentence[chosen];
+    const likely = top[chosen - 1];
+    const expected = likely.some(([guess]) => guess === came) ? likely : [...likely.slice(0, -1), [came, Math.exp(-nats[chosen - 1])]];
     const read = sentence.slice(Math.max(0, chosen - BEFORE), chosen);
     const before = [...read.slice(0, -1), visibleCharacter(read.at(-1))].join("");
     const guesses = expected.map(([guess, p]) => element(
-      "span", { class: `lab-guess${guess === sentence[chosen] ? " lab-right" : ""}` },
+      "span", { class: `lab-guess${guess === came ? " lab-right" : ""}` },
       element("b", {}, visibleCharacter(guess)), ` ${formatProbability(p)}`,
       element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
     ));
-    const about = emphasised(t.raw("after"), { before: `${chosen > BEFORE ? "…" : ""}${before}`, letter, bits });
+    const about = emphasised(t.raw("after"), { before: `${chosen > BEFORE ? "…" : ""}${before}`, letter });
     detail.replaceChildren(element("p", {}, ...about), element("div", { class: "lab-guesses" }, ...guesses));
     const spoken = expected.map(([guess, p]) => `${visibleCharacter(guess)} ${formatProbability(p)}`).join(", ");
-    page.setAttribute("aria-valuetext", t("letter_spoken", { letter, bits, expected: spoken }));
+    page.setAttribute("aria-valuetext", t("letter_spoken", { letter, expected: spoken }));
   };
 
   const show = () => {
@@ -173,17 +188,10 @@ export function readingPanel({ t, signal, onReset }) {
   signal.addEventListener("abort", () => themes.disconnect(), { once: true });
 
   const choose = (place) => {
-    reads.stop();
-    pointAt(place);
-  };
-  const pointAt = (place) => {
     if (latest === null || !(place >= 0)) return;
-    chosen = Math.min(Math.max(place, 0), letters.length - 1);
+    chosen = Math.min(place, letters.length - 1);
     explain(latest);
   };
-  // When it is first seen, it is read once, from the first letter to the one that is chosen.
-  const reads = motion({ seconds: READING_S, signal });
-  whenSeen(page, { signal, act: () => latest && reads.run((share) => pointAt(Math.round(share * FIRST_CHOICE))) });
   const point = (event) => event.target.localName !== "canvas" && choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
   page.addEventListener("click", point, { signal });
   page.addEventListener("pointermove", (event) => event.pointerType === "mouse" && point(event), { signal });
@@ -211,7 +219,9 @@ export function readingPanel({ t, signal, onReset }) {
   }, { signal });
   onReset(() => {
     chooseUnit(-1);
-    choose(FIRST_CHOICE);
+    showStates(false);
+    chosen = -1;
+    if (latest) explain(latest);
   });
   return { node, draw: (report) => { latest = report; show(); } };
 }
@@ -224,7 +234,7 @@ export function characterTick(t, value) {
 }
 
 const FLASH_MS = 2000;
-const RIGHT = 112; // the room of the levels' names
+const RIGHT = 120; // the room of the levels' names
 
 /** Where a cat lay on the keyboard: a line through the chart, and its name. */
 function catMark(x, { top, bottom }, name) {
@@ -237,18 +247,23 @@ function catMark(x, { top, bottom }, name) {
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it. */
 export function curvePanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
-  const node = element("div", { class: "d2lrnn-chart-box" }, picture);
+  const box = element("div", { class: "d2lrnn-chart-box" }, picture);
+  const thin = element("p", { class: "lab-note lab-thin" });
+  const node = element(
+    "div", { class: "lab-curve" },
+    element("p", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", element("span", { class: "lab-note" }, t("curve_means"))),
+    box, thin,
+  );
   let latest = null;
   let width = 0;
-  onWidth(node, (now) => {
+  onWidth(box, (now) => {
     width = now;
     if (latest) paint(latest);
   }, signal);
 
   const paint = ({ report, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const isNarrow = width < 520;
-    const height = (isNarrow ? 182 : 226) - (isLow ? 44 : 0);
+    const height = (width < 360 ? 182 : 250) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels, until,
@@ -323,6 +338,9 @@ export function curvePanel({ t, signal }) {
     node,
     draw(data) {
       latest = data;
+      const { report } = data;
+      const about = t(report.steps > 0 ? `thin_${thinCurve(report)}` : "thin_near");
+      if (thin.textContent !== about) thin.textContent = about;
       if (width > 0) paint(data);
     },
   };
@@ -332,16 +350,16 @@ export function curvePanel({ t, signal }) {
 export function normPanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
-  const node = element("div", { class: "lab-norms" }, element("p", { class: "lab-head" }, t("norm")), box);
+  const node = element("div", { class: "lab-norms" }, element("p", {}, element("span", { class: "lab-head" }, t("norm")), " ", element("span", { class: "lab-note" }, t("norm_means"))), box);
   let latest = null;
   let width = 0;
   onWidth(box, (now) => {
     width = now;
     if (latest) paint(latest);
   }, signal);
-  const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip, until, catAt, isLow }) => {
-    const height = isLow ? 82 : 150;
-    const place = { left: 30, right: width - (isLow ? RIGHT : 50), top: 8, bottom: height - 8 };
+  const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip, until, catAt }) => {
+    const height = 82;
+    const place = { left: 30, right: width - RIGHT, top: 8, bottom: height - 8 };
     const { x: along } = axes({ tokens, perUpdate, curves: [], levels, until });
     const up = normAxis(norms.ys, clip);
     const { x, y } = scales({ x: along, y: up }, place);
@@ -377,8 +395,8 @@ export function normPanel({ t, signal }) {
 /** A line of text in its pieces, real words in bold. */
 const inPieces = (pieces) => pieces.map(([piece, isReal]) => element(isReal ? "b" : "span", {}, piece));
 
-/** What it writes now, and how old it is; `count` stands beside it. */
-export function writingPanel({ t, count }) {
+/** What it writes now; `count` stands beside it. */
+export function writingPanel({ t, count, signal }) {
   const head = element("span", { class: "lab-head" });
   const text = element("p", { class: "lab-writes-text lab-diary-text" });
   const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, count), text);
@@ -386,9 +404,13 @@ export function writingPanel({ t, count }) {
   const draw = ({ written, writtenAt }) => {
     if (written === latest) return;
     latest = written;
-    head.textContent = t("writes", { steps: formatNumber(writtenAt, 0) });
+    head.textContent = t(writtenAt === 0 ? "writes_first" : "writes");
     text.replaceChildren(...inPieces(written));
   };
+  // When it is first seen, it is written from left to right.
+  const writes = motion({ seconds: WRITING_S, signal });
+  const uncover = (share) => { text.style.clipPath = share < 1 ? `inset(0 ${100 * (1 - share)}% 0 0)` : ""; };
+  whenSeen(text, { signal, act: () => writes.run(uncover) });
   return { node, draw };
 }
 
@@ -465,11 +487,12 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   });
   const sliders = Object.fromEntries(["learning_rate", "num_hiddens", "num_steps", "batch_size", "seed"].map((name) => [name, slider(name)]));
   const choices = { optimizer: choice("optimizer") };
+  const cat = buttonControl({ label: t("cat"), signal, onPress: onCat });
   const group = (title, ...controls) =>
     element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...controls.map((control) => control.node));
   const node = element(
     "div", { class: "lab-controls" },
-    group(t("acts_now"), sliders.learning_rate, clip, choices.optimizer, { node: buttonControl({ label: t("cat"), signal, onPress: onCat }) }),
+    group(t("acts_now"), sliders.learning_rate, clip, choices.optimizer, { node: cat }),
     group(t("acts_anew"), sliders.num_steps, sliders.batch_size, carry, sliders.seed),
     element("p", { class: "lab-note" }, t("ends")),
   );
@@ -483,5 +506,14 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     clip.set(state.clip || none);
     carry.set(state.carry ? "yes" : "no");
   };
-  return { node, knobs, draw };
+  return {
+    node,
+    knobs,
+    draw,
+    /** Once a run is over, a cat has nothing to lie on. */
+    end(isOver) {
+      cat.disabled = isOver;
+      cat.textContent = t(isOver ? "cat_over" : "cat");
+    },
+  };
 }

@@ -320,7 +320,6 @@ class LabRun(Callback):
             "steps": self.steps,
             "tokens": self.tokens,
             "seconds": self.seconds,
-            "busy": self.seconds,  # a page's worker rests between updates, `fit` hardly does
             "batchSize": self.batch_size,
             "longest": _finite(self.longest),
             "catNorm": _finite(self.cat_norm),

@@ -1,5 +1,5 @@
 // Stories: a question to guess at, a run (or two) that ends by itself, and what it came to, measured.
-import { bringBack } from "../shape.mjs";
+import { bringAbove } from "../shape.mjs";
 import { buttonControl, element, formatNumber } from "../ui.mjs";
 
 const BETWEEN_MS = 3000; // time to look at the first run's end
@@ -29,7 +29,8 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   let isOwn = false; // whether the beginning of a run is the story's own
 
   const titles = steps.map((_, i) => buttonControl({
-    label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ", t(`step_${i + 1}`)],
+    label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ",
+      element("span", { class: "d2lrnn-step-name" }, t(`step_${i + 1}`))],
     class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => onOpen(open === i ? -1 : i),
   }));
 
@@ -45,7 +46,12 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     story = { i, guess, buttons, reports: [], begun: false };
     begin();
     setFolded(true);
-    bringBack(panel);
+    lookAt(i);
+  };
+  /** On a phone the open story lies at the foot of the screen: what it asks about comes above it. */
+  const lookAt = (i) => {
+    const part = panel.closest(".d2lrnn-shape")?.querySelector(steps[i].look);
+    if (part && getComputedStyle(panel).position === "sticky") bringAbove(panel, part);
   };
   const begin = () => {
     const { i, reports } = story;
@@ -72,6 +78,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
       label: t(`step_${i + 1}_answer_${j + 1}`), "aria-pressed": "false", signal, onPress: () => start(i, j, buttons),
     }));
     answers.replaceChildren(...buttons);
+    lookAt(i);
   };
   const hear = (report) => {
     if (story === null || story.waits) return;
@@ -107,6 +114,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     told.classList.toggle("d2lrnn-missed", guess !== right);
     const verdict = element("b", { class: "d2lrnn-verdict" }, t(guess === right ? "step_right" : "step_wrong"));
     tell(t(`step_${i + 1}_outcome`, outcome(i, reports)), [verdict, " "]);
+    lookAt(i);
   };
   onReset(() => choose(-1));
   const node = element(
