@@ -83,16 +83,16 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    training = widget.get_by_role("slider", name="updates of the weights so far")
+    training = widget.get_by_role("slider", name="Training: updates")
     training.focus()
     page.keyboard.press("Home")
-    expect(widget.locator(NOW)).to_contain_text("Before training a letter costs 4.81 bits")
+    expect(widget.locator(NOW)).to_contain_text("Before training, guessing a letter is like choosing among 28.1")
     levels = [darkness(widget)]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
         levels.append(darkness(widget))
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
-    expect(widget.locator(NOW)).to_contain_text("as unsure as a choice among 3.38 letters (before training: 28.11)")
+    expect(widget.locator(NOW)).to_contain_text("choosing among 3.4, on average. Before training: 28.1.")
 
 
 def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -101,13 +101,13 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     expect(widget.locator(NOW)).to_contain_text("After 300 updates")
-    expect(widget.locator(NOW)).to_contain_text("3.38")
+    expect(widget.locator(NOW)).to_contain_text("3.4")
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_label("Your own text").fill("quixotl")
-    expect(widget.locator(NOW)).to_contain_text("among 85.69 letters. Blind guessing has only 27.")
+    expect(widget.locator(NOW)).to_contain_text("among 85.7, on average. Blind guessing: only 27.")
     page.wait_for_timeout(2000)
-    expect(widget.locator(NOW)).to_contain_text("85.69")
+    expect(widget.locator(NOW)).to_contain_text("85.7")
 
 
 def test_its_bars_sink_when_they_are_seen_and_its_words_stand_still(browser: Browser, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_its_bars_sink_when_they_are_seen_and_its_words_stand_still(browser: Bro
         )
         widget = show(page, tmp_path)
         words = widget.inner_text()
-        expect(widget.locator(NOW)).to_contain_text("3.38")
+        expect(widget.locator(NOW)).to_contain_text("3.4")
         high = darkness(widget)
         page.evaluate("see()")
         assert darkness(widget) < high / 2
@@ -151,7 +151,7 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
 
 STEPS = [
     ("The costly letters", "later letters", "No. A first letter costs 3.32 bits on average, a later one 1.64,"),
-    ("A made-up word", "no, even more", "Right. Perplexity 28.90 before training, 85.69 after it. Training"),
+    ("A made-up word", "no, even more", "Right. From 28.9 before training to 85.7: this number is the perplexity. Training"),
 ]
 
 
@@ -205,13 +205,13 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(box).to_be_focused()
     page.keyboard.type("Zdzisław")  # it replaces what is selected
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("Right. “zdzis aw”: perplexity")
-    expect(told).to_contain_text("so rare sequences get less")
+    expect(told).to_contain_text("Right. “zdzis aw”: from")
+    expect(told).to_contain_text("so rare ones get less")
     box.fill("ming")  # another name: the question is asked again
     expect(told).to_be_hidden()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("No. “ming”: perplexity 23.85 before training, 4.67 after it. Such sequences")
+    expect(told).to_contain_text("No. “ming”: from 23.9 before training to 4.7. Such letter sequences")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
     widget.get_by_role("button", name="A made-up word").click()
     box.fill("the sea")

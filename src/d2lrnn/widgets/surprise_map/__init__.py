@@ -132,9 +132,8 @@ class SurpriseMap(Explorable):
         return words(
             "now_untrained" if self.stage == "untrained" else key,
             updates=format_number(_network(self.stage).num_steps, 0),
-            rate=format_number(self.bits_per_character),
-            perplexity=format_number(self.perplexity),
-            before=format_number(before),
+            perplexity=format_number(self.perplexity, 1),
+            before=format_number(before, 1),
             characters=characters,
         )
 

@@ -67,7 +67,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const { first, later, space } = bitsByPlace(text, after.bits);
       const more = after.perplexity > before.perplexity;
       return {
-        text, before: formatNumber(before.perplexity), after: formatNumber(after.perplexity),
+        text, before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1),
         first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
         verdict: t(more ? "verdict_more" : "verdict_less"),
         ...(i === OWN && { right: more ? 1 : 0 }),
@@ -82,7 +82,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape map" },
-    now.node, map.node, training.node, box.node, steps.node, more, footRow({ t, reset, link, say, signal })));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, element("div", { class: "map-view" }, map.node, box.node), training.node, steps.node, more, footRow({ t, reset, link, say, signal })));
   whenSeen(map.node, {
     act: () => {
       early = false;

@@ -8,8 +8,8 @@ import { level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
 export function sentenceOf({ count, stage, updates, now, before, vocab }) {
   if (count < 1) return { key: "now_short", values: {} };
   const values = {
-    updates: formatNumber(updates[stage], 0), rate: formatNumber(now.rate), perplexity: formatNumber(now.perplexity),
-    before: formatNumber(before.perplexity), characters: vocab.length,
+    updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), before: formatNumber(before.perplexity, 1),
+    characters: vocab.length,
   };
   if (stage === STAGES[0]) return { key: "now_untrained", values };
   if (now.perplexity > vocab.length) return { key: "now_blind", values };
@@ -58,7 +58,6 @@ export function mapPanel({ t, signal, onPlace }) {
     element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")), element("span", { class: "map-tip" }, t("tip")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("p", { class: "map-hint" }, t("lead")),
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
@@ -118,6 +117,7 @@ export function mapPanel({ t, signal, onPlace }) {
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
+      text.classList.toggle("map-short", letters.length <= 20); // it stands in one line
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
       text.scrollTop = 0;
       showScroll();
@@ -164,7 +164,7 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
 /** The reader's own text. */
 export function textBox({ t, signal, onText }) {
   const input = element("textarea", {
-    class: "d2lrnn-text map-text", rows: 3, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    class: "d2lrnn-text map-text", rows: 1, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
   const lost = element("p", { class: "map-hint", hidden: true });
