@@ -151,7 +151,7 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
 
 STEPS = [
     ("The costly letters", "later letters", "No. A first letter costs 3.32 bits on average, a later one 1.64,"),
-    ("A made-up word", "no, even more", "Right. From 28.9 before training to 85.7: this number is the perplexity. Training"),
+    ("A made-up word", "no, even more", "Right. From 28.9 before training to 85.7: this number is the perplexity."),
 ]
 
 
@@ -211,7 +211,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(told).to_be_hidden()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("No. “ming”: from 23.9 before training to 4.7. Such letter sequences")
+    expect(told).to_contain_text("No. “ming”: from 23.8 before training to 4.7. Such letter sequences")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
     widget.get_by_role("button", name="A made-up word").click()
     box.fill("the sea")

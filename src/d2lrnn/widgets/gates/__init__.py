@@ -141,13 +141,6 @@ class Gates(Explorable):
         word = text[text.rfind(" ", 0, at) + 1 :].split(" ")[0]
         return words("letter_of", letter=text[at], word=word)
 
-    @property
-    def _written(self) -> str:
-        """What `unit` writes at `place`: input gate times candidate."""
-        read = self._read()
-        text = f"{(read['input'] * read['candidate'])[self._at, self.unit].item():.2f}"
-        return text.removeprefix("-") if float(text) == 0 else text.replace("-", "\u2212")
-
     def _share(self, share: float) -> str:
         words = Words(self._words)
         if share > 0.99:
@@ -161,21 +154,14 @@ class Gates(Explorable):
         if len(text) < 2:
             return words("now_short")
         if at == len(text) - 1:
-            return words("now_last", unit=self.unit, letter=self._name(at), written=self._written)
+            return words("now_last", unit=self.unit, letter=self._name(at))
         steps = self.half_life or len(text) - 1 - at
-        gates = self.forget_gates[at + 1 : at + steps + 1, self.unit].tolist()
-        if steps <= 4:
-            passed = " × ".join(f"{gate:.2f}" for gate in gates)  # noqa: RUF001
-        else:
-            passed = words("range", low=f"{min(gates):.2f}", high=f"{max(gates):.2f}")
         return words(
             "now_kept" if self.half_life is None else "now_gone",
             unit=self.unit,
             letter=self._name(at),
-            written=self._written,
             left=self._share(self._left()[steps]),
             count=words("one_letter") if steps == 1 else words("letters", count=steps),
-            passed=passed,
         )
 
     def static_sentence(self) -> str:
@@ -203,7 +189,7 @@ class Gates(Explorable):
             if i >= at:
                 height = size * left[i - at]
                 picture.add("rect", y=48 + size - height, height=height, fill=color("vermillion"), **bar)
-            height = 36 * gates[i]
-            opacity = 1 if i > at else 0.35
-            picture.add("rect", y=220 - height, height=height, fill=color("blue"), opacity=opacity, **bar)
+            if i > at:
+                height = 36 * gates[i]
+                picture.add("rect", y=220 - height, height=height, fill=color("blue"), **bar)
         return str(picture)

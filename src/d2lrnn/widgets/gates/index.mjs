@@ -18,21 +18,19 @@ function networkOf(view) {
 /** A number in a product: two decimals, brackets around one that is negative. */
 const number = (value) => (value < -0.005 ? `(−${Math.abs(value).toFixed(2)})` : Math.abs(value).toFixed(2));
 
+/** Bits a letter as the number of equally likely letters, the perplexity. */
+const choices = (bits) => (2 ** bits).toFixed(1);
+
 /** What the sentence says: { key, values, letter }. */
-export function sentence({ letters, at, unit, count, forget, left, input, candidate }, t) {
+export function sentence({ letters, at, unit, count, left }, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const { key, values: named } = nameOf(letters, at);
   const letter = t(key, { ...named, letter: visibleCharacter(letters[at]) });
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
-  const written = signed(input[at] * candidate[at]).replace("+", "");
-  if (at === letters.length - 1) return { key: "now_last", values: { unit, letter, written }, letter };
+  if (at === letters.length - 1) return { key: "now_last", values: { unit, letter }, letter };
   const steps = count ?? letters.length - 1 - at;
-  const gates = forget.slice(at + 1, at + steps + 1);
-  const passed = steps <= 4
-    ? gates.map((gate) => gate.toFixed(2)).join(" × ")
-    : t("range", { low: Math.min(...gates).toFixed(2), high: Math.max(...gates).toFixed(2) });
   const many = steps === 1 ? t("one_letter") : t("letters", { count: steps });
-  const values = { unit, letter, written, left: shareText(left[steps], t), count: many, passed };
+  const values = { unit, letter, left: shareText(left[steps], t), count: many };
   return { key: count === null ? "now_kept" : "now_gone", values, letter };
 }
 
@@ -107,7 +105,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const space = letters.indexOf(" ", at);
       return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2) };
     }
-    if (i === 1) return { own: ownBits.toFixed(2), bits: bits.toFixed(2) };
+    if (i === 1) return { own: choices(ownBits), choices: choices(bits) };
     const { key, values } = nameOf(letters, at + count);
     const spaces = letters.slice(at, at + count).filter((letter) => letter === " ").length;
     return { keeps: shareText(keptAtSpaces(16), t), lets: shareText(keptAtSpaces(18), t), spaces, letter: t(key, values) };
@@ -137,7 +135,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, at, forget, input, candidate, output, cell, state: h } = model;
     if (letters.length < 2) more.open = true; // the field for another text stands there
     cost.hidden = letters.length < 2;
-    const costs = { bits: model.bits.toFixed(2), own: model.ownBits.toFixed(2) };
+    const costs = { choices: choices(model.bits), own: choices(model.ownBits) };
     cost.replaceChildren(...emphasised(t.raw(model.bias === 0 ? "cost_own" : "cost_bias"), costs));
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {

@@ -4,6 +4,10 @@
 import { createWorkspace, forward, resetState, surpriseNats } from "../core.mjs";
 import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise } from "../weights.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+/** The unit that the figure opens on: others are compared with it. */
+export const FIRST_UNIT = SPEC.controls.unit.default;
 
 /** Letters and spaces, at most `longest` of them. */
 export const readable = (text, longest) => normalise(text).slice(0, longest);
@@ -108,6 +112,7 @@ export function derive({ text, unit, place, bias }, network) {
     count: letters.length ? halfLife(forget, at) : null,
     left: leftFrom(forget),
     ownLeft: leftFrom(ownForget),
+    ghost: bias !== 0 ? leftFrom(ownForget) : unit !== FIRST_UNIT ? leftFrom(of("forget", FIRST_UNIT)) : null,
     rows: rowsOf(order, unit).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     bits: reading.bits,
     ownBits: trained.bits,

@@ -1,5 +1,6 @@
 // The picture of Gates: letters, what is left of what one of them wrote, the forget gate at each; a dozen units.
 import { element, svg, visibleCharacter } from "../ui.mjs";
+import { FIRST_UNIT } from "./maths.mjs";
 
 const ROOM = 92; // pixels that the words beside the mark need
 
@@ -38,24 +39,25 @@ export function createPicture(t) {
   const told = element("span", {});
   const mark = element("div", { class: "gates-mark", "aria-hidden": "true" }, told);
   const gateBars = svg("path", { class: "gates-open" });
-  const idleBars = svg("path", { class: "gates-open is-idle" });
-  const gates = picture("gates-forget", idleBars, gateBars);
+  const gates = picture("gates-forget", gateBars);
   const band = element("div", { class: "gates-band" });
   const scale = (...marks) => element("span", { class: "gates-scale", "aria-hidden": "true" }, ...marks.map((text) => element("span", {}, text)));
-  const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), t(words));
-  const trained = key("is-trained", "left_row_bias");
-  const leftCaption = caption(key("is-left", "left_row"), key("is-lost", "lost_row"), trained);
+  const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
+  const dashed = element("span", {});
+  const other = key("is-dashed", dashed);
+  const leftCaption = caption(key("is-left", t("left_row")), key("is-lost", t("lost_row")), other);
   leftCaption.classList.add("gates-keys");
+  const product = element("span", { class: "gates-product" });
   const { field: time, node: timeBox } = columns(
     band, letters,
     leftCaption, element("div", { class: "gates-box" }, scale("100%", t("half"), "0"), chart, mark),
-    caption(t("gate_row")), element("div", { class: "gates-box" }, scale("1", "0"), gates),
+    caption(t("gate_row"), " ", product), element("div", { class: "gates-box" }, scale("1", "0"), gates),
   );
   for (const [name, value] of Object.entries({ tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": 1 })) time.setAttribute(name, value);
   timeBox.setAttribute("role", "group");
 
   function draw(model, { name, now }) {
-    const { letters: { length }, at, unit, forget, cell, left: shares, ownLeft, count, bias } = model;
+    const { letters: { length }, at, unit, forget, cell, left: shares, ghost: dashes, count, bias } = model;
     const wide = Math.max(1, length);
     timeBox.style.setProperty("--letters", wide);
     timeBox.style.setProperty("--at", at);
@@ -64,16 +66,19 @@ export function createPicture(t) {
     letters.replaceChildren(...model.letters.map((letter, i) => element(
       "span", { class: [letter === " " && "is-space", i === at && "is-chosen"].filter(Boolean).join(" ") }, visibleCharacter(letter),
     )));
-    trained.hidden = bias === 0;
+    other.hidden = dashes === null;
+    dashed.textContent = bias !== 0 ? t("left_row_bias") : t("left_row_unit", { unit: FIRST_UNIT });
     for (const view of [chart, gates]) view.setAttribute("viewBox", `0 0 ${wide} 1`);
     left.setAttribute("d", length < 2 ? "" : bars(shares, { from: at }));
     lost.setAttribute("d", length < 2 ? "" : bars(shares.map((_, k) => shares[Math.max(0, k - 1)]), { from: at }));
-    ghost.setAttribute("d", bias === 0 ? "" : edge(ownLeft, at));
+    ghost.setAttribute("d", dashes === null ? "" : edge(dashes, at));
     gateBars.setAttribute("d", bars(forget.slice(at + 1), { from: at + 1 }));
-    idleBars.setAttribute("d", bars(forget.slice(0, at + 1)));
 
     const steps = count ?? length - 1 - at;
     mark.hidden = length < 2 || steps === 0;
+    product.textContent = mark.hidden ? "" : t(steps === 1 ? "product_one" : steps <= 4 ? "product" : "product_many", {
+      passed: forget.slice(at + 1, at + steps + 1).map((gate) => gate.toFixed(2)).join(" × "), count: steps, left: shareText(shares[steps], t),
+    });
     hit.setAttribute("d", count === null ? "" : bars([shares[count - 1]], { from: at + count }));
     if (!mark.hidden) {
       const share = (at + steps + 1) / wide;
