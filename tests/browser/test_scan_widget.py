@@ -60,7 +60,7 @@ def tick(widget: Locator) -> None:
 
 def states(widget: Locator) -> list[str]:
     """The bold numbers, in the order in which they are drawn: the loop's, then those of the scan's cells."""
-    return widget.locator(":is(text, tspan).scan-state").all_text_contents()
+    return widget.locator("text.scan-state").all_text_contents()
 
 
 def shown(values: list[float]) -> list[str]:
@@ -68,17 +68,21 @@ def shown(values: list[float]) -> list[str]:
 
 
 def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Locator) -> None:
-    expect(now(widget)).to_have_text("Who is first? Each tick: one step of the loop, one level of the scan.")
+    each = "each tick is one step of the loop and one column of the scan."
+    expect(now(widget)).to_have_text(f"Who is first? Press Run: {each}")
     assert states(widget) == ["2", "2"], "h1 of the loop, and the first cell of the scan"
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert [text for text in heads if "apart" in text] == ["1 apart", "2 apart", "4 apart"], "the levels to come"
     expect(widget.locator("rect.scan-ghost")).to_have_count(3 * 8)
-    expect(widget.locator(".scan-rule")).to_contain_text("Steps 1 and 2: × 0.9 + 2, then × 0.9 − 1, is × 0.81 + 0.8.")  # noqa: RUF001
-    expect(widget.locator(".scan-work")).to_have_text("Combinations so far: loop 0, scan 0.")
+    rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1."  # noqa: RUF001
+    expect(widget.locator(".scan-rule")).to_have_text(rule)
+    expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
+    expect(widget.locator("path.scan-sample")).to_have_count(2)  # and its two arms
+    expect(widget.locator(".scan-work")).to_have_text("Computed so far: loop 0 cells, scan 0 (without copies).")
     expect(widget.locator(".scan-hint")).to_contain_text("Step 1 starts from 0: its state is 2.")
-    expect(widget.locator(".scan-lead")).to_contain_text("New state = a × old state + x, from 0 on.")  # noqa: RUF001
+    expect(widget.locator(".d2lrnn-lead").first).to_contain_text("New state = a × old state + x.")  # noqa: RUF001
     expect(widget.locator(".scan-finish")).to_have_count(0)
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -94,7 +98,7 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("After 2 ticks the loop has 3 of 8 states, the scan 4.")
     tick(widget)
     expect(now(widget)).to_have_text("After 3 ticks the scan has all 8 states, the loop 4.")
-    expect(widget.locator(".scan-work")).to_have_text("Combinations so far: loop 3, scan 17.")
+    expect(widget.locator(".scan-work")).to_contain_text("loop 3 cells, scan 17 (without copies).")
     expect(widget.locator(".scan-finish")).to_have_text("done at tick 3 ✓")
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
@@ -130,7 +134,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states, the loop 4.")
     press(widget, "64 time steps")
     expect(now(widget)).to_contain_text("Who is first?")
-    guess = widget.locator(".scan-picture text", has_text="first your guess")
+    guess = widget.locator(".scan-picture text", has_text="How many columns?")
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
         expect(ghost).to_be_hidden()  # no level before the guess
@@ -142,9 +146,9 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "The price")
     expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
     press(widget, "about 320")
-    expect(widget.locator(".scan-work")).to_have_text("Combinations so far: loop 63, scan 321.")
+    expect(widget.locator(".scan-work")).to_have_text("Computed so far: loop 63 cells, scan 321 (without copies).")
     expect(widget.locator(".scan-work")).to_be_visible()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It makes 321, about five times")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It computes 321, five times as many.")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
@@ -173,17 +177,14 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
     expect(hand).to_contain_text(
-        "Steps 1\u2060\u2013\u20607 in one cell: first × 0.729 + 1.72, "  # noqa: RUF001
-        "then × 0.6561 + 1.467, together × 0.4783 + 2.5955 (rounded in the cell)."  # noqa: RUF001
+        "Steps 1\u2060\u2013\u20607 in one cell: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is h₇."  # noqa: RUF001
     )
-    expect(hand).to_contain_text("0.6561 × 0.729 ≈ 0.4783 and 0.6561 × 1.72 + 1.467 ≈ 2.5955.")  # noqa: RUF001
-    expect(hand).to_contain_text("so 2.5955 is h₇")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     factor = slider(widget, "factor a₇")
     factor.fill("0")
-    expect(hand).to_contain_text("so 0 is h₇")
+    expect(hand).to_contain_text("0, which is h₇")
     slider(widget, "input x₇").press("End")
-    expect(hand).to_contain_text("so 3 is h₇")
+    expect(hand).to_contain_text("3, which is h₇")
     widget.locator("summary").click()
     expect(widget.get_by_label("Example")).to_have_value("own")
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
@@ -262,17 +263,17 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
     expect(widget.locator(".scan-hand")).to_be_hidden()
 
 
-def test_the_cells_hold_pairs_and_the_last_ones_parts_light_up(widget: Locator) -> None:
+def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) -> None:
     tick(widget)
-    pairs = [text.replace("\u2212", "-") for text in widget.locator("text.scan-pair").all_text_contents()]
+    steps = widget.locator("text.scan-step").all_text_contents()
     a, b = Scan().trace[1]
-    assert pairs[8:] == [
-        f"({format_value(p)}, {format_value(q)})".replace("\u2212", "-") for p, q in zip(a.tolist(), b.tolist())
-    ]
+    signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
+    assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
+    expect(widget.locator("text.scan-copy")).to_have_text("2")
     expect(widget.locator(".scan-hint")).to_contain_text("Tap one to see how.")
     for _ in range(2):
         tick(widget)
-    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 steps combine into the last cell")
+    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 steps are joined into the last cell")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
 

@@ -7,7 +7,7 @@ import {
   MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
   loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellInWords, layoutOf, litCell, longestPair, pairText, ruleValues, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellInWords, cellText, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -183,8 +183,10 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
     "Steps 5⁠–⁠8 in one cell: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875 (rounded in the cell).",
     "0.25 × 0.25 = 0.0625 and 0.25 × 1.5 + 1.5 = 1.875.",
   ]);
-  assert.match(words({ ...halving, step: 3 })[2], /so 1\.9922 is h₈/);
-  assert.match(words({ place: 1, step: 2 })[0], /, kept from the level before: /);
+  assert.deepEqual(words({ ...halving, step: 3 }), ["Steps 1⁠–⁠8 in one cell: 0.0625 × 1.875 + 1.875 ≈ 1.9922, which is h₈."]);
+  assert.deepEqual(words({ place: 1, step: 2 }), ["Step 1, kept from the level before: 2, which is h₁."]);
+  assert.deepEqual(words({ place: 1, step: 2, level: 0 }), words({ place: 1, level: -1 }), "the first step is a state at once");
+  assert.deepEqual(words({ ...presetValues("fading", 9), method: "two-sweep", place: 5, step: 1 }), ["Step 5, kept from the level before: × 0.9 − 2."]);
 });
 
 test("the cone of a cell ends at the inputs that it has seen", () => {
@@ -228,12 +230,12 @@ test("the figure stays within its width, columns in order and cells apart; each 
   }
 });
 
-test("pairs are printed in the cells of the first figure, on a phone and in the book", () => {
+test("steps are printed in the cells of the first figure, on a phone and in the book", () => {
   const model = at({});
-  assert.equal(pairText(0.81, -2), "(0.81, −2)");
-  assert.equal(longestPair(model.trace), "(0.81, −0.8)".length);
-  assert.equal(layoutOf(690, 8, 3, longestPair(model.trace)).mode, "pairs");
-  assert.equal(layoutOf(330, 8, 3, longestPair(model.trace)).mode, "stacked");
+  assert.deepEqual([cellText(0.81, -2), cellText(-1.5, 0)], ["×0.81 −2", "×−1.5 +0"]);
+  assert.equal(longestCell(model.trace), "×0.81 +3.91".length);
+  assert.equal(layoutOf(690, 8, 3, longestCell(model.trace)).mode, "pairs");
+  assert.equal(layoutOf(330, 8, 3, longestCell(model.trace)).mode, "stacked");
   assert.equal(layoutOf(690, 64, 6, 0).mode, "dense");
 });
 
@@ -271,12 +273,19 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
   }
 });
 
-test("the rule is told by the numbers of the first two steps, and their cell holds what it says", () => {
-  const model = at({ step: 1 });
-  const { pair, step, next, both } = ruleValues(model);
-  assert.deepEqual([pair, step, next, both], ["(0.9, 2)", "× 0.9 + 2", "× 0.9 − 1", "× 0.81 + 0.8"]);
-  assert.equal(pairText(model.trace[1].a[1], model.trace[1].b[1]), "(0.81, 0.8)");
-  assert.equal(ruleValues({ a: [-1.5, 1], x: [0, 2] }).step, "× (−1.5) + 0");
+test("the rule is told by the first combination that is no state, which is drawn before the first tick", () => {
+  const model = at({});
+  assert.deepEqual(ruleValues(model), { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1" });
+  assert.equal(ruleValues(at(presetValues("fading", 2))), null);
+  for (const { levels, numSteps } of SCHEDULES) {
+    const a = Array.from({ length: numSteps }, (_, s) => 0.5 + s / 64);
+    const x = a.map((value) => 2 - value);
+    const sample = sampleOf({ a, x, levels });
+    assert.equal(sample === null, levels[0].targets.at(-1) < 2);
+    if (sample === null) continue;
+    const first = scanTrace(a, x, levels)[1];
+    assert.deepEqual([first.a[sample.later], first.b[sample.later], first.from[sample.later]], [sample.a, sample.b, sample.earlier]);
+  }
 });
 
 test("the work so far is that of the levels so far", () => {

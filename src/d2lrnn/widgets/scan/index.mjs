@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { MOST_NUMBERS, countsTable, figure, hand, ruleValues, sentence } from "./panels.mjs";
+import { countsTable, figure, hand, ruleValues, sentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -128,10 +128,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     editing = false;
   });
 
-  const lead = element("p", { class: "scan-lead" }, t("lead"));
+  const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const rule = element("p", { class: "scan-rule" });
   const work = element("p", { class: "scan-work" });
-  const hint = element("p", { class: "scan-hint" });
+  const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
@@ -155,8 +155,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     at.textContent = t("at_value", { step: model.step, count: model.numSteps - 1 });
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
-    rule.hidden = model.numSteps > MOST_NUMBERS; // the cells are dots
-    rule.replaceChildren(...emphasised(t.raw("rule"), ruleValues(model)));
+    const told = ruleValues(model);
+    rule.hidden = told === null;
+    if (told !== null) rule.replaceChildren(...emphasised(t.raw("rule"), told));
     work.replaceChildren(...emphasised(t.raw("work"), model.work));
     const hintKey = model.cell !== null ? "hint_cell" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
     hint.textContent = t(hintKey, { steps: model.numSteps, h: formatValue(model.loop[0]) });

@@ -7,18 +7,20 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 /** Up to so many time steps the cells hold numbers. */
 export const MOST_NUMBERS = 16;
 const TALL = { wide: 350, small: 300 }; // pixels for the lines of a figure without numbers
-const SIGN = 6.2; // pixels of a character in a pair, about
+const SIGN = 6.9; // pixels of a character in a cell, about
 
-/** "(0.81, 2)", the pair of a cell. */
-export const pairText = (a, b) => `(${formatValue(a)}, ${formatValue(b)})`;
+/** The two halves of a cell's step, "×0.81" and "+2". */
+const halves = (a, b) => [`×${formatValue(a)}`, `${b < 0 ? "" : "+"}${formatValue(b)}`];
+/** "×0.81 +2", what a cell does to the state before its steps. */
+export const cellText = (a, b) => halves(a, b).join(" ");
 
-/** How many characters the longest pair has, in all cells. */
-export const longestPair = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.map((value, s) => pairText(value, b[s]).length)));
+/** How many characters the longest step has, in all cells. */
+export const longestCell = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.map((value, s) => cellText(value, b[s]).length)));
 
 /**
- * Where everything stands in a figure of `width` pixels, where pairs have up to `signs` characters.
+ * Where everything stands in a figure of `width` pixels, where the step of a cell has up to `signs` characters.
  *
- * `mode`: the scan's cells hold their pairs in one line ("pairs"), or one number above the other ("stacked"). Where there
+ * `mode`: the scan's cells hold their steps in one line ("pairs"), or one number above the other ("stacked"). Where there
  * is no room for either they are dots, and one more column, at `now`, holds what the level that is reached holds
  * ("dots"). Beyond MOST_NUMBERS time steps nothing is a number ("dense").
  */
@@ -90,22 +92,21 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     const fit = length > room ? { textLength: room.toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, ...(typeof content === "string" ? [content] : content));
   };
+  const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
   const related = (is) => (is ? " scan-kin" : "");
   // Only the half that the cell belongs to steps back behind what lights up.
   const [ofLoop, ofScan] = [true, false].map((isLoop) => (lit !== null && (lit.level < 0) !== isLoop ? " scan-aside" : ""));
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: w.toFixed(1), height: (row - 6).toFixed(1), rx: 4 });
-  /** A cell of the scan: its pair, the state in bold. */
-  const pairCell = (atX, s, w, kind, a, b, isState, asPair = true) => {
+  /** A cell of the scan: its state, or the step that it still is. */
+  const stepCell = (atX, s, w, kind, a, b, isState, whole = true) => {
     frame(atX, s, w, kind);
-    const state = isState ? " scan-state" : "";
-    const other = kind.replace("scan-state", "");
-    if (mode === "stacked") {
-      text(formatValue(a), atX, y[s] - 7, `scan-soft ${other}`, { room: w - 6 });
-      text(formatValue(b), atX, y[s] + 7, `${other}${state}`, { room: w - 6 });
-    } else if (asPair) {
-      text([`(${formatValue(a)}, `, svg("tspan", { class: state.trim() }, formatValue(b)), ")"], atX, y[s], `scan-pair ${other}`, { room: w - 6 });
-    } else text(formatValue(b), atX, y[s], `${other}${state}`, { room: w - 4 });
+    const [times, plus] = halves(a, b);
+    if (isState) text(formatValue(b), atX, y[s], kind, { room: w - 6 });
+    else if (mode === "stacked") {
+      text(times, atX, y[s] - 7, kind, { room: w - 6 });
+      text(plus, atX, y[s] + 7, kind, { room: w - 6 });
+    } else text(whole ? `${times} ${plus}` : "…", atX, y[s], `scan-step ${kind}`, { room: w - 6 });
   };
 
   // heads
@@ -116,7 +117,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   text(t(roomy || crowded || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   if (model.done.scan) text(t(roomy ? "scan_done" : "scan_done_short", { tick: levels.length }), width - 4, 10, "scan-level scan-finish", { anchor: "end" });
   text("t", columns.t, 31, "scan-soft");
-  text(t("column_h"), columns.loop, 31, "scan-soft");
+  text(t("column_state"), columns.loop, 31, "scan-soft");
   if (boxes) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
   levels.forEach(({ distance }, i) => {
@@ -151,7 +152,8 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     for (let s = 0; s < rows && s < numSteps; s += 1) {
       const isKin = cone.scan[i + 1]?.has(s);
       if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null)) continue;
-      const kind = `${when}${ofScan}${related(isKin)}`;
+      const isSample = sample !== null && i === 0 && s === sample.later;
+      const kind = `${isSample ? "scan-sample scan-ghost" : when}${ofScan}${related(isKin)}`;
       if (mode !== "dense" || isKin) lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
     }
@@ -161,25 +163,29 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   lines.flush();
   for (let i = level + 1; i <= levels.length; i += 1) {
     for (let s = 0; s < rows && s < numSteps; s += 1) {
-      if (boxes) frame(places.levels[i], s, places.cell, `scan-open scan-ghost${ofScan}`);
+      const isSample = sample !== null && i === 1 && s === sample.later;
+      if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
+      else if (boxes) frame(places.levels[i], s, places.cell, `scan-open scan-ghost${ofScan}`);
       else lines.add(`scan-cell scan-dot scan-open scan-ghost${ofScan}`, circle(places.levels[i], y[s], dot));
     }
   }
   lines.flush();
   const kindOf = (i, s) => {
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
-    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${ofScan}${related(isKin)}`;
+    const isLast = i === levels.length; // all states: nothing of it steps back
+    const isCopy = i > 0 && !isLast && !levels[i - 1].targets.includes(s);
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${isLast ? " scan-aside" : ofScan}${related(isKin)}`;
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < rows && s < numSteps; s += 1) {
-      if (boxes) pairCell(places.levels[i], s, places.cell, kindOf(i, s), a[s], b[s], from[s] === 0);
+      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s), a[s], b[s], from[s] === 0);
       else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, circle(places.levels[i], y[s], dot));
     }
   });
   lines.flush();
   if (mode === "dots") {
     const { a, b, from } = trace[level];
-    for (let s = 0; s < numSteps; s += 1) pairCell(places.now, s, places.nowBox, kindOf(level, s), a[s], b[s], from[s] === 0, places.whole);
+    for (let s = 0; s < numSteps; s += 1) stepCell(places.now, s, places.nowBox, kindOf(level, s).replace(" scan-copy", ""), a[s], b[s], from[s] === 0, places.whole);
   }
   if (lit !== null) {
     const atX = lit.level < 0 ? columns.loop : places.levels[lit.level];
@@ -192,7 +198,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${lit === null ? "" : " scan-lit"}`);
   const said = { states: walked + 1, steps: numSteps, level, scan_states: model.states.scan };
   picture.setAttribute("aria-label", t(numbers ? "figure" : "figure_large", {
-    ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map((b, s) => pairText(trace[level].a[s], b)).join(", "),
+    ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map((b, s) => (trace[level].from[s] === 0 ? formatValue(b) : cellText(trace[level].a[s], b))).join(", "),
   }));
   picture.replaceChildren(...parts);
 }
@@ -209,7 +215,7 @@ export function figure({ t, signal, onCell }) {
 
   const draw = () => {
     if (width === 0 || latest === null) return;
-    places = layoutOf(width, latest.numSteps, latest.levels.length, latest.numSteps <= MOST_NUMBERS ? longestPair(latest.trace) : 0);
+    places = layoutOf(width, latest.numSteps, latest.levels.length, latest.numSteps <= MOST_NUMBERS ? longestCell(latest.trace) : 0);
     paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), rows: Math.min(rows, latest.numSteps) });
   };
   const observer = new ResizeObserver(() => {
@@ -287,11 +293,22 @@ const equals = (...values) => (values.every((value) => Math.abs(value - Number(v
 /** A step in words: "× 0.9 + 2". */
 export const stepText = (a, b) => `× ${term(a)} ${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
 
-/** What a cell means, and that two are one, by the numbers of the first two steps: values of the words `rule`. */
-export function ruleValues({ a, x }) {
+/** The first combination of the scan that is no state yet: places and step, { earlier, later, a, b }; null where there is none. */
+export function sampleOf({ a, x, levels: [{ distance, targets }] }) {
+  const later = targets.find((s) => s > distance);
+  if (later === undefined) return null;
+  const earlier = later - distance;
+  return { earlier, later, a: a[later] * a[earlier], b: a[later] * x[earlier] + x[later] };
+}
+
+/** That two steps are one, by its numbers: values of the words `rule`, or null. */
+export function ruleValues({ a, x, levels }) {
+  const sample = sampleOf({ a, x, levels });
+  if (sample === null) return null;
+  const { earlier, later } = sample;
   return {
-    pair: pairText(a[0], x[0]), step: stepText(a[0], x[0]), first: stepText(a[0], x[0]), next: stepText(a[1], x[1]),
-    both: stepText(a[1] * a[0], a[1] * x[0] + x[1]),
+    first: stepText(a[earlier], x[earlier]), next: stepText(a[later], x[later]),
+    both: stepText(sample.a, sample.b),
   };
 }
 
@@ -310,22 +327,27 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
   const now = trace[level];
   const [a3, b3] = [now.a[place], now.b[place]];
   const step = stepText(a3, b3);
-  const rounded = pairText(a3, b3) !== `(${fine(a3)}, ${fine(b3)})`;
+  const rounded = formatValue(a3) !== fine(a3) || formatValue(b3) !== fine(b3);
+  const isState = now.from[place] === 0;
   const made = { span: span(now.from[place], place), step: rounded ? t("cell_rounded", { step }) : step };
-  const state = now.from[place] === 0 ? [t("cell_state", { b: fine(b3), t: sub(place + 1) })] : [];
-  if (level === 0) return [t("cell_own", made), ...state];
+  if (level === 0) return [isState ? t("cell_loop_start", { h: fine(b3) }) : t("cell_own", made)];
   const { distance, targets } = levels[level - 1];
-  if (!targets.includes(place)) return [t("cell_kept", made), ...state];
+  const state = { span: made.span, b: fine(b3), t: sub(place + 1) };
+  if (!targets.includes(place)) return [isState ? t("cell_kept_state", state) : t("cell_kept", made)];
   const before = trace[level - 1];
   const s = place - distance;
   const [a1, b1, a2, b2] = [before.a[s], before.b[s], before.a[place], before.b[place]];
+  if (isState) {
+    return [t("cell_state", {
+      ...state, h1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, equal_b: equals(a2, b1, b2, b3),
+    })];
+  }
   return [
     t("cell_pair", { ...made, first: stepText(a1, b1), next: stepText(a2, b2) }),
     t("cell_sums", {
       a1: term(a1), b1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, a: fine(a3), b: fine(b3),
       equal_a: equals(a1, a2, a3), equal_b: equals(a2, b1, b2, b3),
     }),
-    ...state,
   ];
 }
 
