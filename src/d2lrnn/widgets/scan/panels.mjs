@@ -5,7 +5,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
 /** Up to so many time steps the cells hold numbers. */
-export const MOST_NUMBERS = 16;
+const MOST_NUMBERS = 16;
 const TALL = { wide: 350, small: 300 }; // pixels for the lines of a figure without numbers
 const SIGN = 6.9; // pixels of a character in a cell, about
 
