@@ -111,5 +111,8 @@ class Clipping(Explorable):
             picture.add("path", d=f"M{middle} {middle}L{end}", stroke=color(name), stroke_width=thickness)
         tip = {"cx": middle + unit * self.g_1, "cy": middle - unit * self.g_2}
         picture.add("circle", **tip, r=5.0, fill=color("blue"))
+        above = tip["cy"] - 12 if self.g_2 >= 0 else tip["cy"] + 22
+        at = {"x": min(max(tip["cx"], 56.0), 244.0), "y": max(above, 14.0), "text_anchor": "middle", "font_size": 13}
+        picture.add("text", words("long", length=f"{self.length:.2f}"), **at)
         picture.add("text", words("theta", clip=f"{self.clip:.1f}"), x=middle - r - 6, y=middle - 8, text_anchor="end")
         return str(picture)

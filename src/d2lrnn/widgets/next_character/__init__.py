@@ -159,5 +159,5 @@ class NextCharacter(Explorable):
         for i, (kappa, text) in enumerate(texts.items()):
             y = 62 + 26 * len(rows) + 44 * i
             picture.add("text", f"{words('temperature')} {kappa}", x=12, y=y, font_size=12, font_weight=650)
-            picture.add("text", text[:70], x=12, y=y + 16, font_size=9.5, **mono)
+            picture.add("text", f"{text[:51]}…", x=12, y=y + 18, font_size=13, **mono)
         return str(picture)
