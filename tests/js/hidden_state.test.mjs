@@ -68,6 +68,14 @@ test("a cut text is the same up to the cut, zeros at it, and from then on a text
   close(distances[2], Math.hypot(...whole[2]), 1e-5, "at the cut");
 });
 
+test("of a long text the last letters are read, from the beginning of a word", () => {
+  assert.equal(readable("the tide clock keeps time and then there was another"), "keeps time and then there was another");
+  assert.equal(readable("one two".padStart(MAX_TEXT + 4, "x ")).length <= MAX_TEXT, true);
+  assert.equal(readable(`a ${"x".repeat(MAX_TEXT)}`), "x".repeat(MAX_TEXT), "the cut falls between two words");
+  assert.equal(readable("x".repeat(60)), "x".repeat(MAX_TEXT), "one long word is cut");
+  assert.equal(readable(`${"x".repeat(60)} `).length, MAX_TEXT, "a space at the end begins no word");
+});
+
 test("a guess ends with the word, or after so many letters, and begins with the likeliest character", () => {
   for (const { settings } of CASES) {
     for (const { written } of at(settings).guesses) {
@@ -143,7 +151,7 @@ test("the unit that is shown first differs most at the end, as its note says", (
   const { states: [whole, other], unit } = at({});
   const apart = Array.from(whole.at(-1), (value, i) => Math.abs(value - other.at(-1)[i]));
   assert.equal(apart.indexOf(Math.max(...apart)), unit);
-  assert.ok(WORDS.unit_note.includes(`unit ${unit}:`));
+  assert.ok(WORDS.unit_note.includes(`unit ${unit}.`));
 });
 
 test("distance, and how a text is shown: by hand", () => {

@@ -33,11 +33,19 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   el.append(root);
 
+  /** While a step asks, the figure stands where its answer will be, and keeps it to itself. */
+  const asked = () => {
+    const step = SPEC.steps[steps.opened()];
+    const isOpen = step && steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null;
+    return isOpen && Object.entries(step.before).every(([name, value]) => latest[name] === value) ? step.state : null;
+  };
   const show = (model) => {
-    const [key, values] = sentence(model);
+    const wanted = model === latest ? asked() : null;
+    const figure = wanted ? derive({ ...state(), ...wanted }) : model;
+    const [key, values] = wanted ? ["now_asks", { kept: figure.kept }] : sentence(model);
     now.set(...emphasised(t.raw(key), values));
-    cutter.draw(model);
-    cards.draw(model);
+    cutter.draw(figure, wanted !== null);
+    cards.draw(figure, wanted !== null);
   };
 
   // Seen for the first time, the scissors walk a few letters to the cut; any touch, and a pointer that comes near, ends the walk.
@@ -68,10 +76,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   for (const kind of ["pointerdown", "keydown", "input"]) root.addEventListener(kind, touched, { signal, capture: true });
   root.addEventListener("pointermove", touched, { signal });
-  // While a step asks, the row of guesses does not give its answer away.
-  root.addEventListener("click", () => {
-    cutter.ask(steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null);
-  }, { signal });
+  root.addEventListener("click", () => walker === null && show(latest), { signal }); // a step may ask, or tell, now
   whenSeen(cutter.node, { act: begin, signal });
 
   const draw = (model) => {

@@ -16,9 +16,13 @@ export function networkIn(weights) {
   return loaded.get(weights);
 }
 
-/** What is read of a typed text: normalised, its first MAX_TEXT characters. */
+/** What is read of a typed text: normalised, its last MAX_TEXT characters, from the beginning of a word where there is one. */
 export function readable(text) {
-  return normalise(text).slice(0, MAX_TEXT);
+  const all = normalise(text);
+  const from = all.length - MAX_TEXT;
+  if (from <= 0) return all;
+  const space = all.indexOf(" ", from - 1);
+  return all.slice(space < 0 || space === all.length - 1 ? from : space + 1);
 }
 
 /** The state after every character, from zeros. */

@@ -148,7 +148,7 @@ export function stage({ t, onCut, signal }) {
   let latest = null;
   let width = 0;
   let marked = false;
-  let asking = false; // a step asks what the row of guesses would tell
+  let asking = false; // a step asks what the figure would tell
 
   const move = ({ x }) => {
     if (latest.text === "") return;
@@ -157,7 +157,8 @@ export function stage({ t, onCut, signal }) {
   };
   // A finger that only scrolls past leaves the cut alone: it drags the scissors and the letters, and taps elsewhere.
   const start = ({ event }) => event.pointerType !== "touch" || event.clientY - node.getBoundingClientRect().top < HANDLE + LETTERS;
-  dragOn(node, { axis: "x", start, move, signal });
+  const end = () => handle.focus({ preventScroll: true }); // so that the arrow keys go on from there
+  dragOn(node, { axis: "x", start, move, end, signal });
   node.addEventListener("click", (event) => {
     const box = node.getBoundingClientRect();
     if (event.detail > 0) move({ x: (event.clientX - box.left) / box.width });
@@ -208,15 +209,16 @@ export function stage({ t, onCut, signal }) {
       const [foot, bar] = [guesses + GUESSES, Math.min(10, 0.6 * column)];
       add("rect", { class: "cut-here", x: edge, y: guesses - 1, width: column, height: GUESSES + 2, rx: 2 });
       options.forEach(({ letter, p }, j) => {
-        const hidden = asking && j !== cut;
-        const kind = hidden || p < UNSURE ? "unsure" : letter === options[0].letter ? "same" : "differs";
-        const sign = hidden ? "·" : p < UNSURE ? "?" : visibleCharacter(letter);
+        const kind = asking || p < UNSURE ? "unsure" : letter === options[0].letter ? "same" : "differs";
+        const sign = asking && j !== cut ? "·" : asking || p < UNSURE ? "?" : visibleCharacter(letter);
         add("text", { class: `cut-option cut-option-${kind}`, x: x(j), y: guesses + 14, "font-size": size, "text-anchor": "middle" }, sign);
-        if (!hidden) add("rect", { class: `cut-chance cut-chance-${kind}`, x: x(j) - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
+        if (!asking) add("rect", { class: `cut-chance cut-chance-${kind}`, x: x(j) - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
       });
     }
     // the map
     add("rect", { class: "cut-frame", x: edge, y: map, width: right - edge, height: MAP });
+    canvas.hidden = asking;
+    if (asking) add("text", { class: "cut-letter", x: (edge + right) / 2, y: map + MAP / 2 + 8, "font-size": 24, "text-anchor": "middle" }, "?");
     if (marked && count > 0) {
       const y = map + unit + 0.5;
       add("path", { class: "cut-mark", d: `M${edge - 9} ${y - 5}L${edge - 2} ${y}L${edge - 9} ${y + 5}Z` });
@@ -229,7 +231,7 @@ export function stage({ t, onCut, signal }) {
     const most = Math.max(10, ...distances);
     const y = scale([0, most], [plotEnd, plot]);
     add("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(0)}H${right}` });
-    if (count > 0) {
+    if (count > 0 && !asking) {
       const values = distances.slice(cut - 1);
       const xs = values.map((_, i) => cut + i);
       const line = linePath(xs, values, x, y);
@@ -251,8 +253,8 @@ export function stage({ t, onCut, signal }) {
     picture.setAttribute("height", layout.height);
     picture.setAttribute("aria-label", count === 0 ? t("stage_empty") : t("stage", {
       text, forgotten: latest.forgotten,
-      guesses: options.map(({ letter, p }, j) => (asking && j !== cut ? "?" : `${visibleCharacter(letter)} ${formatProbability(p)}`)).join(", "),
-      distances: distances.slice(cut - 1).map(short).join(", "),
+      guesses: asking ? "?" : options.map(({ letter, p }) => `${visibleCharacter(letter)} ${formatProbability(p)}`).join(", "),
+      distances: asking ? "?" : distances.slice(cut - 1).map(short).join(", "),
     }));
     picture.replaceChildren(...parts);
     ramp.style.setProperty("top", `${mapEnd + 5}px`);
@@ -269,8 +271,9 @@ export function stage({ t, onCut, signal }) {
     drag.classList.toggle("cut-drag-right", left < 140);
     drag.style.setProperty("left", `${left}px`);
   };
-  const draw = (model) => {
+  const draw = (model, isAsking) => {
     latest = model;
+    asking = isAsking;
     const { text, cut, forgotten, kept } = model;
     const values = { forgotten, kept: shown(kept) };
     handle.hidden = drag.hidden = text === "";
@@ -289,12 +292,7 @@ export function stage({ t, onCut, signal }) {
     marked = on;
     if (latest && width > 0) drawFigure();
   };
-  const ask = (on) => {
-    if (on === asking) return;
-    asking = on;
-    if (latest && width > 0) drawFigure();
-  };
-  return { node, draw, mark, ask, placeHandle: (at) => width > 0 && placeHandle(at) };
+  return { node, draw, mark, placeHandle: (at) => width > 0 && placeHandle(at) };
 }
 
 // ---- the two guesses ------------------------------------------------------------------------------------------------
@@ -309,10 +307,11 @@ export function guessCards({ t }) {
     const word = element("p", { class: "cut-word" }, stem, written);
     return { caption, stem, written, next, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
   });
-  const draw = ({ text, kept, guesses }) => {
+  const draw = ({ text, kept, guesses }, isAsking) => {
     const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: shown(kept) })];
     cards.forEach((card, i) => {
-      const unsure = guesses[i].p < UNSURE;
+      const isKept = isAsking && i === 1;
+      const unsure = isKept || guesses[i].p < UNSURE;
       const word = wordOf(guesses[i], 12);
       const { stem, written } = text === "" ? { stem: "", written: "" } : { ...word, written: unsure ? "?" : word.written };
       card.word.classList.toggle("cut-unsure", unsure);
@@ -320,7 +319,7 @@ export function guessCards({ t }) {
       card.stem.textContent = stem;
       card.written.textContent = written;
       card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
-      card.next.textContent = text === "" ? "\u00a0" : t(unsure ? "next_unsure" : "next", {
+      card.next.textContent = text === "" || isKept ? "\u00a0" : t(unsure ? "next_unsure" : "next", {
         character: named({ letter: guesses[i].written[0] }), p: formatProbability(guesses[i].p),
       });
     });
