@@ -18,6 +18,9 @@ function networkOf(view) {
 /** A number in a product: two decimals, brackets around one that is negative. */
 const number = (value) => (value < -0.005 ? `(−${Math.abs(value).toFixed(2)})` : Math.abs(value).toFixed(2));
 
+/** A number that stands alone. */
+const plain = (value) => signed(value).replace("+", "");
+
 /** Bits a letter as the number of equally likely letters, the perplexity. */
 const choices = (bits) => (2 ** bits).toFixed(1);
 
@@ -141,7 +144,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (!shown.hidden) {
       shown.textContent = t("shown", {
         letter, forget: forget[at].toFixed(2), before: at > 0 ? number(cell[at - 1]) : "0", input: input[at].toFixed(2), candidate: number(candidate[at]),
-        cell: number(cell[at]), output: output[at].toFixed(2), state: number(h[at]),
+        cell: plain(cell[at]), output: output[at].toFixed(2), state: plain(h[at]),
       });
     }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
