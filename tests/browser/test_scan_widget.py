@@ -148,7 +148,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-work")).to_have_text("Computed so far: loop 63 cells, scan 321 (without copies).")
     expect(widget.locator(".scan-work")).to_be_visible()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It computes 321, five times as many.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It computes 321, about five times as many.")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
