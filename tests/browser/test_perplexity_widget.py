@@ -617,3 +617,20 @@ def test_five_hundred_random_moves(opened: tuple[Page, Record], tmp_path: Path) 
     expect(number(widget)).to_have_text("2.00")
     page.wait_for_timeout(1000)
     assert page.evaluate(nodes) == before
+
+
+def test_a_step_on_a_phone_shows_all_rows_between_the_result_and_the_question(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, Perplexity(), head="<style>body { margin: 0 } main { padding: 400px 12px }</style>")
+    for title, answer in (("One doubt in six", "about 1.1"), ("2 choices and 50", "26")):
+        widget.get_by_role("button", name=title).tap()
+        rows, result = widget.locator(".ppl-rows"), widget.locator(".ppl-result")
+        for _ in range(2):  # when it is asked, and when it is answered
+            box, above = rows.bounding_box(), result.bounding_box()
+            sheet = widget.locator(".d2lrnn-steps").bounding_box()
+            assert above["y"] + above["height"] <= box["y"] and box["y"] + box["height"] <= sheet["y"]
+            if widget.locator(".d2lrnn-outcome").is_hidden():
+                widget.get_by_role("button", name=answer, exact=True).tap()
+    context.close()

@@ -26,13 +26,18 @@ export function bringBack(node) {
   widget.scrollIntoView({ block: "start", behavior: behavior() });
 }
 
-/** On a phone the open step lies at the foot of the screen (base.css): bring what it asks about above it, as far as it fits. */
+/**
+ * On a phone the open step lies at the foot of the screen (base.css): bring what it asks about above it, as far as it fits.
+ * Where something sticks to the top of the figure, the part's `scroll-margin-top` in its style sheet keeps it clear of that.
+ */
 export function bringAbove(sheet, part) {
   const room = innerHeight - sheet.offsetHeight;
   const box = part.getBoundingClientRect();
-  if (box.top >= 0 && box.bottom <= room) return;
-  Object.assign(part.style, { scrollMarginTop: "0.5rem", scrollMarginBottom: `calc(${sheet.offsetHeight}px + 0.5rem)` });
-  part.scrollIntoView({ block: box.height > room || box.top < 0 ? "start" : "end", behavior: behavior() });
+  const above = parseFloat(getComputedStyle(part).scrollMarginTop) || 0;
+  if (box.top >= above && box.bottom <= room) return;
+  if (above === 0) part.style.scrollMarginTop = "0.5rem";
+  part.style.scrollMarginBottom = `calc(${sheet.offsetHeight}px + 0.5rem)`;
+  part.scrollIntoView({ block: box.height > room - above || box.top < above ? "start" : "end", behavior: behavior() });
 }
 
 /**
