@@ -39,6 +39,10 @@ def random_windows(**settings: object) -> d.RandomWindows:
     return d.RandomWindows(IDS, 3, 7, generator=torch.Generator().manual_seed(5), **settings)
 
 
+def other_text() -> d.RandomWindows:
+    return d.RandomWindows(IDS.flip(0), 3, 7, generator=torch.Generator().manual_seed(5))
+
+
 def from_global_numbers() -> d.RandomWindows:
     return d.RandomWindows(IDS, 3, 7)
 
@@ -192,6 +196,8 @@ def test_with_a_constant_rate_more_epochs_may_follow(tmp_path: Path) -> None:
         ({"make_windows": sequential}, "batch_size was 3 and is 2"),
         ({"make_windows": lambda: random_windows(overlap=False)}, "overlap was True and is False"),
         ({"layer": d.RNNConcise}, "the model is of another kind or size"),
+        ({"heldout_ids": HELDOUT.flip(0)}, "heldout was '40 tokens, CRC-32 .*' and is '40 tokens, CRC-32 "),
+        ({"make_windows": other_text}, "text was '180 tokens, CRC-32 .*' and is '180 tokens, CRC-32 "),
         ({"layer": d.LSTM}, "dropout was 0.0 and is 0.2; weight_drop was 0.0 and is 0.3"),
     ],
 )
@@ -267,6 +273,27 @@ def test_a_signal_waits_for_the_step_and_stores(tmp_path: Path, monkeypatch: pyt
     assert isinstance(caught.value, KeyboardInterrupt)
     assert d.load_checkpoint(path).progress["step"] in (11, 12)
     assert_same(train(path, random_windows, resume=True), undisturbed)
+
+
+class Signal(d.Callback):
+    """SIGTERM at the very end: after the last step, or during the last scoring."""
+
+    def __init__(self, event: str) -> None:
+        setattr(self, event, self._send)
+
+    def _send(self, run: d.training.Run) -> None:
+        if run.step == run.total_steps:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize("event", ["on_step_end", "on_epoch_end"])
+def test_a_signal_at_the_very_end_is_not_swallowed(tmp_path: Path, event: str) -> None:
+    path = tmp_path / "tide.safetensors"
+    for where in (None, path):
+        with pytest.raises(TrainingInterruptedError, match="after step 24 of 24") as caught:
+            train(where, random_windows, callbacks=lambda: [Signal(event)])
+        assert caught.value.signal == signal.SIGTERM and caught.value.path == where
+    assert_same(train(path, random_windows, resume=True), train(None, random_windows))
 
 
 def test_a_second_interrupt_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,15 @@ def test_inputs_are_copied_and_nothing_of_the_caller_is_kept() -> None:
     assert not torch.equal(stepper.state, state)
 
 
+def test_recording_draws_no_random_numbers_of_the_training() -> None:
+    losses = []
+    for kind, settings in ((_Graphed, {}), (Stepper, {"engine": "autograd"})):
+        torch.manual_seed(0)
+        model = d.RNNLM(d.LSTM(5, 6, weight_drop=0.3), 5, dropout=0.3)
+        losses.append(_train(kind(model, **settings), carry=True))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
 def test_a_state_of_another_batch_is_refused() -> None:
     with _Graphed(MODELS["lstm"]()) as stepper:
         stepper(*torch.randint(5, (2, 2, 4)), lr=0.1)

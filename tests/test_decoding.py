@@ -69,6 +69,12 @@ def test_arguments_in_another_order(model: d.RNNLM) -> None:
             d.beam_search(model, *arguments)
 
 
+def test_a_vocabulary_of_another_model(model: d.RNNLM) -> None:
+    for function in (d.generate, d.beam_search):
+        with pytest.raises(ValueError, match="The vocabulary has 5 tokens and the model is made for 4"):
+            function(model, d.Vocab("abcde"), "e", 3)
+
+
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 def test_temperature_divides_the_logits(temperature: float) -> None:
     torch.testing.assert_close(d.next_token_probs(LOGITS, temperature), torch.softmax(LOGITS / temperature, 0))

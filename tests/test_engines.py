@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -308,6 +309,13 @@ def test_parameters_of_torchs_layers_lie_as_cudnn_wants_them() -> None:
     with FlatParameters(stacked):
         in_order = sorted(stacked.named_parameters(), key=lambda named: named[1].storage_offset())
         assert [name.split("_")[0] for name, _ in in_order] == 4 * ["weight"] + 4 * ["bias"]
+
+
+def test_numpys_warnings_are_as_they_were_after_a_training() -> None:
+    before = np.geterr()
+    windows = d.SequentialWindows(torch.arange(60) % 7, 2, 4)
+    history = d.fit(d.RNNLM(d.RNNScratch(7, 4), 7), windows, epochs=1, lr=0.1, heldout_ids=windows.ids, device="cpu")
+    assert history.engine == "closed-form" and np.geterr() == before
 
 
 def test_flat_parameters_refuse_what_they_cannot_hold() -> None:

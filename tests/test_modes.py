@@ -18,6 +18,7 @@ VOCAB = d.Vocab("the tide")
 SIZE = len(VOCAB)
 TEXT = "the tide the tied hide " * 3
 IDS = torch.tensor(VOCAB.encode("the tide" * 6))
+MINIBATCH = IDS[:16].view(2, 8), IDS[1:17].view(2, 8)
 
 
 def make_model(layer: type[nn.Module]) -> d.RNNLM:
@@ -48,6 +49,7 @@ ASK: dict[str, Callable[[d.RNNLM, Path], Any]] = {
     "decompress": lambda model, folder: d.coding.decompress(model, d.coding.compress(model, IDS)).tolist(),
     "score_text": lambda model, folder: score_text(model, VOCAB, [TEXT]).score,
     "save_checkpoint, load_checkpoint": saved_and_loaded,
+    "gradient_norms_by_lag": lambda model, folder: d.gates.gradient_norms_by_lag(model, *MINIBATCH).tolist(),
 }
 LAYERS = [d.RNNScratch, d.RNNConcise, d.GRU, d.LSTM]
 

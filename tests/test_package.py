@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +28,28 @@ FLOORS = [
 def test_public_names_exist_once() -> None:
     assert all(hasattr(d, name) for name in d.__all__)
     assert len(set(d.__all__)) == len(d.__all__)
+
+
+def test_the_public_face_is_small_and_teaches() -> None:
+    assert len(d.__all__) <= 40
+    assert {"plotting", "widgets", "optim", "bptt"} <= {*dir(d)} and not {"layers", "training", "cli"} & {*dir(d)}
+    assert len(pydoc.render_doc(d).splitlines()) < 60, "help(d2lrnn) is a start"
+    assert not hasattr(d, "SGD") and not hasattr(d, "cross_entropy"), "these are torch's names for other things"
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("train_ch8", "fit"), ("try_gpu", "pick_device"),
+                                              ("TimeMachine", "load_text"), ("predict_ch8", "generate")])  # fmt: skip
+def test_d2ls_names_answer_with_ours(theirs: str, ours: str) -> None:
+    assert hasattr(d, ours)
+    with pytest.raises(AttributeError, match=rf"d2l's {theirs} is d2lrnn\.{ours}"):
+        getattr(d, theirs)
+
+
+def test_fit_knows_no_ranks_signals_or_files() -> None:
+    source = inspect.getsource(d.fit).replace(d.fit.__doc__, "")
+    assert not re.search("rank|signal|path|checkpoint|resum", source, re.IGNORECASE)
+    [function] = ast.parse(source).body
+    assert function.end_lineno - function.body[0].lineno < 30
 
 
 @pytest.mark.parametrize("name", [n for n in d.__all__ if not n.isupper() or n == "RNNLM"])

@@ -102,12 +102,19 @@ with d.ops.ranks.join_ranks("cpu") as ranks:
                       epochs=1, lr=0.1, callbacks=[ranks]),
         lambda: d.fit(make_model(), d.SequentialWindows(IDS, 4, 7), epochs=1, lr=0.1 + 0.1 * ranks.rank,
                       callbacks=[ranks]),
+        lambda: d.fit(make_model(), d.RandomWindows(IDS, 4, 7), epochs=1, lr=0.1, callbacks=[ranks]),
     ):
         try:
             error()
             errors.append("none")
         except d.ops.ranks.DistributedError as error:
             errors.append(str(error))
+
+    class Draw(d.Callback):  # what dropout would draw
+        def on_step_end(self, run):
+            (folder / f"random{ranks.rank}.txt").write_text(str(torch.rand(4).tolist()))
+
+    fit("carried", callbacks=[ranks, Draw()])
 
     # One rank alone is told to stop; both do, at one step, and rank 0 writes.
     count, update = [0], d.optim.AdamW.update
@@ -132,6 +139,7 @@ with d.ops.ranks.join_ranks("cpu") as ranks:
     resumed = fit("autograd", callbacks=[ranks, d.Checkpointing(path, every_seconds=None, resume=True)])
     found |= {f"resumed.{key}": value for key, value in numbers(*resumed).items()}
     found["resumed.saves"] = torch.tensor(len(saves))
+    found |= {f"again.{key}": value for key, value in numbers(*fit("carried", callbacks=[ranks])).items()}
     (folder / f"errors{ranks.rank}.txt").write_text("\\n".join(errors))
     save_file({name: tensor.contiguous().clone() for name, tensor in found.items()}, folder / f"rank{ranks.rank}")
 '''
@@ -193,11 +201,22 @@ def test_after_a_whole_training_the_weights_are_those_of_one_process(ranks: list
 
 def test_ranks_that_do_not_fit_together_are_refused(folder: Path) -> None:
     for rank in range(2):
-        uneven, seeds, settings, stopped = (folder / f"errors{rank}.txt").read_text().splitlines()
+        uneven, seeds, settings, shared, stopped = (folder / f"errors{rank}.txt").read_text().splitlines()
         assert "A minibatch of 3 rows cannot be divided evenly among 2 processes" in uneven
         for error in (seeds, settings):
             assert "Settings, windows and seed must be the same in all processes, and ranks 1 differ" in error
+        assert "Give the windows a generator of their own" in shared
         assert "Training was stopped after step 11 of 24" in stopped or "after step 10 of 24" in stopped
+
+
+def test_each_rank_drops_other_outputs(folder: Path) -> None:
+    assert (folder / "random0.txt").read_text() != (folder / "random1.txt").read_text()
+
+
+def test_after_an_interrupted_training_the_ranks_may_train_again(folder: Path, ranks: list) -> None:
+    """Nothing that was wished then is done in the next one, which has no checkpoint."""
+    for found in ranks:
+        torch.testing.assert_close(found["again.losses"], found["carried.losses"], rtol=0, atol=0)
 
 
 def test_rank_0_alone_writes(folder: Path, ranks: list) -> None:

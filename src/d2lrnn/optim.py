@@ -1,8 +1,8 @@
 r"""Gradient descent and AdamW on one long vector of weights, clipping, and the learning rate along a run.
 
 While it trains, all weights of a model lie in one flat tensor, so an update is a handful of operations whatever the
-number of matrices, on the CPU and on a GPU. Results are those of ``torch.optim`` to float32
-rounding; that package takes a second to import, in every kernel, which is more than many a training step in this book.
+number of matrices, on the CPU and on a GPU. Results are those of ``torch.optim`` to float32 rounding; importing that
+package takes a second, in every kernel.
 """
 
 from __future__ import annotations

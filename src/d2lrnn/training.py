@@ -320,13 +320,11 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
-    callbacks = list(callbacks)
     settings = _checked_settings(windows, epochs, updates, lr, optimizer, schedule, clip)
     _check_texts(model, windows, heldout_ids)
-    # `d2lrnn.engines` and `d2lrnn.ops` at run time: the loop does not know how a step is computed, or who listens.
-    group = d2lrnn.ops.ranks.group_of(callbacks, device)
+    # `d2lrnn.ops` and `d2lrnn.engines` at run time: the loop does not know who listens, or how a step is computed.
+    group, listeners = d2lrnn.ops.callbacks.with_the_usual(callbacks, device, progress)
     model.to(group.device).train()
-    listeners = d2lrnn.ops.callbacks.with_the_usual(callbacks, progress)
     with d2lrnn.engines.Stepper(model, optimizer=optimizer, clip=clip, engine=engine) as stepper:
         run = Run(model, windows, stepper, settings, heldout_ids, group, listeners)
         with run:

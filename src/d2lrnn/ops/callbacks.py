@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 
+import torch
 from tqdm import tqdm
 
 from d2lrnn.history import EpochRecord
@@ -24,15 +25,20 @@ __all__ = [
 ]
 
 
-def with_the_usual(callbacks: Iterable[Callback], progress: bool) -> list[Callback]:
-    """A process group first, the caller's callbacks, the progress bar, and what ends an interrupted training."""
+def with_the_usual(
+    callbacks: Iterable[Callback], device: str | torch.device | None, progress: bool
+) -> tuple[ProcessGroup, list[Callback]]:
+    """Who trains together, this process alone unless a group is among the callbacks; and who listens: that group first,
+    the caller's callbacks, the progress bar, and what ends an interrupted training."""
     callbacks = list(callbacks)
+    groups = [callback for callback in callbacks if isinstance(callback, ProcessGroup)]
     stored = [callback for callback in callbacks if isinstance(callback, Checkpointing)]
     if len(stored) > 1:
         raise ValueError("There are two Checkpointing callbacks; a training has one checkpoint.")
     others = [callback for callback in callbacks if callback not in stored]
     others.sort(key=lambda callback: not isinstance(callback, ProcessGroup))
-    return [*others, *([ProgressBar()] if progress else []), Interrupts(*stored), *stored]
+    listeners = [*others, *([ProgressBar()] if progress else []), Interrupts(*stored), *stored]
+    return groups[0] if groups else ProcessGroup(device), listeners
 
 
 class KeepBest(Callback):

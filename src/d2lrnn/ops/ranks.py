@@ -21,7 +21,7 @@ import hashlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -33,7 +33,7 @@ from d2lrnn.model import map_state
 from d2lrnn.ops.device import pick_device
 from d2lrnn.training import Callback, Run
 
-__all__ = ["DistributedError", "ProcessGroup", "group_of", "join_ranks"]
+__all__ = ["DistributedError", "ProcessGroup", "join_ranks"]
 
 
 class DistributedError(RuntimeError):
@@ -92,12 +92,6 @@ class ProcessGroup(Callback):
 
     def check_same(self, what: str, value: object) -> None:
         """Raise :class:`DistributedError` on all processes if something is not the same on all of them."""
-
-
-def group_of(callbacks: Iterable[Callback], device: str | torch.device | None) -> ProcessGroup:
-    """The process group among some callbacks, or this process on its own."""
-    groups = [callback for callback in callbacks if isinstance(callback, ProcessGroup)]
-    return groups[0] if groups else ProcessGroup(device)
 
 
 class _TorchProcessGroup(ProcessGroup):
@@ -246,11 +240,11 @@ def join_ranks(
         return
     from torch import distributed  # only here: `import d2lrnn` stays as quick as `import torch`
 
-    place = _device_of_this_rank(device)
+    own_device = _device_of_this_rank(device)
     try:
         store, rank, world_size = next(distributed.rendezvous("env://", timeout=timeout))
         distributed.init_process_group(
-            "nccl" if place.type == "cuda" else "gloo",
+            "nccl" if own_device.type == "cuda" else "gloo",
             store=_fresh_part(store, rank, world_size, timeout),
             rank=rank,
             world_size=world_size,
@@ -262,7 +256,7 @@ def join_ranks(
             "torchrun, or with the same --rdzv-endpoint?"
         ) from error
     try:
-        yield _TorchProcessGroup(place)
+        yield _TorchProcessGroup(own_device)
     finally:
         distributed.destroy_process_group()
 
@@ -295,8 +289,8 @@ def _fresh_part(store: Any, rank: int, world_size: int, timeout: timedelta) -> A
 
 
 def _device_of_this_rank(device: str | torch.device | None) -> torch.device:
-    place = pick_device(device)
-    if place.type != "cuda":
+    picked = pick_device(device)
+    if picked.type != "cuda":
         return torch.device("cpu")
     number = int(os.environ.get("LOCAL_RANK", 0))
     if number >= torch.cuda.device_count():
@@ -304,6 +298,6 @@ def _device_of_this_rank(device: str | torch.device | None) -> torch.device:
             f"This is process {number} on its machine, counted from 0, and there are {torch.cuda.device_count()} CUDA "
             "devices. Start no more processes than devices (--nproc-per-node), or train on the CPU (--device cpu)."
         )
-    place = torch.device("cuda", number)
-    torch.cuda.set_device(place)
-    return place
+    picked = torch.device("cuda", number)
+    torch.cuda.set_device(picked)
+    return picked

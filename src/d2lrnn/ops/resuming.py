@@ -152,6 +152,8 @@ class Checkpointing(Callback):
         self.resume, self.overwrite = resume, overwrite
 
     def on_train_begin(self, run: Run) -> None:
+        ids = getattr(run.windows, "ids", None)  # the beginning: a memory map may hold gigabytes
+        run.settings |= {"text": fingerprint(ids[:1_000_000]) if isinstance(ids, torch.Tensor) else None}
         run.settings |= {"heldout": None if run.heldout_ids is None else fingerprint(run.heldout_ids)}
         run.settings |= {"dropout": run.model.dropout, "dtype": str(run.model.W_hq.dtype)}
         run.settings |= {"weight_drop": getattr(run.model.rnn, "weight_drop", 0.0)}

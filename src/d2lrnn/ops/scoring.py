@@ -190,7 +190,7 @@ class _Encoder:
             ids = np.array([self.index.get(token, -1) for token in tokens], dtype=np.int32)
         new = ids < 0
         if new.any():
-            unknown.update(tokens[place] for place in new.nonzero()[0])
+            unknown.update(tokens[index] for index in new.nonzero()[0])
             ids = np.where(new, self.of_unknown, ids)
             ids = ids[ids >= 0]
         return ids
@@ -293,9 +293,9 @@ class _Ledger:
         first = numbers[0]
         tokens = np.bincount(numbers - first)
         sums = np.bincount(numbers - first, weights=nats)
-        for place in tokens.nonzero()[0]:
-            score = self._sums.get(first + place, Score(0.0, 0))
-            self._sums[int(first + place)] = score + Score(float(sums[place]), int(tokens[place]))
+        for line in tokens.nonzero()[0]:
+            score = self._sums.get(first + line, Score(0.0, 0))
+            self._sums[int(first + line)] = score + Score(float(sums[line]), int(tokens[line]))
         self._close(before=int(numbers[-1]))
 
     def worst(self) -> tuple[LineScore, ...]:
@@ -351,7 +351,7 @@ def score_table(train_ids: torch.Tensor, heldout_ids: torch.Tensor, vocab_size: 
         context_counts = np.bincount(context[counted], minlength=context.max() + 1)  # N(c)
         run_counts = np.bincount(run[counted], minlength=run.max() + 1)  # N(c, x)
         new = np.unique(run[counted], return_index=True)[1]
-        num_types = np.bincount(context[counted][new], minlength=len(context_counts))  # T(c)
+        num_types = np.bincount(context[counted][new], minlength=len(context_counts))  # D(c)
         here, after = context[num_train:], run[num_train:]
         total = context_counts[here] + num_types[here]
         known = (total > 0) & (np.arange(len(here)) >= length)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from d2lrnn.model import RNNLM
+from d2lrnn.model import RNNLM, evaluating
 
 __all__ = ["gradient_norms_by_lag", "gru_step", "lstm_step"]
 
@@ -129,15 +129,16 @@ def gradient_norms_by_lag(model: RNNLM, X: torch.Tensor, Y: torch.Tensor) -> tor
     >>> gradient_norms_by_lag(RNNLM(GRU(3, 4), 3), X, X).shape
     torch.Size([6])
     """
-    inputs = model.encode_inputs(X)
     state, states = None, []
-    for x in inputs:
-        outputs, state = model.rnn(x.unsqueeze(0), state)
-        states.append(state if isinstance(state, tuple) else (state,))
-    logits = outputs[0] @ model.W_hq + model.b_q  # (batch_size, vocab_size)
-    loss = model.loss(logits.unsqueeze(1), Y[:, -1:])
-    parts = [part for state in states for part in state]
-    grads = torch.autograd.grad(loss, parts, allow_unused=True, materialize_grads=True)
+    # Nothing is dropped; and cuDNN's layers have no gradient then, torch's own do.
+    with evaluating(model), torch.backends.cudnn.flags(enabled=False):
+        for x in model.encode_inputs(X):
+            outputs, state = model.rnn(x.unsqueeze(0), state)
+            states.append(state if isinstance(state, tuple) else (state,))
+        logits = outputs[0] @ model.W_hq + model.b_q  # (batch_size, vocab_size)
+        loss = model.loss(logits.unsqueeze(1), Y[:, -1:])
+        parts = [part for state in states for part in state]
+        grads = torch.autograd.grad(loss, parts, allow_unused=True, materialize_grads=True)
     width = len(states[0])
     norms = [torch.cat([g.flatten() for g in grads[t : t + width]]).norm() for t in range(0, len(grads), width)]
     return torch.stack(norms[::-1])

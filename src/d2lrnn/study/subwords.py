@@ -45,11 +45,11 @@ def merge(ids: Sequence[int], pair: Pair, new: int) -> list[int]:
     >>> merge([1, 1, 1, 2], (1, 1), 256)
     [256, 1, 2]
     """
-    merged, place = [], 0
-    while place < len(ids):
-        found = tuple(ids[place : place + 2]) == pair
-        merged.append(new if found else ids[place])
-        place += 2 if found else 1
+    merged, index = [], 0
+    while index < len(ids):
+        found = tuple(ids[index : index + 2]) == pair
+        merged.append(new if found else ids[index])
+        index += 2 if found else 1
     return merged
 
 
