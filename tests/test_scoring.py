@@ -139,6 +139,15 @@ def test_unknown_characters_are_counted_and_left_out(trained: d.pretrained.Pretr
     assert found.score.total_nats == pytest.approx(d.evaluate(trained.model, known).total_nats, rel=1e-5)
 
 
+def test_a_text_is_cleaned_where_the_vocabulary_is_one_of_cleaned_texts() -> None:
+    text = "Low tide at 6. HIGH tide at 12!\n" * 3
+    raw, cleaned = d.Vocab(text), d.Vocab(d.normalize(text))
+    for vocab, read in ((raw, text), (cleaned, d.normalize(text))):
+        found = d.ops.scoring.score_text(d.RNNLM(d.RNNScratch(len(vocab), 8), len(vocab)), vocab, [text])
+        assert found.score.num_tokens == len(read) - 1
+        assert found.unknown.total() == (0 if vocab is raw else 15)
+
+
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_words_are_never_torn(size: int) -> None:
     vocab = d.Vocab(["low", "tide", "high", "tide", "<unk>"], unk_token="<unk>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
@@ -22,7 +23,6 @@ import traitlets as t
 from d2lrnn import widgets
 from d2lrnn.widgets import Explorable, Perplexity
 from d2lrnn.widgets import spec as spec_module
-from d2lrnn.widgets.base import module, stylesheet
 from d2lrnn.widgets.bundle import BundleError, bundle
 
 TESTS = Path(__file__).parent
@@ -577,5 +577,9 @@ def test_bundle_is_a_module_with_a_default_render(cls: type[Explorable], tmp_pat
     assert run_node("-e", code).stdout.split() == ["function", "undefined"]
 
 
-def test_module_and_stylesheet_belong_to_the_widget() -> None:
-    assert Perplexity._esm == module("perplexity") and Perplexity._css == stylesheet("perplexity")
+def test_every_explorable_has_a_module_and_a_stylesheet_of_its_own() -> None:
+    for texts in ([cls._esm for cls in EXPLORABLES], [cls._css for cls in EXPLORABLES]):
+        assert len({*texts}) == len(EXPLORABLES)
+    for cls in EXPLORABLES:
+        own = Path(inspect.getfile(cls)).with_name("style.css").read_text(encoding="utf-8")
+        assert [other for other in EXPLORABLES if own.strip() in other._css] == [cls]

@@ -14,7 +14,7 @@ import torch
 from d2lrnn.metrics import Score
 from d2lrnn.model import RNNLM, State, evaluating, map_state
 from d2lrnn.ops.stream import ChunkNormalizer
-from d2lrnn.text import Level, Vocab, count_left_out, tokenize
+from d2lrnn.text import Level, Vocab, count_left_out, normalize, tokenize
 
 __all__ = ["LineScore", "TextScore", "score_table", "score_text"]
 
@@ -71,7 +71,7 @@ def score_text(
     chunks: Iterable[str],
     *,
     level: Level = "char",
-    clean: bool = True,
+    clean: bool | None = None,
     num_lines: int = 5,
     min_tokens: int = 20,
 ) -> TextScore:
@@ -84,7 +84,8 @@ def score_text(
     chunks : iterable of str
         The text, whole or in pieces (:func:`d2lrnn.ops.corpus.read_chunks`).
     level, clean
-        How the model's own text was read, see :func:`d2lrnn.load_text`.
+        How the model's own text was read, see :func:`d2lrnn.load_text`. By default the text is cleaned where the
+        vocabulary has nothing else than what :func:`d2lrnn.normalize` leaves.
     num_lines : int, default 5
         How many lines to keep.
     min_tokens : int, default 20
@@ -109,6 +110,7 @@ def score_text(
     >>> found.lines[0].number, found.lines[0].score.bits_per_token > found.score.bits_per_token
     (2, True)
     """
+    clean = is_cleaned(vocab) if clean is None else clean
     ledger = _Ledger(num_lines, min_tokens)
     reader = _Reader(model)
     encode = _Encoder(vocab, level)
@@ -138,6 +140,11 @@ def score_text(
             "to score. Is the model one for texts of this kind?"
         )
     return TextScore(ledger.total, unknown, lines)
+
+
+def is_cleaned(vocab: Vocab) -> bool:
+    """Whether a vocabulary is one of cleaned texts."""
+    return all(normalize(token) == token for token in vocab.tokens if token != vocab.unk_token)
 
 
 def _tokens_of_lines(
