@@ -55,10 +55,10 @@ def squared_lengths(widget: Truncation, reach: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("radius", "reach"), [(0.9, 1), (0.9, 6), (1.1, 12)])
 def test_what_is_lost_is_what_detach_takes_away(radius: float, reach: int) -> None:
-    widget = Truncation(radius=radius, tau=reach, way="losses")
+    widget = Truncation(radius=radius, tau=reach)
     missing, whole = squared_lengths(widget, reach)
-    assert widget.lost == pytest.approx(math.sqrt(missing / whole), rel=1e-8)
-    assert widget.lost_by_reach[reach - 1] == widget.lost
+    assert widget.lost["losses"] == pytest.approx(math.sqrt(missing / whole), rel=1e-8)
+    assert widget.lost_by_reach[reach - 1] == widget.lost["losses"]
 
 
 def test_the_mean_is_that_of_random_losses() -> None:
@@ -79,35 +79,29 @@ def test_the_mean_is_that_of_random_losses() -> None:
                 lost += piece * (loss - step > (loss + draw) % 6)
                 dH = dZ @ W.T
         missing, whole = missing + np.square(lost).sum(), whole + np.square(full).sum()
-    assert math.sqrt(missing / whole) == pytest.approx(widget.lost, abs=0.03)
+    assert math.sqrt(missing / whole) == pytest.approx(widget.lost["windows"], abs=0.03)
 
 
-def test_windows_are_uneven_and_each_loss_is_not() -> None:
+def test_windows_are_uneven() -> None:
     assert Truncation(tau=5).reaches == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]
-    assert Truncation(tau=5, way="losses").reaches == 12 * [5]
     squares = Truncation().lost_by_reach[:6] ** 2
-    assert Truncation(tau=6).lost == pytest.approx(math.sqrt(squares.mean()))
+    assert Truncation(tau=6).lost["windows"] == pytest.approx(math.sqrt(squares.mean()))
 
 
 def test_the_sentence_says_what_is_lost() -> None:
-    told = Truncation().static_sentence()
-    assert told.startswith("Windows of 6: the first loss reaches 1 step, the last 6.")
-    assert told.endswith("Together they lose 52 % of the gradient.")
-    assert Truncation(way="losses").static_sentence().startswith("Every loss reaches 6 steps. Together they lose 25 %")
-    for way in ("windows", "losses"):
-        assert Truncation(tau=1, way=way).static_sentence().startswith("Every loss reaches only its own step.")
+    told = "Restarting every 6 steps loses 52 % of the gradient. Always going 6 steps back loses 25 %."
+    assert Truncation().static_sentence() == told
+    alike = "Cut after 1 step, both ways are the same: they lose 81 % of the gradient."
+    assert Truncation(tau=1).static_sentence() == alike
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"tau": 0}, {"tau": 13}, {"way": "both"}, {"radius": 1.2}, {"radius": math.nan}, {"network": {}}]
-)
+@pytest.mark.parametrize("wrong", [{"tau": 0}, {"tau": 13}, {"radius": 1.2}, {"radius": math.nan}, {"network": {}}])
 def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(t.TraitError, match=next(iter(wrong))):
         Truncation(**wrong)
 
 
-@pytest.mark.parametrize("way", ["windows", "losses"])
-def test_the_picture_has_a_square_for_each_step_of_each_loss(way: str) -> None:
+def test_the_picture_has_a_square_for_each_step_of_each_loss_in_both_ways() -> None:
     for tau in (1, 12):
-        picture = Truncation(tau=tau, way=way).static_picture()
-        assert picture.count("<rect") == 144 and "nan" not in picture
+        picture = Truncation(tau=tau).static_picture()
+        assert picture.count("<rect") == 288 and "nan" not in picture

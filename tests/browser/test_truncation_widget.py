@@ -1,4 +1,4 @@
-"""The explorable Truncation on a page without a kernel: the cut dragged, one loss asked, keys, steps."""
+"""The explorable Truncation on a page without a kernel: the cut dragged in either picture, keys, steps."""
 
 from __future__ import annotations
 
@@ -35,83 +35,60 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
-def drag_to(page: Page, widget: Locator, start: int, end: int) -> None:
-    """Drag the cut from the right edge of a column to that of another."""
-    box = widget.locator(".trunc-picture").bounding_box()
-    scale = box["width"] / 400
-    page.mouse.move(box["x"] + (42 + 22 * start) * scale, box["y"] + 17 * scale)
+def drag_to(page: Page, widget: Locator, way: str, start: int, end: int) -> None:
+    """Drag the cut from the right edge of a column to that of another, in the picture of one way."""
+    box = widget.locator(f".trunc-{way} .trunc-picture").bounding_box()
+    scale, y = box["width"] / 304, box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + (36 + 22 * start) * scale, y)
     page.mouse.down()
-    page.mouse.move(box["x"] + (42 + 22 * end) * scale, box["y"] + 17 * scale, steps=3)
+    page.mouse.move(box["x"] + (36 + 22 * end) * scale, y, steps=3)
     page.mouse.up()
 
 
-def test_the_cut_can_be_dragged_both_ways(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_cut_can_be_dragged_in_either_picture(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
+    kept = {way: widget.locator(f".trunc-{way} rect.trunc-kept") for way in ("windows", "losses")}
     expect(now(widget)).to_have_text(Truncation().static_sentence())
-    expect(widget.locator("rect.trunc-kept")).to_have_count(42)
+    expect(kept["windows"]).to_have_count(42)
+    expect(kept["losses"]).to_have_count(72)
     expect(widget.locator(".trunc-start")).to_have_count(1)
-    drag_to(page, widget, 6, 10)
+    drag_to(page, widget, "windows", 6, 10)
     expect(now(widget)).to_have_text(Truncation(tau=10).static_sentence())
-    expect(widget.locator("rect.trunc-kept")).to_have_count(55 + 3)
-    drag_to(page, widget, 10, 15)
+    expect(kept["windows"]).to_have_count(55 + 3)
+    drag_to(page, widget, "windows", 10, 15)
     expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())
-    widget.get_by_role("button", name="always 12 back").click()
-    drag_to(page, widget, 12, 5)
-    expect(now(widget)).to_have_text(Truncation(tau=5, way="losses").static_sentence())
-    expect(widget.locator("rect.trunc-kept")).to_have_count(60)
+    drag_to(page, widget, "losses", 12, 5)
+    expect(now(widget)).to_have_text(Truncation(tau=5).static_sentence())
+    expect(kept["losses"]).to_have_count(60)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
 
 
-def test_the_rows_say_what_each_loss_loses(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_each_way_says_what_it_loses_and_what_it_costs(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Truncation(tau=4))
-    shares = [f"{100 * share:.0f} %" for share in Truncation().lost_by_reach[:4]]
-    expect(widget.locator(".trunc-share")).to_have_text(3 * shares)
-    widths = widget.locator(".trunc-bar").evaluate_all("(bars) => bars.map((bar) => Number(bar.getAttribute('width')))")
-    assert widths[:4] == sorted(widths[:4], reverse=True) and widths[:4] == widths[4:8]
-
-
-def test_a_press_on_the_curve_sets_the_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, Truncation())
-    box = widget.locator(".trunc-curve").bounding_box()
-    page.mouse.click(box["x"] + box["width"] * 240 / 250, box["y"] + box["height"] / 2)
-    expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())
-    expect(widget.locator(".trunc-line-windows.trunc-active")).to_have_count(1)
-
-
-def test_the_curve_is_drawn_as_far_as_the_cut_was_moved(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, Truncation())
-    line = widget.locator(".trunc-curve .trunc-line")
-
-    def points() -> list[int]:
-        return line.evaluate_all("(lines) => lines.map((line) => line.getAttribute('d').split('L').length)")
-
-    assert points() == [1], "nothing is told before the reader moves"
-    drag_to(page, widget, 6, 10)
-    assert points() == [5]
-    widget.get_by_role("button", name="always 10 back").click()
-    assert points() == [5, 1]
-    widget.get_by_role("button", name="Reset").click()
-    assert points() == [1]
+    flow = Truncation(tau=4)
+    widget = show(page, tmp_path, flow)
+    expect(widget.locator(".trunc-title")).to_have_text(["Restart every 4", "Always 4 back"])
+    expect(widget.locator(".trunc-fact-lost b")).to_have_text([f"{100 * share:.0f} %" for share in flow.lost.values()])
+    expect(widget.locator(".trunc-fact-work b")).to_have_text(["12 steps back", "48 steps back"])
+    widths = widget.locator(".trunc-bar").evaluate_all("(bars) => bars.map((bar) => bar.getBoundingClientRect().width)")
+    assert widths[0] > widths[2] and widths[3] == pytest.approx(4 * widths[1], rel=0.01)
 
 
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    cut = widget.get_by_role("slider", name="τ, where the way back is cut")
+    cut = widget.get_by_label(re.compile("^Cut after"))
     cut.press("ArrowRight")
     expect(now(widget)).to_have_text(Truncation(tau=7).static_sentence())
-    assert cut.get_attribute("aria-valuetext") == "τ = 7"
+    assert cut.get_attribute("aria-valuetext") == "Cut after τ = 7 steps back"
     cut.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1).static_sentence())
-    memory = widget.get_by_label(re.compile("^Memory"))
+    memory = widget.get_by_label(re.compile("^Each step back"))
     memory.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1, radius=0.5).static_sentence())
-    assert memory.get_attribute("aria-valuetext").endswith("0.47")
+    assert "0.47" in memory.get_attribute("aria-valuetext")
     memory.press("End")
     expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, radius=1.1).static_sentence())
 
@@ -119,24 +96,21 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    outcome, lines = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-lines")
+    outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-fact-work").last
     for i, (answer, told) in enumerate(
         (
-            ("About 40 %", "Right. 38 % instead of 52 %."),
-            ("More: 65 %", "No. 25 % instead of 52 %"),
-            ("Less than 52 %", "Right. 22 % instead of 52 %"),
+            ("About 40 %", "Right. Still 38 %"),
+            ("Twice", "No. 6 times: 72 steps back instead of 12."),
+            ("Less", "Right. Restarting loses 22 %, always 6 back only 1.1 %"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
-        expect(lines).to_have_css("visibility", "hidden")  # the chart would tell the answer
+        expect(work).to_have_css("visibility", "hidden" if i == 1 else "visible")  # it would tell the answer
         expect(now(widget)).to_have_text(Truncation().static_sentence())
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
-        expect(lines).to_have_css("visibility", "visible")
-    widget.locator(".d2lrnn-step-title").nth(1).click()
-    widget.locator(".d2lrnn-step-title").nth(1).click()  # closed without an answer
-    expect(lines).to_have_css("visibility", "visible")
+        expect(work).to_have_css("visibility", "visible")
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
 
@@ -145,12 +119,12 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
     page, _ = opened
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        for settings in ({"tau": 12}, {"way": "losses", "radius": 1.1}):
+        for settings in ({"tau": 12}, {"tau": 1, "radius": 1.1}):
             widget = show(page, tmp_path, Truncation(**settings))
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
             right = widget.bounding_box()["x"] + widget.bounding_box()["width"]
-            ends = widget.locator("text, label, .d2lrnn-button, rect").evaluate_all(
+            ends = widget.locator("text, label, .d2lrnn-button, rect, b").evaluate_all(
                 "(all) => all.map((one) => one.getBoundingClientRect().right)"
             )
             assert max(ends) <= right

@@ -15,11 +15,9 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"tau": 5},
     {"tau": 12},
     {"tau": 11, "radius": 1.1},
-    {"way": "losses"},
-    {"way": "losses", "tau": 1, "radius": 1.0},
-    {"way": "losses", "tau": 12},
+    {"tau": 1, "radius": 1.0},
     {"radius": 0.5},
-    {"radius": 0.5, "way": "losses", "tau": 12},
+    {"radius": 0.5, "tau": 12},
 )
 
 
@@ -34,7 +32,8 @@ def text() -> str:
         widget = Truncation(**settings)
         found.append(
             {
-                "settings": widget.author_state, "reaches": widget.reaches, "lost": short(widget.lost),
+                "settings": widget.author_state, "reaches": widget.reaches,
+                "lost": {way: short(share) for way, share in widget.lost.items()},
                 "by_reach": [short(float(share)) for share in widget.lost_by_reach],
                 "sentence": widget.static_sentence(),
             }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { NUM_LOSSES, derive, percent, reachesOf } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { NUM_LOSSES, WAYS, derive, percent, reachesOf } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -19,9 +19,9 @@ test("reaches, what is lost and the sentence are those of Python's Truncation", 
   for (const { settings, reaches, lost, by_reach: byReach, sentence: expected } of cases) {
     const found = shown(settings);
     const name = JSON.stringify(settings);
-    assert.deepEqual(found.reaches, reaches, name);
-    close(found.lost, lost, `${name} lost`);
-    found.curves.losses.forEach((share, i) => close(share, byReach[i], `${name} reach ${i + 1}`));
+    assert.deepEqual(found.reaches.windows, reaches, name);
+    for (const way of WAYS) close(found.lost[way], lost[way], `${name} lost ${way}`);
+    found.byReach.forEach((share, i) => close(share, byReach[i], `${name} reach ${i + 1}`));
     assert.equal(t(...sentence(found)), expected);
   }
 });
@@ -32,22 +32,32 @@ test("in windows the rows reach 1, 2, ... steps; from each loss all reach the sa
 });
 
 test("a window loses the mean square of what its losses lose", () => {
-  for (const radius of [0.5, 0.9, 1.1]) {
-    const { curves } = shown({ radius });
-    assert.equal(curves.windows[0], curves.losses[0]);
-    curves.windows.forEach((share, i) => {
-      const squares = reachesOf(i + 1, "windows").slice(0, i + 1).map((reach) => curves.losses[reach - 1] ** 2);
-      close(share ** 2, squares.reduce((sum, square) => sum + square, 0) / squares.length, `windows of ${i + 1}`);
-    });
+  for (const radius of [0.5, 0.9, 1.1]) for (const tau of [1, 6, 12]) {
+    const { lost, byReach } = shown({ radius, tau });
+    const squares = reachesOf(tau, "windows").slice(0, tau).map((reach) => byReach[reach - 1] ** 2);
+    close(lost.windows ** 2, squares.reduce((sum, square) => sum + square, 0) / tau, `windows of ${tau}`);
+    assert.equal(lost.losses, byReach[tau - 1]);
   }
 });
 
 test("whatever the memory, each further step leaves less missing, and from each loss less than in windows", () => {
   const { min, max } = SPEC.controls.radius;
+  const falls = (values) => values.slice(1).forEach((value, i) => assert.ok(value < values[i]));
   for (let radius = min; radius <= max + 1e-9; radius += 0.1) {
-    const { curves, sizes } = shown({ radius });
-    for (const falling of [curves.windows, curves.losses, sizes]) falling.slice(1).forEach((value, i) => assert.ok(value < falling[i]));
-    curves.windows.slice(1).forEach((share, i) => assert.ok(share > curves.losses[i + 1]));
+    const found = Array.from({ length: NUM_LOSSES }, (_, i) => shown({ radius, tau: i + 1 }));
+    falls(found[0].sizes);
+    for (const way of WAYS) falls(found.map(({ lost }) => lost[way]));
+    assert.equal(found[0].lost.windows, found[0].lost.losses);
+    found.slice(1).forEach(({ lost }) => assert.ok(lost.windows > lost.losses));
+  }
+});
+
+test("the work: in windows each step is gone back once, else once for each loss that reaches it", () => {
+  for (const tau of [1, 5, 12]) {
+    const { work, reaches } = shown({ tau });
+    assert.equal(work.losses, reaches.losses.reduce((sum, reach) => sum + reach, 0));
+    const longest = reaches.windows.filter((reach, i) => i === NUM_LOSSES - 1 || reaches.windows[i + 1] === 1); // of each window
+    assert.equal(work.windows, longest.reduce((sum, reach) => sum + reach, 0));
   }
 });
 
@@ -59,25 +69,24 @@ test("the factor of a step back is the mean one of the columns, and more memory 
 });
 
 test("the guided steps: what is said to be right is right", () => {
-  const [longer, each, shorter] = SPEC.steps.map(({ before, state, right }) => ({ share: shown(state).lost / shown(before).lost, right }));
-  assert.ok(longer.share > 0.65 && longer.share < 0.9 && longer.right === 2);
-  assert.ok(each.share > 0.45 && each.share < 0.55 && each.right === 2);
-  assert.ok(shorter.share < 0.6 && shorter.right === 0);
   const { en } = SPEC.words;
-  assert.ok(Math.abs(shown(SPEC.steps[0].state).lost - 0.4) < 0.03 && en.step_1_answer_3 === "About 40 %");
-  assert.equal(en.step_2_answer_3, `Half: ${percent(shown(SPEC.steps[1].state).lost)}`);
-  const [before, after] = [SPEC.steps[2].before, SPEC.steps[2].state].map((settings) => shown(settings));
-  for (const i of [1, 2]) assert.ok(en[`step_${i}_question`].includes(percent(before.lost)));
-  assert.ok(en.step_2_answer_2.includes(percent(before.lost)) && en.step_3_answer_1.includes(percent(before.lost)));
-  for (const { factor } of [before, after]) assert.ok(en.step_3_question.includes(factor.toFixed(2)));
+  const [longer, price, shorter] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
+  assert.ok(Math.abs(longer.after.lost.windows - 0.4) < 0.03 && longer.right === 2 && en.step_1_answer_3 === "About 40 %");
+  assert.ok(en.step_1_question.includes(percent(longer.before.lost.windows)));
+  const { lost, work } = price.after;
+  assert.ok(Math.abs(lost.losses / lost.windows - 0.5) < 0.05, "half as much");
+  assert.ok(work.losses === 6 * work.windows && price.right === 2 && en.step_2_answer_3 === "6 times");
+  for (const way of WAYS) assert.ok(shorter.after.lost[way] < 0.6 * shorter.before.lost[way]);
+  assert.equal(shorter.right, 0);
+  for (const { factor } of [shorter.before, shorter.after]) assert.ok(en.step_3_question.includes(factor.toFixed(2)));
 });
 
 test("whatever the controls are set to, no number is lost", () => {
   const rules = rulesOf(SPEC.controls);
-  for (const way of SPEC.controls.way.choices) for (const radius of [0.5, 1.1]) for (const tau of [1, 7, 12]) {
-    assert.ok(rules.tau(tau) === tau && rules.radius(radius) === radius && rules.way(way) === way);
-    const found = shown({ way, radius, tau });
-    assert.ok([found.lost, found.factor, ...found.curves.windows, ...found.curves.losses, ...found.sizes].every(Number.isFinite));
+  for (const radius of [0.5, 1.1]) for (const tau of [1, 7, 12]) {
+    assert.ok(rules.tau(tau) === tau && rules.radius(radius) === radius);
+    const found = shown({ radius, tau });
+    assert.ok([...Object.values(found.lost), found.factor, ...found.byReach, ...found.sizes].every(Number.isFinite));
   }
 });
 

@@ -52,17 +52,23 @@ def _squares_by_lag(radius: float) -> tuple[np.ndarray, np.ndarray]:
     return each, rest
 
 
+def _percent(share: float) -> str:
+    """47 %, 3.1 %, 0.04 %."""
+    value = 100 * share
+    written = f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.095 else f"{value:.2f}"
+    return f"{'under 0.01' if written == '0.00' else written} %"
+
+
 class Truncation(Explorable):
     r"""Cut the way back through time, in a tanh network of 24 units with a loss at each step.
 
-    In windows of :math:`\tau` steps the losses reach 1, 2, ..., :math:`\tau` steps, their own included; counted from
-    each loss, every one reaches :math:`\tau`.
+    Two ways stand side by side. In windows of :math:`\tau` steps the losses reach 1, 2, ..., :math:`\tau` steps, their
+    own included, and share one way back; counted from each loss, every one reaches :math:`\tau`, on its own way.
 
     Parameters
     ----------
     tau : int, optional
         1 to 12.
-    way : {"windows", "losses"}, optional
     radius : float, optional
         Spectral radius of `W_hh`, 0.5 to 1.1: how slowly the gradient fades.
 
@@ -75,8 +81,8 @@ class Truncation(Explorable):
     --------
     >>> Truncation(tau=6).reaches
     [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]
-    >>> round(Truncation(tau=6).lost, 2), round(Truncation(tau=6, way="losses").lost, 2)
-    (0.52, 0.25)
+    >>> {way: round(share, 2) for way, share in Truncation(tau=6).lost.items()}
+    {'windows': 0.52, 'losses': 0.25}
     """
 
     _esm = module("truncation")
@@ -84,7 +90,6 @@ class Truncation(Explorable):
     _words = "truncation"
 
     tau = _SPEC.trait("tau")
-    way = _SPEC.trait("way")
     radius = _SPEC.trait("radius")
     network = t.Dict(read_only=True).tag(sync=True, shared=True)
 
@@ -94,8 +99,8 @@ class Truncation(Explorable):
 
     @property
     def reaches(self) -> list[int]:
-        """How many steps, its own included, each of 12 losses reaches."""
-        return [row % self.tau + 1 if self.way == "windows" else self.tau for row in range(_NUM_LOSSES)]
+        """How many steps, its own included, each of 12 losses reaches in windows."""
+        return [row % self.tau + 1 for row in range(_NUM_LOSSES)]
 
     @property
     def lost_by_reach(self) -> np.ndarray:
@@ -107,31 +112,30 @@ class Truncation(Explorable):
         return np.sqrt(rest[1:] / rest[0])
 
     @property
-    def lost(self) -> float:
-        """The same for the whole gradient, on average over all places where the windows may begin."""
-        reached = self.lost_by_reach[: self.tau] if self.way == "windows" else self.lost_by_reach[self.tau - 1]
-        return float(np.sqrt(np.mean(reached**2)))
+    def lost(self) -> dict[str, float]:
+        """The same for the whole gradient: ``windows``, on average over where they may begin, and ``losses``."""
+        reached = self.lost_by_reach[: self.tau]
+        return {"windows": float(np.sqrt(np.mean(reached**2))), "losses": float(reached[-1])}
 
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What the cut loses, as the figure says it."""
-        lost = 100 * self.lost
-        share = f"{lost:.0f}" if lost >= 9.95 else f"{lost:.1f}" if lost >= 0.095 else f"{lost:.2f}"
-        share = "under 0.01" if share == "0.00" else share
-        return Words(self._words)("now_one" if self.tau == 1 else f"now_{self.way}", tau=self.tau, lost=f"{share} %")
+        """What the two cuts lose, as the figure says it."""
+        shares = {way: _percent(share) for way, share in self.lost.items()}
+        if self.tau == 1:
+            return Words(self._words)("now_one", tau=1, windows=shares["windows"])
+        return Words(self._words)("now", tau=self.tau, **shares)
 
     def static_picture(self) -> str:
-        """A row for each loss, a square for each step back, filled where it is reached; its area is what it adds."""
+        """Both ways: a row for each loss, a square for each step back, filled where it is reached."""
         words, (each, _) = Words(self._words), _squares_by_lag(self.radius)
-        picture = Picture(310, 320, words("title"), words("picture", now=self.static_sentence()))
-        size, filled, hollow = 22.0, {"fill": color("blue")}, {"fill": "none", "stroke": color("vermillion")}
-        picture.add("text", words("row"), x=4, y=24)
-        picture.add("text", words("columns"), x=70, y=24)
-        for loss, reach in enumerate(self.reaches):
-            picture.add("text", str(loss + 1), x=14, y=34 + size * (loss + 0.5) + 5)
-            for step in range(_NUM_LOSSES):
-                side = (size - 5) * min(1.0, float(each[step] / each[0]) ** 0.25)
-                x, y = 40 + size * (step + 0.5) - side / 2, 34 + size * (loss + 0.5) - side / 2
-                picture.add("rect", x=x, y=y, width=side, height=side, **(filled if step < reach else hollow))
+        picture = Picture(500, 262, words("title"), self.static_sentence())
+        size, filled, hollow = 18.0, {"fill": color("blue")}, {"fill": "none", "stroke": color("vermillion")}
+        for left, way, reaches in ((20, "windows", self.reaches), (270, "losses", _NUM_LOSSES * [self.tau])):
+            picture.add("text", words(f"way_{way}", tau=self.tau), x=left, y=20, font_weight=600)
+            for loss, reach in enumerate(reaches):
+                for step in range(_NUM_LOSSES):
+                    side = (size - 5) * min(1.0, float(each[step] / each[0]) ** 0.25)
+                    x, y = left + size * (step + 0.5) - side / 2, 36 + size * (loss + 0.5) - side / 2
+                    picture.add("rect", x=x, y=y, width=side, height=side, **(filled if step < reach else hollow))
         return str(picture)

@@ -1,13 +1,14 @@
-// Truncation: drag the cut, and see how far back each loss reaches, and how much of the gradient is lost.
+// Truncation: two ways to cut the way back, side by side: how far each loss reaches, what is lost, and what it costs.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, rangeControl } from "../ui.mjs";
-import { derive, percent } from "./maths.mjs";
-import { curvePanel, rowsPanel, sample } from "./panels.mjs";
+import { element, explorable, rangeControl } from "../ui.mjs";
+import { WAYS, derive, percent } from "./maths.mjs";
+import { wayPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its key, and its values. */
-export function sentence({ tau, way, lost }) {
-  return [tau === 1 ? "now_one" : `now_${way}`, { tau, lost: percent(lost) }];
+export function sentence({ tau, lost }) {
+  const windows = percent(lost.windows);
+  return tau === 1 ? ["now_one", { tau, windows }] : ["now", { tau, windows, losses: percent(lost.losses) }];
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
@@ -19,50 +20,46 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     commit(values);
   };
   const now = nowLine();
-  const rows = rowsPanel({ t, onTau: (tau) => set({ tau }), signal });
-  const curve = curvePanel({ t, onTau: (tau) => set({ tau }), signal });
-  const factor = element("b");
-  const memory = rangeControl({
-    label: element("span", { class: "trunc-caption" }, t("memory"), " ", factor), signal,
+  const panels = WAYS.map((way) => wayPanel({ t, way, onTau: (tau) => set({ tau }), signal }));
+  const range = ({ min, max, onInput }) => {
+    const label = element("span", { class: "trunc-caption" });
+    return { ...rangeControl({ label, min, max, onInput, signal }), label };
+  };
+  const cut = range({ min: controls.tau.min, max: controls.tau.max, onInput: (tau) => set({ tau }) });
+  const memory = range({
     min: 100 * controls.radius.min, max: Math.round(100 * controls.radius.max), onInput: (place) => set({ radius: place / 100 }),
   });
-  const wayTexts = controls.way.choices.map(() => element("span"));
-  const ways = controls.way.choices.map((way, i) => buttonControl({ label: [sample(way), wayTexts[i]], signal, onPress: () => set({ way }) }));
+
+  memory.node.classList.add("trunc-memory");
 
   const at = (values) => derive({ ...state(), ...values });
-  const outcome = (i) => ({ lost: percent(at(steps[i].state).lost), before: percent(at(steps[i].before).lost) });
+  const outcome = (i) => {
+    const { tau, lost, work } = at(steps[i].state);
+    return [{ lost: percent(lost.windows) }, { more: tau, each: work.losses, shared: work.windows }, { windows: percent(lost.windows), losses: percent(lost.losses) }][i];
+  };
   const guided = guidedSteps({ t, steps, set, outcome, onReset, say, signal });
-
   const more = fold(t("counted"), element("p", { class: "trunc-caption" }, t("counted_text")));
-  onReset(() => {
-    more.open = false;
-    curve.clear();
-    queueMicrotask(() => signal.aborted || draw(derive(state()))); // with the traits put back; the lines are no trait
-  });
+  onReset(() => (more.open = false));
 
+  const ways = element("div", { class: "trunc-ways" }, ...panels.map((panel) => panel.node));
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
     now.node,
     element("p", { class: "trunc-caption trunc-lead" }, t("lead")),
     element(
       "div", { class: "trunc-main" },
-      element("div", { class: "trunc-cut-rows" },
-        element("div", { class: "trunc-choice", role: "group", "aria-label": t("way") }, ...ways),
-        rows.node),
-      element("p", { class: "trunc-caption trunc-key" }, t("key"),
-        element("span", { class: "trunc-kept-text" }, ` ■ ${t("kept")}`), element("span", { class: "trunc-lost-text" }, ` □ ${t("lost")}`)),
-      element(
-        "div", { class: "trunc-side" },
-        element("div", { class: "trunc-chart" }, element("span", { class: "trunc-caption" }, t("curve")), curve.node),
-        memory.node,
-      ),
+      cut.node,
+      ways,
+      element("p", { class: "trunc-caption trunc-key" }, t("key"), " ",
+        element("span", { class: "trunc-kept-text" }, `■ ${t("kept")}`), " ", element("span", { class: "trunc-lost-text" }, `□ ${t("lost")}`)),
+      memory.node,
     ),
     guided.node,
     more,
     footRow({ t, reset, link, say, signal }),
   ));
   // once: the cut comes in from the left
-  whenSeen(rows.node, {
+  whenSeen(ways, {
     act: () => {
       const end = state();
       if (!touched) show.run((share) => paint(derive({ ...end, tau: Math.round(1 + (end.tau - 1) * share) })));
@@ -72,21 +69,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function paint(model) {
     const [key, values] = sentence(model);
-    const told = t(key, values);
     now.set(...emphasised(t.raw(key), values));
-    rows.draw(model, t("picture", { now: told }));
-    curve.draw(model, t("curve_picture", { now: told }));
-    factor.textContent = t("factor", { factor: model.factor.toFixed(2) });
-    memory.set(Math.round(100 * model.radius), factor.textContent);
-    ways.forEach((button, i) => {
-      const way = controls.way.choices[i];
-      wayTexts[i].textContent = t(`way_${way}`, { tau: model.tau });
-      button.setAttribute("aria-pressed", String(way === model.way));
-    });
+    panels.forEach((panel) => panel.draw(model));
+    const named = (control, word, filled, place) => {
+      control.label.replaceChildren(...emphasised(t.raw(word), filled));
+      control.set(place, t(word, filled));
+    };
+    named(cut, "tau", { tau: model.tau }, model.tau);
+    named(memory, "memory", { factor: model.factor.toFixed(2) }, Math.round(100 * model.radius));
   }
   const draw = (model) => {
     show.stop();
-    curve.visit(model);
     paint(model);
   };
   return { draw };

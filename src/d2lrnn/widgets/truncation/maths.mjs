@@ -2,6 +2,8 @@
 import { runForward, scaledMatrix, stepBack } from "../gradient_flow/maths.mjs";
 
 export const NUM_LOSSES = 12;
+/** The two ways to cut: start again every τ steps, or go back τ steps from each loss. */
+export const WAYS = ["windows", "losses"];
 
 /** How many steps, its own included, each of the losses reaches. */
 export function reachesOf(tau, way) {
@@ -63,18 +65,16 @@ function squaresOf(network, radius) {
 }
 
 /** Every number of the page. Shares are of lengths: what is missing by what there is. */
-export function derive({ network, tau, way, radius }) {
+export function derive({ network, tau, radius }) {
   const { each, rest } = squaresOf(network, radius);
   const sizes = Array.from(each, (square) => Math.sqrt(square / each[0]));
-  const losses = Array.from(rest.subarray(1), (square) => Math.sqrt(square / rest[0])); // by the steps that each loss reaches
-  let sum = 0;
-  const windows = losses.map((share, i) => {
-    sum += share * share; // a window's losses reach 1, 2, ... steps
-    return Math.sqrt(sum / (i + 1));
-  });
-  const curves = { windows, losses };
+  const byReach = Array.from(rest.subarray(1), (square) => Math.sqrt(square / rest[0]));
+  const squares = byReach.slice(0, tau).reduce((sum, share) => sum + share * share, 0);
   return {
-    tau, way, radius, sizes, curves, reaches: reachesOf(tau, way), lost: curves[way][tau - 1],
+    tau, radius, sizes, byReach,
+    reaches: Object.fromEntries(WAYS.map((way) => [way, reachesOf(tau, way)])),
+    lost: { windows: Math.sqrt(squares / tau), losses: byReach[tau - 1] }, // a window's losses reach 1, 2, ... steps
+    work: { windows: NUM_LOSSES, losses: NUM_LOSSES * tau }, // a window goes back once for all its losses
     factor: sizes.at(-1) ** (1 / (NUM_LOSSES - 1)),
   };
 }
