@@ -71,7 +71,7 @@ def test_each_way_says_what_it_loses_and_what_it_costs(opened: tuple[Page, Recor
     widget = show(page, tmp_path, flow)
     expect(widget.locator(".trunc-title")).to_have_text(["Restart every 4", "Always 4 back"])
     expect(widget.locator(".trunc-fact-lost b")).to_have_text([f"{100 * share:.0f} %" for share in flow.lost.values()])
-    expect(widget.locator(".trunc-fact-work b")).to_have_text(["12 steps back", "48 steps back"])
+    expect(widget.locator(".trunc-fact-work b")).to_have_text(["12 steps", "48 steps"])
     widths = widget.locator(".trunc-bar").evaluate_all("(bars) => bars.map((bar) => bar.getBoundingClientRect().width)")
     assert widths[0] > widths[2] and widths[3] == pytest.approx(4 * widths[1], rel=0.01)
 
