@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from d2lrnn.cli.reading import Text
 from d2lrnn.cli.settings import TrainSettings
+from d2lrnn.ops.files import finite
 
 if TYPE_CHECKING:
     from d2lrnn.history import EpochRecord, History
@@ -78,10 +79,6 @@ def epoch_line(record: EpochRecord) -> str:
 def diverged(when: str, settings: TrainSettings) -> str:
     clip = "" if settings.clip else ", or limit the gradient with --clip 1"
     return f"The training diverged {when}. Use a lower --lr (it was {settings.lr:g}){clip}."
-
-
-def finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None  # JSON has no infinity
 
 
 def report(

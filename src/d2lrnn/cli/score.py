@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterator
 
 from d2lrnn.cli.generate import fate, how_to_read, in_words, load, pick
 from d2lrnn.cli.settings import ScoreOptions, make_parser
+from d2lrnn.ops.files import finite
 
 _DESCRIPTION = """\
 How well a model knows a text: perplexity, bits per character, and the lines that surprise it most. Perplexity is the
@@ -46,7 +46,7 @@ def run(options: ScoreOptions) -> None:
     if options.json:
         document = {
             "text": options.text,
-            "perplexity": total.perplexity if math.isfinite(total.perplexity) else None,  # JSON has no infinity
+            "perplexity": finite(total.perplexity),
             "bits_per_token": total.bits_per_token,
             "total_nats": total.total_nats,
             "num_tokens": total.num_tokens,

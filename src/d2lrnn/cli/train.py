@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from d2lrnn.cli import say
 from d2lrnn.cli.generate import load, pick
 from d2lrnn.cli.reading import Text, is_cleaned, make_windows, read, short_text_note, window_sizes
-from d2lrnn.cli.report import announcement, diverged, finite, lines, report
+from d2lrnn.cli.report import announcement, diverged, lines, report
 from d2lrnn.cli.settings import RunOptions, TrainSettings, differences, make_parser, option_name
+from d2lrnn.ops.files import finite
 
 if TYPE_CHECKING:
     from d2lrnn.model import RNNLM

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import math
 import os
 import secrets
 import time
@@ -15,6 +16,11 @@ __all__ = ["replacing"]
 
 #: a part that nobody has written to for so long belongs to a process that was killed
 _ABANDONED_SECONDS = 3600
+
+
+def finite(value: float) -> float | None:
+    """A number as a JSON file can hold it: None for what is not finite."""
+    return value if math.isfinite(value) else None
 
 
 @contextlib.contextmanager

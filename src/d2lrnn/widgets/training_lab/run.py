@@ -21,6 +21,7 @@ from d2lrnn.layers import GRU, LSTM, RNNScratch
 from d2lrnn.metrics import Score, score_logits
 from d2lrnn.model import RNNLM, evaluate
 from d2lrnn.ops.device import describe_device
+from d2lrnn.ops.files import finite
 from d2lrnn.optim import SGD, AdamW, Optimizer
 from d2lrnn.training import Callback, Run, TrainingDivergedError, fit
 from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
@@ -94,12 +95,7 @@ class Trace:
 
     def points(self) -> dict[str, list[float | None]]:
         points = [point for three in self._bins.values() for point in sorted(set(three))]
-        return {"xs": [x for x, _ in points], "ys": [_finite(y) for _, y in points]}
-
-
-def _finite(value: float) -> float | None:
-    # JSON knows no infinity
-    return value if math.isfinite(value) else None
+        return {"xs": [x for x, _ in points], "ys": [finite(y) for _, y in points]}
 
 
 class _WithCat:
@@ -287,7 +283,7 @@ class LabRun(Callback):
 
     def note(self) -> None:
         """A line of the diary."""
-        perplexity = _finite(self.heldout.last or math.inf)
+        perplexity = finite(self.heldout.last or math.inf)
         self.diary.append({"age": self.steps, "perplexity": perplexity, "pieces": self.sample()})
 
     def sample(self) -> list[list[Any]]:
@@ -321,8 +317,8 @@ class LabRun(Callback):
             "tokens": self.tokens,
             "seconds": self.seconds,
             "batchSize": self.batch_size,
-            "longest": _finite(self.longest),
-            "catNorm": _finite(self.cat_norm),
+            "longest": finite(self.longest),
+            "catNorm": finite(self.cat_norm),
             "catAt": self.cat_at,
             "counted": self.counted,
             "spelled": self.spelled,
@@ -336,7 +332,7 @@ class LabRun(Callback):
             "train": self.train.points(),
             "norms": self.norms.points(),
             "heldout": self.heldout.points(),
-            "perplexity": _finite(self.heldout.last or math.inf),
+            "perplexity": finite(self.heldout.last or math.inf),
             "sentence": [self.text.vocab.tokens[i] for i in self.sentence.tolist()],
             **self.read(),
         }
