@@ -44,7 +44,8 @@ def test_a_change_is_that_of_the_network_with_the_letter_replaced() -> None:
 
     whole = state("the tide")
     for place, other in ((1, "t e tide"), (3, "theetide"), (7, "the tid ")):
-        wanted = (state(other) - whole).norm() / whole.norm()
+        other_state = state(other)
+        wanted = (other_state - whole).norm() / (other_state.norm() + whole.norm())
         assert widget.state_changes[place] == pytest.approx(wanted.item(), abs=1e-5)
 
 
@@ -58,12 +59,11 @@ def test_texts_are_normalised_and_bounded() -> None:
 
 def test_the_sentence_says_where_attention_looks_and_what_the_state_holds() -> None:
     assert Attention().static_sentence() == (
-        "After “and the company took” attention puts 33% on d, 17 letters back. "
-        "With a space in its place, the state changes by 0.6%: almost forgotten."
+        "At k, attention puts 33% of its look on d, 17 letters back. In the state it is almost gone: 0.3%."
     )
     assert "on d, 8 letters back" in Attention(place=11, letter=3).static_sentence()
     assert Attention(place=11, letter=12).static_sentence() == Attention(place=11).static_sentence()
-    assert "98% on k, the letter just read" in Attention(head=2).static_sentence()
+    assert "98% of its look on k, the letter just read" in Attention(head=2).static_sentence()
 
 
 def test_looking_far_back_is_rare() -> None:

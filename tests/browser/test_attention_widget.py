@@ -49,14 +49,13 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
     page.wait_for_timeout(300)
     expect(widget.locator(".att-read")).to_have_count(20)
-    expect(widget.locator(".att-told")).to_have_text("33%d0.6%")
-    expect(widget.locator(".att-score")).to_contain_text("The state predicts new text better: perplexity 3.88")
-    expect(widget.locator(".att-score")).to_contain_text(
-        re.compile("\\(23.451 learned numbers\\). Attention: 4.06 \\(13.179\\)")
-    )
-    expect(widget.locator(".att-expects")).to_contain_text("attention expects ␣ 0.96")
-    widget.get_by_text("The two models").click()
-    expect(widget.locator(".d2lrnn-fold p")).to_contain_text("2\u202f560 numbers, 20 × 128.")  # noqa: RUF001
+    expect(widget.locator(".att-told")).to_have_text("33%d0.3%")
+    expect(widget.locator(".att-expects")).to_have_text("Next letter: attention guesses ␣ (96%), the state ␣ (92%).")
+    widget.get_by_text("Four heads, two networks").click()
+    told = widget.locator(".d2lrnn-fold > p")
+    expect(told).to_contain_text("Attention keeps 128 numbers for each letter, here 2\u202f560.")
+    expect(told).to_contain_text("the state is as unsure as among 3.88 equally likely letters, attention as among 4.06.")
+    expect(told).to_contain_text(re.compile("Attention has 13.179 learned numbers, the network with a state 23.451"))
 
 
 def test_both_halves_have_one_scale(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -64,11 +63,12 @@ def test_both_halves_have_one_scale(opened: tuple[Page, Record], tmp_path: Path)
     shown = Attention()
     widget = show(page, tmp_path, shown)
     page.wait_for_timeout(300)  # the bars have come to rest
+    tops = widget.locator(".att-tick-up").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
+    unit = 2 * (tops[1] - tops[0])
+    letters = widget.locator(".att-bar-down").first.bounding_box()
+    half = widget.locator(".att-tick-down").bounding_box()["y"] - letters["y"]
+    assert half == pytest.approx(unit / 2, abs=1)
     for side, values in (("up", shown.attention_weights[2].tolist()), ("down", shown.state_changes)):
-        lines = widget.locator(f".att-tick-{side}").evaluate_all(
-            "(all) => all.map((e) => e.getBoundingClientRect().top)"
-        )
-        unit = 2 * abs(lines[0] - lines[1])
         heights = widget.locator(f".att-bar-{side}").evaluate_all("(all) => all.map((e) => e.offsetHeight)")
         assert heights == pytest.approx([max(2, unit * value) for value in values], abs=1)
 
@@ -98,7 +98,7 @@ def test_the_text_is_dragged_and_walked(opened: tuple[Page, Record], tmp_path: P
     expect(keys).to_have_attribute("aria-valuetext", "p, letter 12 of 20")
     page.mouse.move(1, 1)
     page.keyboard.press("Home")
-    expect(widget.locator(NOW)).to_contain_text("100% on a, the letter just read")
+    expect(widget.locator(NOW)).to_contain_text("100% of its look on a, the letter just read")
 
 
 def test_a_letter_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -106,20 +106,21 @@ def test_a_letter_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> 
     widget = show(page, tmp_path)
     column = widget.locator(".att-column")
     column.nth(14).hover()
-    expect(widget.locator(NOW)).to_contain_text("attention puts 0.3% on y, 5 letters back. With a space in its place")
+    expect(widget.locator(NOW)).to_contain_text("attention puts 0.3% of its look on y, 5 letters back. In the state it is")
     column.nth(15).hover()
-    expect(widget.locator(NOW)).to_contain_text("With an e in its place")
+    expect(widget.locator(NOW)).to_contain_text("on ␣, 4 letters back")
     page.mouse.move(1, 1)
-    expect(widget.locator(NOW)).to_contain_text("33% on d, 17 letters back")
+    expect(widget.locator(NOW)).to_contain_text("33% of its look on d, 17 letters back")
     column.nth(14).click()
     page.mouse.move(1, 1)
-    expect(widget.locator(NOW)).to_contain_text("0.3% on y")
+    expect(widget.locator(NOW)).to_contain_text("0.3% of its look on y")
     marks = widget.get_by_role("slider", name="The marked letter")
     marks.press("ArrowLeft")
     expect(widget.locator(NOW)).to_contain_text("on n, 6 letters back")
     expect(marks).to_have_attribute("aria-valuetext", "n, letter 14 of 20")
-    widget.get_by_role("button", name="head 2").click()
-    expect(widget.locator(NOW)).to_contain_text("98% on k")
+    widget.get_by_text("Four heads, two networks").click()
+    widget.get_by_role("button", name="look 2").click()
+    expect(widget.locator(NOW)).to_contain_text("98% of its look on k")
 
 
 @pytest.mark.parametrize("width", [720, 390])
@@ -151,16 +152,17 @@ def test_on_a_phone_any_text_is_one_row(browser: Browser, tmp_path: Path) -> Non
         assert record.errors == []
 
 
-def test_all_heads_are_in_sight_and_each_is_enlarged(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_each_head_is_shown_small_and_enlarged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
     heights = "(e) => [...e.querySelectorAll('.att-bar-up')].map((x) => x.style.getPropertyValue('--att-share')).join()"
     seen = {widget.evaluate(heights)}
+    widget.get_by_text("Four heads, two networks").click()
     for head in (1, 2, 4):
-        button = widget.get_by_role("button", name=f"head {head}")
+        button = widget.get_by_role("button", name=f"look {head}")
         assert button.locator("i").count() == 20
         button.click()
-        expect(widget.locator(".att-title-attention")).to_contain_text(f"Attention, head {head}:")
+        expect(widget.locator(".att-title").first).to_have_text(f"Attention: where it looks, in % (look {head} of 4)")
         seen.add(widget.evaluate(heights))
     assert len(seen) == 4
 
@@ -169,10 +171,10 @@ def test_it_reads_and_a_hand_stops_it(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser) as (page, record):
         widget = show(page, tmp_path)
         widget.get_by_role("button", name="Read it").click()
-        expect(widget.locator(NOW)).to_contain_text("“a”")
+        expect(widget.locator(NOW)).to_contain_text("At a, ")
         expect(widget.locator(".att-read")).to_have_count(20, timeout=10_000)
         widget.get_by_role("button", name="Read it").click()
-        expect(widget.locator(NOW)).to_contain_text("“a”")
+        expect(widget.locator(NOW)).to_contain_text("At a, ")
         widget.get_by_label("Text", exact=True).fill("the tide")
         page.wait_for_timeout(1000)
         expect(widget.locator(".att-read")).to_have_count(8)
@@ -180,9 +182,9 @@ def test_it_reads_and_a_hand_stops_it(browser: Browser, tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("Another k", 13, "at the o before it", "At a d again: 62%.", 14),
-    ("Forgetting", 3, "8 letters later", "8 letters later the d is down to 6.6%.", 11),
-    ("Is a far look common?", 20, "2%", "Only 2%.", 20),
+    ("Another k", 13, "at the o before it", "with a space instead of this d, the guess ␣ falls from 88% to 77%.", 14),
+    ("Forgetting", 3, "3%", "Right. 3.3%. Each new letter is mixed into the same 128 numbers", 11),
+    ("Who guesses better?", 20, "the state", "It is as unsure as among 3.88 letters, attention as among 4.06.", 20),
 ]
 
 
@@ -201,8 +203,8 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".att-read")).to_have_count(last)
     if title == "Forgetting":
         expect(widget.locator(NOW)).to_contain_text("on d, 8 letters back")
-        expect(widget.locator(NOW)).to_contain_text("6.6%: almost forgotten")
-        expect(widget.locator(".att-told .att-bar-down")).to_have_text("6.6%")
+        expect(widget.locator(NOW)).to_contain_text("almost gone: 3.3%")
+        expect(widget.locator(".att-told .att-bar-down")).to_have_text("3.3%")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
 
@@ -222,7 +224,7 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     box = widget.get_by_label("Text", exact=True)
     box.fill("Low, tide!")
     expect(widget.locator(".att-column")).to_have_count(9)
-    expect(widget.locator(NOW)).to_contain_text("low tide ")
+    expect(widget.locator(NOW)).to_contain_text("At ␣, attention puts")
     expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")

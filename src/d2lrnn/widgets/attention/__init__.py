@@ -34,17 +34,17 @@ def _share_text(share: float) -> str:
 
 
 def _verdict(change: float) -> str:
-    if change < 0.1:
+    if change < 0.05:
         return "forgotten"
-    return "fading" if change < 0.3 else "held"
+    return "fading" if change < 0.15 else "held"
 
 
 class Attention(Explorable):
     r"""What a layer of attention looks back at after some letters of a text, and what a recurrent state still holds.
 
-    Of attention it shows the weights :math:`\alpha_{ts}` of all letters :math:`s \le t`; of a state how far it moves,
-    as a share of its length, when letter :math:`s` is replaced by a space, or by an e where it is one. Both models were
-    trained on *The Tide Clock* and come with the package.
+    Of attention it shows the weights :math:`\alpha_{ts}` of all letters :math:`s \le t`; of a state how far it moves when
+    letter :math:`s` is replaced by a space, or by an e where it is one: the distance of the two states, as a share of
+    their two lengths together. Both models were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Attention(Explorable):
 
     @property
     def state_changes(self) -> list[float]:
-        """How far the state moves when each letter is replaced, divided by the length of the state."""
+        """How far the state moves when each letter is replaced, as a share of the two states' lengths together."""
         if not self.read:
             return []
         ids = self._ids()
@@ -117,7 +117,7 @@ class Attention(Explorable):
         replaced = ids.repeat(len(ids), 1)
         replaced.diagonal().copy_(torch.where(ids == space, e, space))
         state, changed = self._states(ids[None]), self._states(replaced)
-        return ((changed - state).norm(dim=1) / state.norm()).tolist()
+        return ((changed - state).norm(dim=1) / (changed.norm(dim=1) + state.norm())).tolist()
 
     @property
     def probs(self) -> torch.Tensor:
@@ -146,18 +146,15 @@ class Attention(Explorable):
         words, read = Words(self._words), self.read
         if not read:
             return words("now_empty")
-        end = read[-13:]
-        context = f"…{end[end.rstrip().find(' ') + 1 :]}" if len(read) > 20 else read
         weights, changes = self._weights(), self.state_changes
         s = self.letter - 1 if 0 < self.letter <= len(read) else weights.index(max(weights))
         count = len(read) - 1 - s
         return words(
             "now",
-            context=context,
+            last=visible_character(read[-1]),
             weight=_share_text(weights[s]),
             character=visible_character(read[s]),
             earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
-            by=words("by_e" if read[s] == " " else "by_space"),
             change=_share_text(changes[s]),
             verdict=words(_verdict(changes[s])),
         )
@@ -183,7 +180,7 @@ class Attention(Explorable):
         step = min(16, 416 / max(number, 1))
         for s, character in enumerate(characters):
             x = 12 + step * s
-            up, down = (100 * values[s] / 1.25 for values in (weights, changes))
+            up, down = (100 * values[s] for values in (weights, changes))
             picture.add("rect", x=x + 1, y=118 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
             mono = {"font_family": "ui-monospace, monospace", "font_size": 14, "text_anchor": "middle"}
             picture.add("text", character, x=x + step / 2, y=135, **mono)

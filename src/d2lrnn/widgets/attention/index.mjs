@@ -2,14 +2,13 @@
 import { element, explorable, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { derive, repair, shareText } from "./maths.mjs";
-import { expectsInWords, headButtons, lookPanel, modelsInWords, scoreNodes, sentenceNodes, spoken, textRow } from "./panels.mjs";
+import { derive, repair } from "./maths.mjs";
+import { expectsNodes, headButtons, lookPanel, modelsInWords, outcomeOf, sentenceNodes, spoken, textRow } from "./panels.mjs";
 
 const LETTER_MS = 140; // how long the reading rests on a letter
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
-  const score = element("p", { class: "att-score" });
   const expects = element("p", { class: "att-expects" });
   const models = element("p");
   let timer = 0;
@@ -60,10 +59,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       closeSteps = act;
       onReset(act);
     },
-    outcome: () => {
-      const { most, weights, changes } = derive(state());
-      return { weight: shareText(weights[most] ?? 0), faded: shareText(changes[2] ?? 0) };
-    },
+    outcome: () => outcomeOf(derive(state()), t),
   });
   onReset(() => {
     stop();
@@ -71,7 +67,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, look.node, expects, heads.node, score, steps.node, own.node, fold(t("more_models"), models), footRow({ t, reset, link, say, signal })));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, look.node, expects, steps.node, own.node, fold(t("more_models"), heads.node, models), footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = reading === null ? given : derive({ ...state(), place: reading });
@@ -79,8 +75,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     look.draw(model);
     heads.draw(model);
     own.draw(model);
-    score.replaceChildren(...scoreNodes(model, t));
-    expects.textContent = expectsInWords(model, t);
+    expects.replaceChildren(...expectsNodes(model, t));
     models.textContent = modelsInWords(model, t);
   }
   return { draw, destroy: stop };

@@ -71,9 +71,15 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
   return { heads, probs: softmax(Array.from(logits, (logit, j) => logit + values.b_q[j])) };
 }
 
+/** What a letter is replaced by: a space, or an e where it is one. */
+function otherThan(index, vocab) {
+  const [space, e] = encode(" e", vocab);
+  return index === space ? e : space;
+}
+
 /**
- * How far the state after the last of these letters moves when one letter is replaced, by a space or, a space, by e:
- * { changes, probs }. A change is the distance of the two states, divided by the length of the state.
+ * How far the state after the last of these letters moves when one letter is replaced: { changes, probs }.
+ * A change is the distance of the two states as a share of their two lengths together: 0 to 1.
  */
 export function replaceEach({ model, vocab }, ids) {
   const reader = createReader(model);
@@ -84,13 +90,11 @@ export function replaceEach({ model, vocab }, ids) {
     probs = Array.from(reader.read(index));
   }
   const state = reader.state;
-  const length = Math.hypot(...state);
-  const [space, e] = encode(" e", vocab);
   const changes = ids.map((index, s) => {
     reader.state = before[s];
-    reader.read(index === space ? e : space);
+    reader.read(otherThan(index, vocab));
     for (const later of ids.slice(s + 1)) reader.read(later);
-    return Math.hypot(...reader.state.map((h, j) => h - state[j])) / length;
+    return Math.hypot(...reader.state.map((h, j) => h - state[j])) / (Math.hypot(...state) + Math.hypot(...reader.state));
   });
   return { changes, probs };
 }
@@ -102,19 +106,10 @@ export function shareText(share) {
   return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 }
 
-export const FORGOTTEN = 0.1; // a line in the figure
-
 /** Whether a state still holds a letter whose replacement changes it so much: "forgotten", "fading" or "held". */
 export function verdictOf(change) {
-  if (change < FORGOTTEN) return "forgotten";
-  return change < 0.3 ? "fading" : "held";
-}
-
-/** The end of what has been read, from the beginning of a word where there is one. */
-export function endOf(read) {
-  if (read.length <= 20) return read;
-  const end = read.slice(-13);
-  return `…${end.slice(end.trimEnd().indexOf(" ") + 1)}`;
+  if (change < 0.05) return "forgotten";
+  return change < 0.15 ? "fading" : "held";
 }
 
 const loaded = new WeakMap(); // DataView -> network: several figures on a page share one
@@ -124,8 +119,11 @@ function once(view, load) {
   return loaded.get(view);
 }
 
-const top = (probs, vocab) =>
-  [...probs.keys()].sort((a, b) => probs[b] - probs[a]).slice(0, 2).map((index) => ({ character: vocab[index], p: probs[index] }));
+/** The letter that comes next most likely. */
+function guessOf(probs, vocab) {
+  const index = mostOf(probs);
+  return { index, character: vocab[index], p: probs[index] };
+}
 
 /** The place of the letter with most weight. */
 export function mostOf(weights) {
@@ -148,14 +146,17 @@ export function derive({ text, place: wished, head, letter, weights_attention, w
     text, place, head, read, perplexities, kept: 2 * attention.numHiddens, state: network.model.numHiddens,
     sizes: [attention.size, network.size],
   };
-  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], most: -1, told: -1, expects: [[], []] };
+  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], most: -1, told: -1, expects: [] };
   const ids = encode(read, network.vocab);
   const { heads, probs } = attend(attention, ids);
   const weights = heads[head - 1];
   const { changes, probs: stateProbs } = replaceEach(network, ids);
   const most = mostOf(weights);
   const told = letter > 0 && letter <= place ? letter - 1 : most; // the letter whose numbers are shown
-  return { ...shown, heads, weights, changes, most, told, expects: [top(probs, attention.vocab), top(stateProbs, network.vocab)] };
+  const guess = guessOf(probs, attention.vocab);
+  const others = ids.map((index, s) => (s === told ? otherThan(index, network.vocab) : index));
+  const without = attend(attention, others).probs[guess.index]; // what is left of the guess where another letter is told
+  return { ...shown, heads, weights, changes, most, told, without, expects: [guess, guessOf(stateProbs, network.vocab)] };
 }
 
 /** A link's text is what is read of it, and the letter is one of it. */

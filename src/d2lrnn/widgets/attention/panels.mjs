@@ -1,11 +1,11 @@
 // What the figure draws: one text, above it what attention looks back at, below it what a state still holds.
-import { buttonControl, element, formatNumber, formatProbability, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, formatNumber, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { endOf, FORGOTTEN, MAX_TEXT, readable, shareText, verdictOf } from "./maths.mjs";
+import { MAX_TEXT, readable, shareText, verdictOf } from "./maths.mjs";
 
 const HANDLE = 12; // px from the middle of the last letter read a finger still has it
-const MOST = 1.25; // no change of the state in the story is larger (style.css leaves so much room)
+const MOST = 0.8; // no change of the state in the story is as large (style.css leaves so much room)
 
 /** How far before the last letter read a letter stands, in words. */
 function earlier(place, s, t) {
@@ -14,13 +14,13 @@ function earlier(place, s, t) {
 }
 
 /** The sentence on top, of letter s: { key, values }. */
-function sentenceOf({ text, read, place, weights, changes }, s, t) {
+function sentenceOf({ text, place, weights, changes }, s, t) {
   if (place === 0) return { key: "now_empty", values: {} };
   return {
     key: "now",
     values: {
-      context: endOf(read), weight: shareText(weights[s]), character: visibleCharacter(text[s]), earlier: earlier(place, s, t),
-      by: t(text[s] === " " ? "by_e" : "by_space"), change: shareText(changes[s]), verdict: t(verdictOf(changes[s])),
+      last: visibleCharacter(text[place - 1]), weight: shareText(weights[s]), character: visibleCharacter(text[s]),
+      earlier: earlier(place, s, t), change: shareText(changes[s]), verdict: t(verdictOf(changes[s])),
     },
   };
 }
@@ -33,39 +33,46 @@ export function spoken(model, t) {
 
 export function sentenceNodes(model, s, t) {
   const { key, values } = sentenceOf(model, s, t);
-  const { context, by, ...told } = values;
-  return emphasised(t.raw(key).replace("{context}", context).replace("{by}", by), told);
+  return emphasised(t.raw(key), values);
 }
 
-/** Which of the two models predicts new text better. */
-export function scoreNodes({ perplexities, sizes }, t) {
+/** Which of the two models predicts new text better, and how much: { better, lower, other, higher }. */
+export function scoreOf({ perplexities }, t) {
   const [first, second] = ["attention", "state"]
-    .map((name, i) => ({ name: t(`name_${name}`), perplexity: perplexities[i], size: formatNumber(sizes[i], 0) }))
+    .map((name, i) => ({ name: t(`name_${name}`), perplexity: perplexities[i] }))
     .sort((a, b) => a.perplexity - b.perplexity);
-  return emphasised(t.raw("score").replace("{other}", second.name).replace("{lower_size}", first.size).replace("{higher_size}", second.size), {
-    better: first.name, lower: formatNumber(first.perplexity), higher: formatNumber(second.perplexity),
-  });
+  return { better: first.name, lower: formatNumber(first.perplexity), other: second.name, higher: formatNumber(second.perplexity) };
 }
 
 /** What each expects next. */
-export function expectsInWords({ expects, place }, t) {
-  if (place === 0) return "";
-  const [looking, holding] = expects.map((letters) => letters.map(({ character, p }) =>
-    t("expects_letter", { character: visibleCharacter(character), p: formatProbability(p) })).join(", "));
-  return t("expects", { looking, holding });
+export function expectsNodes({ expects, place }, t) {
+  if (place === 0) return [];
+  const [looking, holding] = expects.map(({ character, p }) => t("expects_letter", { character: visibleCharacter(character), p: shareText(p) }));
+  return emphasised(t.raw("expects"), { looking, holding });
+}
+
+/** What a guided step tells of the model it has set. */
+export function outcomeOf(model, t) {
+  const [{ character, p }] = model.expects;
+  return {
+    ...scoreOf(model, t), state: model.state, weight: shareText(model.weights[model.told]), faded: shareText(model.changes[model.told]),
+    by: t(model.text[model.told] === " " ? "by_e" : "by_space"), guess: visibleCharacter(character), p: shareText(p), without: shareText(model.without),
+  };
 }
 
 /** Behind the fold: what each keeps, and how the two were made. */
-export function modelsInWords({ place, kept, state, sizes }, t) {
+export function modelsInWords(model, t) {
+  const { place, kept, state, sizes } = model;
   const [attention, network] = sizes.map((size) => formatNumber(size, 0));
   return [
-    place > 0 && t("kept", { count: place, each: kept, numbers: formatNumber(place * kept, 0), state }),
+    place > 0 && t("kept", { each: kept, numbers: formatNumber(place * kept, 0), state }),
+    t("score", scoreOf(model, t)),
     t("models", { attention_size: attention, state_size: network }),
   ].filter(Boolean).join(" ");
 }
 
 /**
- * One column for each letter: how much attention looks at it above, how much the state changes with it below, both on
+ * One column for each letter: how much attention looks at it above, how different the state would be without it below, both on
  * one scale that never changes. Drag the last letter read to read more or less; tap a letter to mark it (`onLetter(s)`),
  * or point at it, to have its numbers.
  */
@@ -74,15 +81,12 @@ export function lookPanel({ t, now, signal, onPlace, onLetter }) {
   const keys = element("input", { type: "range", class: "att-keys", min: 1, step: 1, "aria-label": t("place") });
   const marks = element("input", { type: "range", class: "att-keys att-marks", min: 1, step: 1, "aria-label": t("letter") });
   const [above, below] = ["attention", "state"].map((name) => element("p", { class: "att-title" },
-    element("b", { class: `att-title-${name}` }), " ", element("span", {}, t(`${name}_axis`))));
-  const ticks = ["up", "down"].flatMap((side) => [1, 0.5].map((share) => {
+    element("b", { class: `att-title-${name}` }, t(`${name}_title`)), " ", element("span", {}, t.raw(`${name}_axis`))));
+  const ticks = [["up", 1], ["up", 0.5], ["down", 0.5]].map(([side, share]) => {
     const tick = element("span", { class: `att-tick att-tick-${side}` }, shareText(share));
     tick.style.setProperty("--att-at", String(share));
     return tick;
-  }));
-  const line = element("span", { class: "att-tick att-tick-down att-tick-low" }, shareText(FORGOTTEN));
-  line.style.setProperty("--att-at", String(FORGOTTEN));
-  ticks.push(line);
+  });
   const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys, marks);
   const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") },
     above, stage, below, element("p", { class: "att-tip", "aria-hidden": "true" }, t("tip")));
@@ -135,7 +139,7 @@ export function lookPanel({ t, now, signal, onPlace, onLetter }) {
         const half = node.offsetWidth / 2;
         const reach = Math.ceil(half / each - 0.5);
         const beside = Math.max(...values.slice(Math.max(0, i - reach), i + reach + 1));
-        node.style.setProperty("--att-clear", String(Math.min(MOST, beside) - Math.min(MOST, values[i])));
+        node.style.setProperty("--att-clear", String(beside - values[i]));
         const middle = (i + 0.5) * each;
         node.style.setProperty("--att-shift", `${Math.max(half - middle, Math.min(0, wide - middle - half)).toFixed(1)}px`);
       }
@@ -159,15 +163,14 @@ export function lookPanel({ t, now, signal, onPlace, onLetter }) {
       pointed = -1;
     }
     shown = model;
-    const share = (values, s) => (s < place ? Math.min(MOST, values[s]) : 0).toFixed(4);
+    const share = (values, s, most = 1) => (s < place ? Math.min(most, values[s]) : 0).toFixed(4);
     views.forEach(({ column, up, down }, s) => {
       column.classList.toggle("att-read", s < place);
       column.classList.toggle("att-last", s === place - 1);
       up.style.setProperty("--att-share", share(weights, s));
-      down.style.setProperty("--att-share", share(changes, s));
+      down.style.setProperty("--att-share", share(changes, s, MOST));
     });
-    above.firstChild.textContent = t("attention_title", { head });
-    below.firstChild.textContent = t("state_title");
+    above.lastChild.textContent = t("attention_axis", { head });
     keys.disabled = place === 0;
     keys.max = Math.max(text.length, 1);
     keys.value = Math.max(place, 1);
@@ -195,7 +198,7 @@ export function headButtons({ t, signal, numHeads, onHead }) {
     return { button, bars };
   });
   const node = element("div", { class: "att-heads", role: "group", "aria-label": t("heads") },
-    element("p", { "aria-hidden": "true" }, t("heads")), ...views.map(({ button }) => button));
+    element("p", {}, t("heads")), ...views.map(({ button }) => button));
   const draw = ({ text, place, head, heads }) => views.forEach(({ button, bars }, i) => {
     button.setAttribute("aria-pressed", String(i + 1 === head));
     bars.replaceChildren(...Array.from(text, (_, s) => {
