@@ -54,7 +54,9 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     widget.get_by_text("Four heads, two networks").click()
     told = widget.locator(".d2lrnn-fold > p")
     expect(told).to_contain_text("Attention keeps 128 numbers for each letter, here 2\u202f560.")
-    expect(told).to_contain_text("the state is as unsure as among 3.88 equally likely letters, attention as among 4.06.")
+    expect(told).to_contain_text(
+        "the state is as unsure as among 3.88 equally likely letters, attention as among 4.06."
+    )
     expect(told).to_contain_text(re.compile("Attention has 13.179 learned numbers, the network with a state 23.451"))
 
 
@@ -106,7 +108,9 @@ def test_a_letter_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> 
     widget = show(page, tmp_path)
     column = widget.locator(".att-column")
     column.nth(14).hover()
-    expect(widget.locator(NOW)).to_contain_text("attention puts 0.3% of its look on y, 5 letters back. In the state it is")
+    expect(widget.locator(NOW)).to_contain_text(
+        "attention puts 0.3% of its look on y, 5 letters back. In the state it is"
+    )
     column.nth(15).hover()
     expect(widget.locator(NOW)).to_contain_text("on ␣, 4 letters back")
     page.mouse.move(1, 1)

@@ -42,9 +42,9 @@ def _verdict(change: float) -> str:
 class Attention(Explorable):
     r"""What a layer of attention looks back at after some letters of a text, and what a recurrent state still holds.
 
-    Of attention it shows the weights :math:`\alpha_{ts}` of all letters :math:`s \le t`; of a state how far it moves when
-    letter :math:`s` is replaced by a space, or by an e where it is one: the distance of the two states, as a share of
-    their two lengths together. Both models were trained on *The Tide Clock* and come with the package.
+    Of attention it shows the weights :math:`\alpha_{ts}` of all letters :math:`s \le t`; of a state how far it moves
+    when letter :math:`s` is replaced by a space, or by an e where it is one: the distance of the two states, as a share
+    of their two lengths together. Both models were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
