@@ -289,6 +289,19 @@ def test_a_text_of_one_minibatch_keeps_to_its_time(folder: Path, shell: Shell) -
     assert document["heldout_perplexity"] is document["table_perplexity"] is None
 
 
+def test_what_the_first_scoring_alone_costs_is_not_charged_to_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU it sets up CUDA's libraries."""
+    from d2lrnn.cli import budget
+    from d2lrnn.ops.ranks import ProcessGroup
+
+    waits = [0.5]
+    monkeypatch.setattr(budget, "evaluate", lambda model, ids: time.sleep(waits.pop() if waits else 0))
+    ids = torch.arange(20_000) % 4
+    windows = d.RandomWindows(ids[:1000], 4, 10)
+    updates = budget.updates_in(2, d.RNNLM(d.RNNScratch(4, 8), 4), windows, ids, ProcessGroup("cpu"), lr=0.01)
+    assert updates > 100, "with five seconds for each scoring, some seven would fit"
+
+
 def test_the_standard_input(folder: Path, shell: Shell) -> None:
     shell.run("train", "-", "--updates", 2, *SMALL, stdin=(folder / "tide.txt").read_text(encoding="utf-8"))
     assert weights(folder / "stdin.safetensors")

@@ -122,6 +122,7 @@ class Vocab:
             raise ValueError(f"{limit} drops rare tokens, so something must stand for them: pass unk_token='<unk>'.")
         if max_size is not None and max_size < 2:
             raise ValueError(f"max_size is {max_size}; a vocabulary needs at least 2 tokens.")
+        # The stand-in comes first, so that no limit drops it; in the table the counts alone decide.
         ranked = sorted(counts.items(), key=lambda item: (item[0] != unk_token, -item[1], item[0]))
         if max_size is not None:
             ranked = ranked[: max_size - (unk_token is not None and unk_token not in counts)]
@@ -289,7 +290,8 @@ def build_vocab(
     unk_token: str | None,
 ) -> Vocab:
     """The vocabulary of a text that was counted; ``<unk>`` joins it where the text has tokens that it lacks."""
-    if unk_token is None and ((level == "word" and heldout_fraction) or len(counts) > (max_vocab or len(counts))):
+    too_many = max_vocab is not None and len(counts) > max_vocab
+    if unk_token is None and (too_many or (level == "word" and heldout_fraction)):
         unk_token = "<unk>"
     return Vocab(counts, min_freq, unk_token, max_vocab)
 

@@ -130,6 +130,7 @@ class Run:
         self.interrupted: int | None = None
         self._failed = False
         self._in_epoch, self._nats, self._tokens, self._seconds = False, 0.0, 0, 0.0
+        self._clock, self._num_tokens = 0.0, 0  # of the minibatch in hand: when it was begun, and how large it is
 
     def __enter__(self) -> Run:
         with ExitStack() as begun:  # whoever has begun hears of the end, if another one fails at the beginning
