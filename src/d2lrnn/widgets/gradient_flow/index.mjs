@@ -63,6 +63,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     touched = true;
     commit(values);
   };
+  const sendAfter = (values) => {
+    set(values);
+    queueMicrotask(() => signal.aborted || chain.send());
+  };
   const now = nowLine();
   const chain = chainPanel({ t, steps: count, onTouch: touch, signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => set({ radius }), signal });
@@ -73,18 +77,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const activation = choice({
     name: t("activation"), word: (option) => t(`activation_${option}`), options: controls.activation.choices, signal,
-    onChange: (value) => set({ activation: value }),
+    onChange: (value) => sendAfter({ activation: value }),
   });
   const matrix = choice({
     name: t("matrix"), kind: "flow-matrix", word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
-    onChange: (value) => set({ matrix: value }),
-  });
-  const send = buttonControl({
-    label: t("send"), class: "d2lrnn-button flow-send", signal,
-    onPress: () => {
-      touched = true;
-      chain.send();
-    },
+    onChange: (value) => sendAfter({ matrix: value }),
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
   const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: (size) => formatLength(size).replace("1.0×", ""), onChange: (input_size) => set({ input_size }), signal });
@@ -92,10 +89,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const at = (values) => derive({ ...state(), ...values });
   const outcomes = [
-    () => {
-      const [large, small] = [1.2, 0.8].map((rho) => formatLength(at({ ...steps[0].state, radius: rho }).left));
-      return { large, small, power: Math.round(1.2 ** at(steps[0].state).lag) };
-    },
+    () => ({ large: formatLength(at(steps[0].state).left) }),
     () => ({ left: formatLength(at(steps[1].state).left) }),
     () => {
       const { lag } = at(steps[2].state);
@@ -104,10 +98,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   ];
   const guided = guidedSteps({
     t: withRange(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
-    set: (values) => {
-      set(values);
-      if (steps.some((step) => step.state === values)) queueMicrotask(() => signal.aborted || chain.send());
-    },
+    set: (values) => (steps.some((step) => step.state === values) ? sendAfter : set)(values),
   });
   onReset(() => {
     chain.stop();
@@ -118,10 +109,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const root = element(
     "div", { class: "d2lrnn-shape flow" },
     now.node,
+    element("p", { class: "flow-caption flow-lead" }, t("gradient_is")),
     element(
       "div", { class: "flow-main" },
-      element("div", { class: "flow-time" },
-        element("div", { class: "flow-head" }, t("gradient_is"), send), chain.node),
+      element("div", { class: "flow-time" }, element("div", { class: "flow-title" }, t("chain_title")), chain.node),
       plane.node,
       element("div", { class: "flow-knobs" }, inputs.node),
       element("div", { class: "flow-choices" }, activation.node, matrix.node),

@@ -4,7 +4,7 @@ import { dragOn, motion } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HEIGHT = 270;
+const HEIGHT = 244;
 const MARGIN = { top: 22, right: 52, bottom: 74, left: 40 }; // the names of the zones stand outside, where no bead comes
 const INSET = 9; // half of the largest bead, between the last one and the scale
 const [TINY, NARROW, ROOMY] = [320, 420, 620]; // widths of the chain, for its words
@@ -46,7 +46,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
   const node = element("div", { class: "flow-chain", role: "group" }, probe);
-  const run = motion({ seconds: 3, signal });
+  const run = motion({ seconds: 2, signal });
   let model = null;
   let width = 0;
   let reach = 1; // the share of the chain that the pulse has passed
@@ -71,7 +71,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
     const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
     for (const tick of TICKS) {
-      parts.push(svg("path", { class: tick === 1 ? "flow-level" : "d2lrnn-grid", d: `M${l} ${y(tick)}H${r}` }));
+      if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
       parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tick === 1 ? "1" : formatPowerOfTen(tick)));
     }
     const foot = HEIGHT - 6;
@@ -81,7 +81,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
       svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(stepWords(), {
-        factor: formatFactor(model.factor), radius: formatFactor(model.radius), slopes: formatFactor(model.factor / model.radius),
+        factor: formatFactor(model.reason === "predicted" ? model.radius : model.factor), radius: formatFactor(model.radius), slopes: formatFactor(model.factor / model.radius),
       })),
     );
     grid.replaceChildren(...parts);
@@ -102,7 +102,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
         svg("rect", { class: "flow-slope", x: x + 1, y: middle + high / 2 - 1 - full, width: Math.max(1, size - 2), height: full }),
       );
     });
-    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, "h", svg("tspan", { dy: 3, "font-size": 10 }, String(model.num_steps - k)));
+    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, width < NARROW ? String(model.num_steps - k) : t("cell", { step: model.num_steps - k }));
     cells.replaceChildren(...parts, name(model.lag, "start"), name(0, "end"));
   }
 
@@ -110,7 +110,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   function ghostLine() {
     if (ghost === null || ghost.lag !== model.lag) return [];
     const at = ghost.shares.map((share) => y(Math.min(CEILING, Math.max(FLOOR, share))));
-    const words = svg("text", { class: "flow-ghost-text", x: MARGIN.left + 4, y: at.at(-1) + (at.at(-1) > y(1) + 8 ? -9 : 19) }, t("before", { length: formatLength(ghost.left) }));
+    const words = svg("text", { class: "flow-ghost-text", x: MARGIN.left + 4, y: at.at(-1) + (at.at(-1) > y(1) + 8 ? 20 : -9) }, t("before", { length: formatLength(ghost.left) }));
     const clear = Math.abs(at.at(-1) - y(Math.min(CEILING, Math.max(FLOOR, model.left)))) > 50;
     return [svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") }), ...(clear ? [words] : [])];
   }
