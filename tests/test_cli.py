@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 import torch
 
 import d2lrnn as d
+from d2lrnn.cli.generate import in_words
 from d2lrnn.cli.settings import TrainSettings
 from d2lrnn.text import count_left_out
 
@@ -645,6 +647,14 @@ def test_a_model_for_another_text_is_what_it_is(folder: Path, shell: Shell, clea
     assert "unknown to the model: read as <unk>" in log and "'鱼' (300)" in log
     loaded = d.load_checkpoint(folder / "unk2.safetensors")
     assert len(loaded.vocab) == 6 and loaded.model.dropout == 0.5
+
+
+@pytest.mark.parametrize(
+    ("number", "level", "expected"),
+    [(1, "word", "1 word or character"), (2, "word", "2 words or characters"), (2, "char", "2 characters")],
+)
+def test_what_is_unknown_is_counted_in_words(number: int, level: str, expected: str) -> None:
+    assert in_words(Counter(sea=number), level) == f"{expected} ('sea' ({number})) {'is' if number == 1 else 'are'}"
 
 
 def command_line(*words: str, code: int = 0) -> None:

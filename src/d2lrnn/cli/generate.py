@@ -78,10 +78,10 @@ def _known(prefix: str, loaded: Checkpoint, vocab: Vocab) -> list[str]:
 def in_words(unknown: Counter[str], level: str) -> str:
     """How many tokens, and which; the beginning of a sentence."""
     one = unknown.total() == 1
-    unit = {"char": "character", "word": "word or character"}[level] + ("" if one else "s")
+    units = {"char": ("character", "characters"), "word": ("word or character", "words or characters")}
     shown = ", ".join(f"{token!r} ({count:,})" for token, count in unknown.most_common(8))
     more = ", ..." if len(unknown) > 8 else ""
-    return f"{unknown.total():,} {unit} ({shown}{more}) {'is' if one else 'are'}"
+    return f"{unknown.total():,} {units[level][not one]} ({shown}{more}) {'is' if one else 'are'}"
 
 
 def fate(vocab: Vocab, clean: bool) -> str:
