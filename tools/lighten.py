@@ -19,10 +19,11 @@ from tinycss2.ast import Node
 NO_WORDS_FROM = {"fontawesome.js", "searchindex.js", "katex.min.js"}
 # The book's own: nothing in it is not used.
 LEFT_ALONE = {"hidden-state.css"}
-# Bootstrap's script names the classes of all that it could make. The pages have it make two things.
-BOOTSTRAP, MADE_BY_BOOTSTRAP = "bootstrap.js", {"dropdown", "tooltip"}
-SET_BY_BOOTSTRAP = re.compile("tooltip|dropdown|show|fade|arrow|active|disabled|bs-")
+# Of Bootstrap's script, 81 kB, the pages would use two things: on-screen.js opens the menu, a browser shows titles.
+BOOTSTRAP, MADE_BY_BOOTSTRAP = "scripts/bootstrap.js", {"dropdown", "tooltip"}
+FOR_BOOTSTRAP = re.compile(r' data-bs-(?:toggle|placement)="(\w+)"')
 SCRIPT = r'\s*<script[^>]*\bsrc="[^"]*{}[^"]*"[^>]*></script>'
+LOADED_EARLY = r'\s*<link as="script"[^>]*\bhref="[^"]*{}[^"]*"[^>]*/>'
 ICONS = SCRIPT.format(r"scripts/fontawesome\.js")
 SEARCH = SCRIPT.format(r"(?:searchtools|language_data|searchindex)\.js")
 TOGGLE = '<summary><span class="toctree-toggle"'
@@ -42,16 +43,25 @@ def used_names(folder: Path) -> set[str]:
     """Return the classes and identifiers of the pages, and every word of the scripts, which may set others."""
     names: set[str] = set()
     for page in folder.rglob("*.html"):
-        html = page.read_text(encoding="utf-8")
-        for value in re.findall(r'\b(?:class|id)="([^"]*)"', html):
+        for value in re.findall(r'\b(?:class|id)="([^"]*)"', page.read_text(encoding="utf-8")):
             names.update(value.split())
-        if unknown := set(re.findall(r'data-bs-toggle="([^"]*)"', html)) - MADE_BY_BOOTSTRAP:
-            raise ValueError(f"{page} has Bootstrap make a {unknown.pop()}: see MADE_BY_BOOTSTRAP in tools/lighten.py")
     for script in folder.rglob("*.js"):
         if script.name not in NO_WORDS_FROM:
-            words = re.findall(r"[\w-]+", script.read_text(encoding="utf-8"))
-            names.update(filter(SET_BY_BOOTSTRAP.search, words) if script.name == BOOTSTRAP else words)
+            names.update(re.findall(r"[\w-]+", script.read_text(encoding="utf-8")))
     return names
+
+
+def without_bootstrap(html: str) -> str:
+    """Return the page without Bootstrap's script, and what it would make of titles to the browser.
+
+    >>> print(without_bootstrap('<button data-bs-title="Search" data-bs-toggle="tooltip" class="a">'))
+    <button title="Search" class="a">
+    """
+    if unknown := set(re.findall(r'data-bs-toggle="([^"]*)"', html)) - MADE_BY_BOOTSTRAP:
+        raise ValueError(f"The pages would have Bootstrap make a {unknown.pop()}: see tools/lighten.py.")
+    for tag in (SCRIPT, LOADED_EARLY):
+        html = re.sub(tag.format(re.escape(BOOTSTRAP)), "", html)
+    return FOR_BOOTSTRAP.sub("", html).replace(" data-bs-title=", " title=")
 
 
 def _is_used(selector: str, names: set[str]) -> bool:
@@ -133,7 +143,7 @@ def lighten(folder: Path) -> None:
     """Lighten the pages and style sheets of a built book, in place."""
     for page in folder.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
-        light = re.sub(ICONS, "", html)
+        light = without_bootstrap(re.sub(ICONS, "", html))
         # The theme's buttons that fold the pages below a chapter have a picture and no name.
         light = light.replace(TOGGLE, TOGGLE.replace("<summary", '<summary aria-label="Closer looks"'))
         if page.name != "search.html":
@@ -147,7 +157,7 @@ def lighten(folder: Path) -> None:
         if MEASURED not in text and '"hs-none"' not in text:  # a preview that changed nothing finds its own
             raise ValueError(f"{script} does not measure its boxes as it did: see MEASURED in tools/lighten.py")
         script.write_text(text.replace(MEASURED, '"hs-none"'), encoding="utf-8")
-    for script in folder.rglob("fontawesome.js*"):
+    for script in [*folder.rglob("fontawesome.js*"), *folder.rglob("bootstrap.js*")]:
         script.unlink()
     names = used_names(folder)
     paths = [path for path in folder.rglob("*.css") if path.name not in LEFT_ALONE]

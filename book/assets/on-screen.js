@@ -44,9 +44,7 @@
     });
   });
 
-  // The list of contents on the right says where the reader is. (Bootstrap's watch loses its place in sections that are
-  // laid out only when they come near, and on every jump.)
-  document.body.removeAttribute("data-bs-spy");
+  // The list of contents on the right says where the reader is.
   const followReader = () => {
     const list = document.querySelector(".bd-sidebar-secondary");
     const links = [...(list?.querySelectorAll('a.nav-link[href^="#"]') ?? [])];
@@ -102,7 +100,30 @@
     }
   };
 
+  // The menu in the header.
+  const menus = () => {
+    for (const button of document.querySelectorAll(".dropdown-toggle")) {
+      const list = button.nextElementSibling;
+      const set = (open) => {
+        for (const e of [button, list]) e.classList.toggle("show", open);
+        button.setAttribute("aria-expanded", String(open));
+      };
+      button.addEventListener("click", () => set(!list.classList.contains("show")));
+      list.addEventListener("click", () => set(false));
+      addEventListener("pointerdown", (event) => button.parentElement.contains(event.target) || set(false));
+      button.parentElement.addEventListener("focusout", (event) => {
+        if (event.relatedTarget && !button.parentElement.contains(event.relatedTarget)) set(false);
+      });
+      button.parentElement.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape" || !list.classList.contains("show")) return;
+        set(false);
+        button.focus();
+      });
+    }
+  };
+
   addEventListener("load", () => {
+    menus();
     followReader();
     play();
   });
