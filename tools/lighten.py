@@ -23,7 +23,7 @@ LEFT_ALONE = {"hidden-state.css"}
 BOOTSTRAP, MADE_BY_BOOTSTRAP = "scripts/bootstrap.js", {"dropdown", "tooltip"}
 FOR_BOOTSTRAP = re.compile(r' data-bs-(?:toggle|placement)="(\w+)"')
 SCRIPT = r'\s*<script[^>]*\bsrc="[^"]*{}[^"]*"[^>]*></script>'
-LOADED_EARLY = r'\s*<link as="script"[^>]*\bhref="[^"]*{}[^"]*"[^>]*/>'
+LOADED_EARLY = r'\s*<link[^>]*\bhref="[^"]*{}[^"]*"[^>]*/>'
 ICONS = SCRIPT.format(r"scripts/fontawesome\.js")
 SEARCH = SCRIPT.format(r"(?:searchtools|language_data|searchindex)\.js")
 TOGGLE = '<summary><span class="toctree-toggle"'

@@ -157,6 +157,26 @@ def test_light_and_dark_can_be_chosen(browser: Browser, addresses: dict[str, str
         assert record.errors == []
 
 
+def test_the_menu_of_the_page_opens_and_closes_and_every_picture_button_has_a_title(
+    browser: Browser, addresses: dict[str, str]
+) -> None:
+    with watched_page(browser) as (page, record):
+        page.goto(f"{addresses['file']}/{PAGES[0]}.html")
+        page.wait_for_load_state()
+        button, menu = page.locator(".dropdown-toggle"), page.locator(".dropdown-menu")
+        for close in (lambda: page.keyboard.press("Escape"), lambda: page.mouse.click(640, 700)):
+            button.focus()
+            page.keyboard.press("Enter")
+            expect(menu).to_be_visible()
+            expect(button).to_have_attribute("aria-expanded", "true")
+            close()
+            expect(menu).to_be_hidden()
+            expect(button).to_have_attribute("aria-expanded", "false")
+        for icon in page.locator(".article-header-buttons button:visible").all():
+            assert icon.get_attribute("title") or icon.get_attribute("aria-label")
+        assert record.errors == []
+
+
 def test_code_and_prose_lead_to_the_reference_and_back(browser: Browser, addresses: dict[str, str]) -> None:
     with watched_page(browser) as (page, record):
         page.goto(f"{addresses['file']}/chapters/05_character_lm.html")

@@ -19,8 +19,8 @@ from watching import watched_page
 pytestmark = pytest.mark.browser
 
 MOST_BYTES = 700_000
-MOST_FURNITURE_BYTES = 405_000
-MOST_PLAY_BYTES = 365_000  # the page of all explorables, with everything that it loads
+MOST_FURNITURE_BYTES = 325_000
+MOST_PLAY_BYTES = 285_000  # the page of all explorables, with everything that it loads
 MOST_THREAD_MS = 700  # from an empty tab to the last explorable alive
 
 # What stands in the page itself, by its hash: styles, and blocks that the build has not moved to a file.
