@@ -89,11 +89,11 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     say(told.textContent);
     lookAt(i);
   };
-  const lookAt = (i) => {
+  const lookAt = (i) => requestAnimationFrame(() => { // the figure has been drawn
     const part = node.closest(".d2lrnn-shape")?.querySelector(steps[i].look ?? ":not(*)");
     if (part && getComputedStyle(node).position === "sticky") bringAbove(node, part);
     else if (!told.hidden) bringBack(node);
-  };
+  });
   const choose = (i) => {
     if (i >= 0 && steps[i].before) set(steps[i].before);
     ask(i);
