@@ -65,17 +65,12 @@ def _dot(x: float, y: float, r: float, **more: object) -> str:
 
 
 def _context_table() -> Iterable[str]:
-    # What tables of 1 to 6 wrote after "the tide ", and the longest stretch of it that stands in the story.
-    written = [
-        ("hsoe  teaoee ehefs a ruorv", 17, 23), ("ansoe beeasee thef ma idoun", 10, 17),
-        ("for st tearee the so his to", 10, 19), ("and stookinge the so mr kel", 0, 8),
-        ("and stood been he shared yo", 0, 10), ("and stops see the shared to", 0, 10),
-    ]  # fmt: skip
-    for n, (text, begin, end) in enumerate(written, 1):
-        y = 17 * n + 1
-        yield _text(14, y, str(n), fill=SOFT, font_size=11)
-        yield _box(28 + 7.6 * begin - 3.8, y + 2.5, 7.6 * (end - begin), 2.2, fill=GREEN, move="in", i=n + 3)
-        yield _letters(text, 28, y, 7.6, font_size=12, move="in", i=n)
+    # A new line: as many blocks as letters in a row, just before, stand so in the story.
+    text, known = "was a petition", (5, 5, 5, 5, 5, 5, 5, 5, 5, 4, 3, 2, 3, 3)
+    for k, count in enumerate(known):
+        blocks = (_box(10 + 16 * k, 80 - 13 * b, 14, 11, rx=1) for b in range(count))
+        yield _group(blocks, fill=BLUE if count == 5 else VERMILLION, move="in", i=k)
+    yield _letters(text, 17, 110, 16, font_size=15)
 
 
 def _hidden_state() -> Iterable[str]:
@@ -175,14 +170,16 @@ def _gradient_flow() -> Iterable[str]:
 
 
 def _attention() -> Iterable[str]:
-    # After "was another": head 2 of attention, and the change of the state by each letter.
-    weights = (0, 0, 0, 0.01, 0.01, 0.02, 0.05, 0.05, 0.22, 0.4, 0.24)
-    changes = (0.1, 0.12, 0.18, 0.11, 0.21, 0.35, 0.28, 0.53, 0.59, 0.92, 1.06)
+    # After "and the company took": where attention looks, and how the state's trace fades.
+    weights = (0, 0, 0.33, 0, 0, 0, 0, 0, 0.03, 0, 0.07, 0, 0, 0, 0, 0, 0.24, 0.01, 0.13, 0.18)
+    changes = (
+        0, 0, 0, 0.01, 0.01, 0.01, 0.02, 0.04, 0.05, 0.04, 0.06, 0.05, 0.08, 0.12, 0.16, 0.25, 0.31, 0.44, 0.51, 0.32,
+    )  # fmt: skip
     for k, (weight, change) in enumerate(zip(weights, changes, strict=True)):
-        x = 12 + 20 * k
-        yield _box(x + 2, 46 - 96 * weight, 14, 96 * weight + 1, fill=BLUE, move="in", i=10 - k)
-        yield _box(x + 2, 70, 14, 40 * change, fill=VERMILLION, move="in", i=10 - k)
-    yield _letters("was another", 21, 63, 20, font_size=15)
+        x = 10 + 11 * k
+        yield _box(x, 45 - 116 * weight, 9, 116 * weight + 1, fill=BLUE, move="in", i=20 - k)
+        yield _box(x, 69, 9, 84 * change + 1, fill=VERMILLION, move="in", i=20 - k)
+    yield _letters("and the company took", 14.5, 62, 11, font_size=13)
 
 
 def _scan() -> Iterable[str]:

@@ -122,24 +122,24 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("Home")
     for _ in range(5):
         page.keyboard.press("ArrowRight")
-    expect(now).to_have_text("The 6-gram has seen “here␣” 196 times. It expects “w”, and is right: 32%.")
+    expect(now).to_have_text("The story has “here␣” 196 times. The guess is “w” (32%): right.")
     expect(widget.locator(".ctx-known")).to_have_text(["h", "e", "r", "e", "␣"])
     for _ in range(8):
         page.keyboard.press("ArrowRight")
-    expect(now).to_have_text(re.compile("^The 6-gram has seen “␣a␣pe” "))
+    expect(now).to_have_text(re.compile("^The story has “␣a␣pe” "))
     page.keyboard.press("ArrowRight")
-    expect(now).to_have_text(re.compile("^“a␣pet” is new. So the 5-gram answers, from “␣?pet”. "))
+    expect(now).to_have_text(re.compile("^The story has no “a␣pet”, only its end “␣?pet”. "))
     page.keyboard.press("PageUp")
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(now).to_have_text(
-        "“petit” is new. So the 3-gram answers, from “it”. It expects “␣” (64%). The real “i” gets 0.56%."
+        "The story has no “petit”, only its end “it”. The guess is “␣” (64%), but “i” comes (0.56%)."
     )
     expect(widget.locator(".ctx-lost")).to_have_text(["p", "e", "t"])
     expect(widget.locator(".ctx-known")).to_have_text(["i", "t"])
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter i. “petit” is new"))
-    expect(widget.get_by_role("status")).to_contain_text("the 3-gram answers, from “it”")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter i. The story has no “petit”"))
+    expect(widget.get_by_role("status")).to_contain_text("only its end “it”")
 
     box = slider.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 60)
@@ -155,25 +155,26 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     expect(slider).to_have_attribute("aria-valuenow", "37")
 
 
-def test_columns_are_as_high_as_the_longest_n_that_has_seen_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_there_are_as_many_blocks_as_known_letters_in_a_row(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     table = ContextTable(view="read", place=30)
     widget = show(page, tmp_path, table)
     heights = widget.locator(".ctx-stack").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().height)")
     orders = [step["order"] for step in table.walk]
-    assert heights == pytest.approx([0] * 5 + [12 * n for n in orders[:26]] + [0] * 7, abs=0.1), "none is told ahead"
+    assert heights == pytest.approx([0] * 5 + [12 * (n - 1) for n in orders[:26]] + [0] * 7, abs=0.1), (
+        "none is told ahead"
+    )
 
 
-def test_each_n_says_what_it_expects_and_what_it_gives_the_real_letter(
-    opened: tuple[Page, Record], tmp_path: Path
-) -> None:
+def test_each_n_says_what_it_expects(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="read"))
     expect(widget.locator("li.ctx-knows")).to_have_text(
-        ["6-gram petit never as the 3-gram 0.56%", "5-gram etit never as the 3-gram 0.56%",
-         "4-gram tit never as the 3-gram 0.56%", "3-gram it 924 ␣ 64% 0.56%",
-         "2-gram t 7\u202f676 h 39% 2.7%", "1-gram none 94\u202f999 ␣ 21% 4.8%"]
+        ["6-gram petit never as the 3-gram", "5-gram etit never as the 3-gram", "4-gram tit never as the 3-gram",
+         "3-gram it 924 ␣ 64%", "2-gram t 7\u202f676 h 39%", "1-gram none 94\u202f999 ␣ 21%"]
     )  # fmt: skip
+    widths = "(all) => all.map((bar) => bar.offsetWidth / bar.parentElement.offsetWidth)"
+    assert widget.locator(".ctx-bar").evaluate_all(widths) == pytest.approx([0, 0, 0, 0.64, 0.39, 0.21], abs=0.01)
     expect(widget.locator(".ctx-right")).to_have_count(0)
     line(widget).press("ArrowRight")
     line(widget).press("ArrowRight")
@@ -189,7 +190,7 @@ def test_one_of_the_two_is_in_sight_and_nothing_moves(opened: tuple[Page, Record
     height = widget.bounding_box()["height"]
     read(widget)
     expect(widget.get_by_role("button", name="Write again")).to_have_count(0)
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("the 3-gram answers")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("only its end “it”")
     assert widget.bounding_box()["height"] == height
     widget.get_by_role("button", name="Writing").click()
     expect(widget.get_by_role("button", name="Write again")).to_be_visible()
@@ -204,18 +205,19 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(line(widget)).to_have_attribute("aria-valuenow", "22")
     widget.get_by_role("button", name="50%").click()
     expect(told).to_have_text(
-        "No. >99%. The 4-gram knows “tio”: 18 times, each time with n next. Three letters are enough here."
+        "No. >99%. The story has “tio” 18 times, each time with n next. Three letters are enough here."
     )
     expect(widget.locator(".ctx-fallen")).to_have_count(5)
     widget.get_by_role("button", name="Seen, and yet wrong").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "33")
     widget.get_by_role("button", name="less than 1%").click()
-    expect(told).to_contain_text("Right. 0.01%. It has seen “ll th” 47 times, never with o next.")
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("It expects “e” (64%). The real “o” gets 0.01%.")
-    widget.get_by_role("button", name="An unknown beginning").click()
-    widget.get_by_role("button", name="it asks what follows “q”").click()
-    expect(told).to_contain_text("Right. The longest end that the story knows is “q”.")
-    assert [text[0] for text in written(widget).values()][1:] == ["u"] * 5
+    expect(told).to_contain_text("Right. 0.01%. The story has “ll th” 47 times, never with o next.")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("The guess is “e” (64%), but “o” comes (0.01%).")
+    widget.get_by_role("button", name="Which n is best?").click()
+    expect(widget.locator(".ctx-score").first).to_be_hidden()
+    widget.get_by_role("button", name="the 5-gram").click()
+    expect(told).to_contain_text("Right. It chooses among 3.6 letters, the 6-gram among 3.7.")
+    expect(widget.locator(".ctx-best")).to_have_text("3.6 letters best")
     widget.get_by_role("button", name="Reset").click()
     assert widget.inner_text() == start
 
@@ -223,7 +225,8 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
 def test_an_own_beginning_closes_a_step(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="write"))
-    widget.get_by_role("button", name="An unknown beginning").click()
+    widget.get_by_role("button", name="Which n is best?").click()
+    widget.get_by_role("button", name="the 6-gram").click()
     widget.get_by_label("Go on from", exact=True).fill("a ship ")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache, lru_cache
 from typing import Any
 
@@ -84,6 +85,10 @@ def _written(order: int, start: str, seed: int) -> str:
 @lru_cache(64)
 def _copied(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(_copies(text, _characters()[: len(_story().train_ids)]))
+
+
+def _quoted(text: str) -> str:
+    return f"“{''.join(map(visible_character, text))}”"
 
 
 class ContextTable(Explorable):
@@ -188,17 +193,20 @@ class ContextTable(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """Who copies most on average, and who predicts new text best."""
+        """What is known at the place in the line; or who copies most on average, and who predicts new text best."""
         words, n = Words(self._words), _COPIED.index(max(_COPIED)) + 1
-        here = sum(end - begin for begin, end in self.copies[n]) / _NUM_WRITTEN
+        if self.view == "read":
+            past = self.heldout_line[self.place - _MAX_ORDER + 1 : self.place]
+            order = self.walk[self.place - _MAX_ORDER + 1]["order"]
+            known = past[len(past) - order + 1 :]
+            if order == _MAX_ORDER:
+                train = _characters()[: len(_story().train_ids) - 1]  # nothing follows the last letter
+                times = len(re.findall(f"(?={known})", train))
+                told = words("times_once") if times == 1 else words("times", count=times)
+                return words("met", context=_quoted(known), times=told)
+            return words("fell" if known else "fell_far", lost=_quoted(past), context=_quoted(known))
         best = min(_levels(), key=lambda level: level["perplexity"])["order"]
-        return words(
-            "now",
-            n=words("n_gram", n=n),
-            share=f"{100 * max(_COPIED):.0f}%",
-            here=f"{100 * here:.0f}%",
-            best=words("n_gram", n=best),
-        )
+        return words("now", n=words("n_gram", n=n), share=f"{100 * max(_COPIED):.0f}%", best=words("n_gram", n=best))
 
     def static_picture(self) -> str:
         """Six writings, copies underlined; above a held-out line the longest n that has seen what is before."""

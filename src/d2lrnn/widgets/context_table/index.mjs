@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
 import {
-  LINE_LENGTH, MAX_ORDER, alongLine, countInSteps, createCounts, formatShare, predict, ranking, tidyStart, writings,
+  LINE_LENGTH, MAX_ORDER, alongLine, countInSteps, createCounts, formatShare, tidyStart, writings,
 } from "./maths.mjs";
 import { filled, linePanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -100,7 +100,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   const along = linePanel({ t, line, min: PLACE.min, max: PLACE.max, signal, onPlace: (place) => commit({ place }) });
   const waiting = element("p", { class: "ctx-waiting" }, t("counting"));
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, set: commit, say, signal, outcome: (i) => outcomes(t, { counts, steps })[i],
+    t, steps: SPEC.steps, set: commit, say, signal, outcome: (i) => outcomes(t, { levels, steps })[i],
     onReset: (act) => {
       closeSteps = act;
       onReset(act);
@@ -112,7 +112,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   };
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
-    now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.read, panels.write),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.read, panels.write),
     guided, fold(t("more"), element("p", {}, t("about"))),
     footRow({ t, reset: () => { reset(); field.force(model.get("start")); }, link, say, signal }),
   );
@@ -123,7 +123,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     if (shown === null || counts === null) return;
     if (shown.view === "read") now.set(...sentenceNodes(here(), t));
     else if (rows.writing()) tell(t.raw("now_writing"), {});
-    else tell(...writtenSentence(written.all, levels, t));
+    else tell(...writtenSentence(levels, t));
   };
   const draw = (state) => {
     const before = shown;
@@ -140,7 +140,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     drawNow();
     if (before === null) return;
     if (state.view === "read" && (before.place !== state.place || before.view !== state.view)) say(sentenceOf(here(), t));
-    else if (state.view === "write" && isNew) say(filled(...writtenSentence(written.all, levels, t)));
+    else if (state.view === "write" && isNew) say(filled(...writtenSentence(levels, t)));
   };
   field.force(model.get("start"));
   countSlowly({
@@ -161,14 +161,14 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 }
 
 /** What the guided steps tell once a guess is made, with numbers that were computed here. */
-export function outcomes(t, { counts, steps }) {
-  const [fell, seen, unknown] = SPEC.steps.map(({ state }) => state);
-  const { answering, probs } = predict(counts, MAX_ORDER, unknown.start);
+export function outcomes(t, { levels, steps }) {
+  const [fell, seen] = SPEC.steps.map(({ state }) => state);
+  const perplexities = levels.map(({ perplexity }) => perplexity);
   const [word, last] = [fell, seen].map(({ place }) => steps[place - PLACE.min]);
   return [
-    { p: formatShare(word.p), n: t("n_gram", { n: word.order }), seen: word.answering.context, times: timesOf(word.answering.total, t) },
+    { p: formatShare(word.p), seen: word.answering.context, times: timesOf(word.answering.total, t) },
     { p: formatShare(last.p), context: last.past, times: timesOf(last.answering.total, t) },
-    { seen: answering.context, letter: counts.vocab[ranking(probs)[0]] },
+    { best: Math.min(...perplexities).toFixed(1), longest: perplexities.at(-1).toFixed(1) },
   ];
 }
 

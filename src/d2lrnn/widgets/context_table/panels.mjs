@@ -20,9 +20,9 @@ export function timesOf(total, t) {
 const bestOf = (levels) => levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
 
 /** Who copies most on average, and who predicts new text best: [template, values]. */
-export function writtenSentence(all, levels, t) {
+export function writtenSentence(levels, t) {
   const most = COPIED.shares.indexOf(Math.max(...COPIED.shares));
-  const values = { n: t("n_gram", { n: most + 1 }), share: formatShare(COPIED.shares[most]), here: formatShare(all[most].copied) };
+  const values = { n: t("n_gram", { n: most + 1 }), share: formatShare(COPIED.shares[most]) };
   return [t.raw("now"), { ...values, best: t("n_gram", { n: bestOf(levels).order }) }];
 }
 
@@ -89,11 +89,9 @@ export function writingsPanel({ t, levels, onWritten, signal }) {
 }
 
 /** What is the case at one letter of the line, in words: [{ template, values }]. */
-export function wordsOf({ past, letter, answering, order, p, expected }, t) {
+export function wordsOf({ past, letter, answering, p, expected }, t) {
   const { context, total } = answering;
-  const values = {
-    max: t("n_gram", { n: MAX_ORDER }), n: t("n_gram", { n: order }), times: timesOf(total, t), context: quoted(context), lost: quoted(past),
-  };
+  const values = { times: timesOf(total, t), context: quoted(context), lost: quoted(past) };
   const first = context.length === past.length ? t.raw("met") : context === "" ? t.raw("fell_far") : t.raw("fell");
   const second = expected.letter === letter ? t.raw("expects_right") : t.raw("expects_wrong");
   return [{ template: first, values },
@@ -110,8 +108,8 @@ export function sentenceNodes(step, t) {
 }
 
 /**
- * A line of new text. Each letter read stands under a column as high as the longest n that has seen what comes before; below,
- * what each n expects at the place of the reader, and what it gives the real letter. The line is a slider: drag along it, or use the arrow keys.
+ * A line of new text. Each letter read stands under as many blocks as letters in a row, just before, stand so in the story; below,
+ * what each n expects at the place of the reader. The line is a slider: drag along it, or use the arrow keys.
  */
 export function linePanel({ t, line, min, max, onPlace, signal }) {
   const cells = Array.from(line, (character, i) => {
@@ -123,12 +121,11 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
     class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line", { line: line.trim() }), "aria-valuemin": min, "aria-valuemax": max,
   }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, element("span", { class: "ctx-only-read" }, t("line_start")), ...cells.map(({ node }) => node)));
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
-    const [context, seen, guess, bar, share] = ["context", "seen", "guess", "bar", "share"].map((name) => element("span", { class: `ctx-${name}` }));
+    const [context, seen, guess, bar] = ["context", "seen", "guess", "bar"].map((name) => element("span", { class: `ctx-${name}` }));
     const row = element("li", { class: "ctx-knows" }, element("span", { class: "ctx-name" }, t("n_gram", { n: MAX_ORDER - i })), " ", context, " ", seen, " ", guess, " ",
-      element("span", { class: "ctx-track", "aria-hidden": "true" }, bar), share);
-    return { node: row, context, seen, guess, bar, share };
+      element("span", { class: "ctx-track", "aria-hidden": "true" }, bar));
+    return { node: row, context, seen, guess, bar };
   });
-  const real = element("span", { class: "ctx-real" });
   let place = min;
   const go = (wanted) => {
     const next = Math.min(max, Math.max(min, wanted));
@@ -154,13 +151,12 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
       const before = place - i; // 1 is the letter just before
       const inContext = before >= 1 && before < MAX_ORDER;
       node.classList.toggle("ctx-here", i === place);
-      stack.style.setProperty("--n", order);
+      stack.style.setProperty("--n", Math.max(0, order - 1));
       stack.classList.toggle("ctx-fallen", order > 0 && order < MAX_ORDER);
       letter.classList.toggle("ctx-known", inContext && before < MAX_ORDER - lost);
       letter.classList.toggle("ctx-lost", inContext && before >= MAX_ORDER - lost);
     });
-    real.textContent = t("real", { letter: quoted(step.letter) });
-    rows.forEach(({ node, context, seen, guess, bar, share }, i) => {
+    rows.forEach(({ node, context, seen, guess, bar }, i) => {
       const each = step.rows[MAX_ORDER - 1 - i]; // the longest stands first
       node.classList.toggle("ctx-answers", each.n === step.order);
       node.classList.toggle("ctx-unseen", each.total === 0);
@@ -170,8 +166,7 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
       guess.replaceChildren(...(each.total === 0
         ? [t("as", { n: t("n_gram", { n: step.order }) })]
         : [element("b", { translate: "no" }, visible(each.expected.letter)), ` ${formatShare(each.expected.p)}`]));
-      bar.style.setProperty("width", `${(100 * each.p).toFixed(2)}%`);
-      share.textContent = formatShare(each.p);
+      bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.expected.p).toFixed(2)}%`);
     });
     track.setAttribute("aria-valuenow", place);
     track.setAttribute("aria-valuetext", t("line_value", { letter: visible(step.letter), now: sentenceOf(step, t) }));
@@ -180,7 +175,7 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
     node: element(
       "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")), track,
       element("p", { class: "ctx-knows ctx-heads" }, element("span", { class: "ctx-context" }, t("looks_at")), " ", element("span", { class: "ctx-seen" }, t("seen")), " ",
-        element("span", { class: "ctx-guess" }, t("expects")), " ", real),
+        element("span", { class: "ctx-guess" }, t("expects"))),
       element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
     ),
     draw(allSteps, wanted) {
