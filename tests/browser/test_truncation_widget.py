@@ -79,10 +79,10 @@ def test_each_way_says_what_it_loses_and_what_it_costs(opened: tuple[Page, Recor
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    cut = widget.get_by_label(re.compile("^Cut after"))
+    cut = widget.get_by_label(re.compile("^Steps back"))
     cut.press("ArrowRight")
     expect(now(widget)).to_have_text(Truncation(tau=7).static_sentence())
-    assert cut.get_attribute("aria-valuetext") == "Cut after τ = 7 steps back"
+    assert cut.get_attribute("aria-valuetext") == "Steps back before the cut: τ = 7"
     cut.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1).static_sentence())
     memory = widget.get_by_label(re.compile("^Each step back"))

@@ -7,7 +7,7 @@ import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 const HEIGHT = 244;
 const MARGIN = { top: 22, right: 52, bottom: 74, left: 40 }; // the names of the zones stand outside, where no bead comes
 const INSET = 9; // half of the largest bead, between the last one and the scale
-const [TINY, NARROW, ROOMY] = [320, 420, 620]; // widths of the chain, for its words
+const [TINY, NARROW, MIDDLE, ROOMY] = [320, 420, 470, 620]; // widths of the chain, for its words
 const CELLS = 37; // from the foot up to the middle of the row of cells
 const [FLOOR, CEILING] = [1e-6, 1e4]; // the scale never changes
 const TICKS = [1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
@@ -77,7 +77,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const foot = HEIGHT - 6;
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
-      svg("text", { class: "flow-label", x: r, y: width < NARROW ? y(FLOOR) + 15 : y(FLOOR) - 7, "text-anchor": "end" }, t("zone_vanishes")),
+      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
       svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(stepWords(), {
@@ -102,7 +102,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
         svg("rect", { class: "flow-slope", x: x + 1, y: middle + high / 2 - 1 - full, width: Math.max(1, size - 2), height: full }),
       );
     });
-    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, width < NARROW ? String(model.num_steps - k) : t("cell", { step: model.num_steps - k }));
+    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, width < ROOMY ? String(model.num_steps - k) : t("cell", { step: model.num_steps - k }));
     cells.replaceChildren(...parts, name(model.lag, "start"), name(0, "end"));
   }
 
@@ -145,7 +145,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const words = formatLength(model.left);
     const near = (at, text = words) => svg("text", { class: "flow-end", x, y: at }, text);
     const outside = rises ? MARGIN.top - 8 : y(FLOOR) + 15;
-    if (off(model.lag)) return near(outside, width < NARROW ? words : t("off_scale", { length: words }));
+    if (off(model.lag)) return near(outside, width < MIDDLE ? words : t("off_scale", { length: words }));
     const beside = rises ? end - 12 : end + 23;
     const before = ghost?.lag === model.lag ? y(Math.min(CEILING, Math.max(FLOOR, ghost.left))) : -Infinity;
     const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
