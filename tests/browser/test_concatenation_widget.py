@@ -59,21 +59,20 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     page, _ = opened
     widget = show(page, tmp_path, Concatenation())
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
+    layer = widget.locator(".glue-step .glue-small").first
+    expect(layer).to_have_text("two products")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two products, two sums: 1.53 from X and \u22122.93 from H make \u22121.40.")
+    expect(now).to_have_text("Two products: 1.39 from X plus 2.94 from H makes 4.33.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One product, one sum of the same 5 terms: \u22121.40.")
+    expect(now).to_have_text("One product, the same 5 terms: 4.33. So the network is one layer, used at every step.")
+    expect(layer).to_have_text("one layer")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
-    assert sums == ["1.53", "\u22122.93"], "the brackets below the one sum"
-    expect(widget.locator(".glue-so")).to_contain_text("one linear layer, then tanh")
-    expect(widget.locator(".glue-so text")).to_have_text(
-        ["X", "H", "linear layer", "W_xh, W_hh, b_h", "tanh", "H", "new"]
-    )
+    assert sums == ["1.39", "2.94"], "the brackets below the one sum"
     assert is_glued(widget)
     check_sums(widget)
     expect(button).to_have_text("Take apart")
@@ -108,7 +107,7 @@ def test_every_number_of_the_result(opened: tuple[Page, Record], tmp_path: Path)
 
 def test_keys_a_mouse_and_a_finger(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Concatenation())
+    widget = show(page, tmp_path, Concatenation(batch_size=2))
     numbers, now = widget.get_by_role("radio"), widget.locator(".d2lrnn-now")
     numbers.nth(1).focus()
     page.keyboard.press("ArrowDown")
@@ -216,15 +215,15 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(widget.locator(".glue-code")).to_have_text(GLUED)
         if step == 2:
             expect(told).to_contain_text(
-                "Each of the 12 numbers is a sum of 5 products, in two rows or in one: 60 multiplications"
+                "Each of the 3 results is a sum of 5 products: 15 multiplications"
             )
         if step == 3:
-            expect(told).to_contain_text("40 of 90 differ in float32")
-            expect(told).to_contain_text("33 in float64")
+            expect(told).to_contain_text("16 of 45 differ")
+            expect(told).to_contain_text("14 with 16 (float64)")
             expect(widget.locator(".glue-digits p")).to_have_text(
-                ["two products \u22120.230000079", "one product \u22120.230000019"]
+                ["two products 0.389999956", "one product 0.389999926", "exactly 0.39"]
             )
-            expect(widget.locator(".glue-digits .glue-differs")).to_have_text(["79", "19"])
+            expect(widget.locator(".glue-digits .glue-differs")).to_have_text(["56", "26"])
     widget.locator(".d2lrnn-answers button").first.click()
     expect(told).to_have_text(re.compile("^No"))
     widget.get_by_role("button", name="Reset").click()

@@ -63,11 +63,11 @@ test("the right answers of the steps are right", () => {
   assert.deepEqual(after.parts, before.parts);
   // n h d multiplications for X W_xh and n h h for H W_hh, or n h (d + h) for the glued product
   const { batch_size: n, num_inputs: d, num_hiddens: h } = work.before;
-  assert.deepEqual([n, d, h, n * h * d + n * h * h], [3, 1, 4, n * h * (d + h)]);
+  assert.deepEqual([n, d, h, n * h * d + n * h * h], [1, 2, 3, n * h * (d + h)]);
   assert.equal(work.right, 2);
   for (const precision of ["float32", "float64"]) {
     const { all, different, largest } = countDifferent(digit.before, precision);
-    assert.ok(all === 90 && different > 10 && different < 60, `${different} of ${all}`);
+    assert.ok(all === 45 && different > 10 && different < 30, `${different} of ${all}`);
     assert.ok(largest > 0 && largest < { float32: 1e-5, float64: 1e-14 }[precision]);
   }
   assert.equal(digit.right, 2);

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
-import { asPower, codePanel, digitsPanel, roundingPanel, stagePanel, sumPanel, written } from "./panels.mjs";
+import { asPower, codePanel, digitsPanel, roundingPanel, stagePanel, stepPicture, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLIDE_SECONDS = 2.4;
@@ -28,6 +28,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const now = nowLine();
   const sum = sumPanel({ t });
+  const diagram = stepPicture({ t });
   const code = codePanel();
   const digits = digitsPanel({ t });
   const rounding = roundingPanel({ t });
@@ -104,7 +105,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     return slider.run((share) => {
       const home = Math.min(1, HOME * share);
-      stage.slide(share === 1 ? to : from + share * (to - from), ease(home));
+      const at = share === 1 ? to : from + share * (to - from);
+      stage.slide(at, ease(home));
+      diagram.move(at);
       sum.move(share === 1 ? 1 : ease(share));
     });
   };
@@ -151,9 +154,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "d2lrnn-row" }, glue, hint),
-    stage.node, digits.node, sum.node, code.node, steps.node,
-    fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-top" }, diagram.node, element("div", { class: "glue-act" }, glue, hint)),
+      stage.node, sum.node, digits.node),
+    steps.node,
+    fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -181,7 +185,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     for (const name of SIZES) sizes[name].set(model[name]);
     rounding.draw(model);
     digits.draw(model);
-    if (first) stage.slide(model.glued ? 1 : 0);
+    if (first) {
+      stage.slide(model.glued ? 1 : 0);
+      diagram.move(model.glued ? 1 : 0);
+    }
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
     for (const { node } of [now, sum]) node.style.minHeight = "";

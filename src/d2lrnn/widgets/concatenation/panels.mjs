@@ -247,13 +247,12 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
 }
 
 /**
- * The sum of one number, term by term: two rows and their sum, or one row. `show(pairs, values, glued)` lists the terms,
+ * The sum of one number, term by term: two rows, or one. `show(pairs, values, glued)` lists the terms,
  * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old place to its new one.
  */
 export function sumPanel({ t }) {
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" });
   let lines = []; // [{ terms, values, total }]
-  let ending = null;
 
   const line = (name, pairs, part, sums = null) => {
     const terms = pairs.map(([u, v], k) => element(
@@ -282,7 +281,6 @@ export function sumPanel({ t }) {
       total.textContent = added === 0 ? "…" : written(sum(pairs.slice(0, added)));
       before += pairs.length;
     }
-    ending?.classList.toggle("glue-later", count < before);
   };
   let before = null; // glued or not
   let ways = []; // [term, dx, dy]: from where it comes
@@ -310,29 +308,64 @@ export function sumPanel({ t }) {
   const list = ({ x, h }, values, glued) => {
     if (glued) {
       lines = [line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"), values)];
-      ending = layerPicture(t);
       lines[0].node.classList.add("glue-one");
-      node.replaceChildren(lines[0].node, ending);
-      return;
+    } else {
+      lines = [line(t("from_x"), x, () => "x"), line(t("from_h"), h, () => "h")];
     }
-    lines = [line(t("from_x"), x, () => "x"), line(t("from_h"), h, () => "h")];
-    const second = values.h < 0 ? `(${written(values.h)})` : written(values.h);
-    ending = element("p", {}, element("span", { class: "glue-soft" }, t("sum")), ` ${written(values.x)} + ${second} = `, element("b", {}, written(values.sum)));
-    node.replaceChildren(...lines.map((each) => each.node), ending);
+    node.replaceChildren(...lines.map((each) => each.node));
   };
   return { node, show, run, move };
 }
 
-/** A step of an RNN: X and H enter one linear layer, then tanh makes the new H. */
-function layerPicture(t) {
-  const box = (name, x, y, width, height, ...lines) => svg("g", { class: `glue-part glue-part-${name}` },
-    svg("rect", { x, y, width, height, rx: 5 }),
-    ...lines.map((line, i) => svg("text", { x: x + width / 2, y: y + height / 2 + 5 + 16 * (i - (lines.length - 1) / 2) }, line)));
-  const arrow = (x, to) => svg("path", { d: `M${x} 36H${to}m-6 -5l6 5l-6 5` });
-  return element("div", { class: "glue-so" }, element("div", {}, t("so")), svg("svg", { viewBox: "0 0 346 72" },
-    box("x", 2, 5, 36, 31, "X"), box("h", 2, 36, 36, 31, "H"), arrow(42, 66), box("layer", 70, 7, 122, 58, t("layer"), t("layer_weights")),
-    arrow(196, 218), box("tanh", 222, 17, 54, 38, "tanh"), arrow(280, 302), box("new", 306, 20, 36, 32, "H"),
-    svg("text", { x: 324, y: 68, class: "glue-small" }, t("new"))));
+/** One step of the network: X and H meet weights, the bias is added, tanh makes the new H. `move(share)` glues it. */
+export function stepPicture({ t }) {
+  const picture = svg("svg", { class: "glue-step", viewBox: "0 -5 340 104", role: "img" });
+  const part = (name, x, width, label) => {
+    const node = svg("g", { class: `glue-part glue-part-${name}` },
+      svg("rect", { x, y: 0, width, height: 28, rx: 4 }), svg("text", { x: x + width / 2, y: 19 }, label));
+    picture.append(node);
+    return (y) => node.setAttribute("transform", `translate(0 ${y})`);
+  };
+  const line = (d = "", kind = "glue-arrow") => {
+    const node = svg("path", { class: kind, d });
+    picture.append(node);
+    return (to) => node.setAttribute("d", to);
+  };
+  const arrow = (x, y, toX, toY) => {
+    const [dx, dy] = [toX - x, toY - y];
+    const [ux, uy] = [dx / Math.hypot(dx, dy), dy / Math.hypot(dx, dy)];
+    const head = [-1, 1].map((side) => `${toX - 6 * ux - 4.5 * side * uy} ${toY - 6 * uy + 4.5 * side * ux}`);
+    return `M${x} ${y}L${toX} ${toY}M${head[0]}L${toX} ${toY}L${head[1]}`;
+  };
+  const frame = svg("rect", { class: "glue-layer", x: 60, y: -3, width: 137, height: 78, rx: 6 });
+  const layer = svg("text", { class: "glue-small", x: 128, y: 88 });
+  picture.append(frame, layer, svg("text", { class: "glue-small", x: 302, y: 88, "text-anchor": "end" }, t("next")));
+  const rows = [[2, 10, "X", "W_xh", "x"], [44, 38, "H", "W_hh", "h"]].map(([apart, glued, name, weights, kind]) => ({
+    apart, glued, places: [part(kind, 4, 32, name), part(kind, 66, 72, `× ${weights}`)], arrows: [line(), line()],
+  }));
+  const loop = line();
+  picture.append(svg("circle", { cx: 176, cy: 38, r: 11 }), svg("text", { x: 176, y: 43.5 }, "+"), svg("text", { class: "glue-bias", x: 176, y: 11 }, "b_h"));
+  line(arrow(176, 15, 176, 26));
+  line(arrow(189, 38, 207, 38));
+  part("tanh", 209, 52, "tanh")(24);
+  line(arrow(262, 38, 280, 38));
+  part("new", 282, 56, t("new"))(24);
+  const move = (share) => {
+    for (const { apart, glued, places, arrows } of rows) {
+      const y = apart + share * (glued - apart);
+      for (const put of places) put(y);
+      const middle = y + 14 + share * (38 - glued - 14); // two arrows become one
+      arrows[0](arrow(38, middle, 63, middle));
+      arrows[1](arrow(140, middle, 176 - 12 * Math.cos((1 - share) * 0.75), 38 + Math.sign(apart - glued) * 12 * Math.sin((1 - share) * 0.75)));
+    }
+    loop(`M310 53V94H20V${75 - 6 * share}m-4.5 6l4.5 -6l4.5 6`);
+    const isOne = share === 1;
+    frame.style.opacity = Number(isOne);
+    layer.textContent = t(isOne ? "layer" : "layers");
+    layer.classList.toggle("glue-one-layer", isOne);
+    picture.setAttribute("aria-label", t(isOne ? "diagram_glued" : "diagram_apart"));
+  };
+  return { node: picture, move };
 }
 
 /** The line of code that computes what stands above; `light` marks the names of the part that is added now. */
@@ -362,10 +395,11 @@ const digitNodes = (values, kind) => digitsOf(values, kind === "float32" ? 9 : 1
 /** The chosen number in float32, found both ways, one above the other. */
 export function digitsPanel({ t }) {
   const node = element("div", { class: "glue-digits", hidden: true });
-  const draw = ({ mats, row, column }) => {
+  const draw = ({ mats, parts, row, column }) => {
     const { apart, glued } = bothWays(products(mats, row, column), ROUND.float32);
     const names = [t("column_apart"), t("column_glued")];
-    node.replaceChildren(...digitNodes([apart, glued], "float32").map((digits, i) => element("p", {}, element("span", { class: "glue-soft" }, names[i]), " ", ...digits)));
+    const line = (name, ...digits) => element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...digits);
+    node.replaceChildren(...digitNodes([apart, glued], "float32").map((digits, i) => line(names[i], ...digits)), line(t("exactly"), written(parts[row][column].sum)));
   };
   return { node, draw };
 }
