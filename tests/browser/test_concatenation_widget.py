@@ -214,9 +214,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(GLUED)
         if step == 2:
-            expect(told).to_contain_text(
-                "Each of the 3 results is a sum of 5 products: 15 multiplications"
-            )
+            expect(told).to_contain_text("Each of the 3 results is a sum of 5 products: 15 multiplications")
         if step == 3:
             expect(told).to_contain_text("16 of 45 differ")
             expect(told).to_contain_text("14 with 16 (float64)")

@@ -172,7 +172,7 @@ test("the right answers of the steps are right", () => {
   assert.equal(SPEC.words.en[`step_1_answer_${next.right + 1}`], "10 to 19");
   const random = at(state);
   assert.ok(!random.carries && random.epoch[0][0] + 10 !== random.epoch[1][0]);
-  assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "none: zeros");
+  assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "none: an empty bag");
   const over = at(left, left.state);
   assert.ok(over.isLast && left.right === 2);
   assert.equal(over.epoch.flat().length * 10, 220);

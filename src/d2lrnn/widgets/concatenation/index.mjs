@@ -155,7 +155,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "glue-view" }, element("div", { class: "glue-top" }, diagram.node, element("div", { class: "glue-act" }, glue, hint)),
-      stage.node, sum.node, digits.node),
+      stage.node, element("div", { class: "glue-sums" }, sum.node, digits.node)),
     steps.node,
     fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
     footRow({ t, reset, link, say, signal }),

@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } fro
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
 import { derive, limits, pairsRead, presetOf, repair, tokensNeeded } from "./maths.mjs";
-import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel } from "./panels.mjs";
+import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel, unit } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
@@ -21,7 +21,7 @@ function reading(model, share) {
   const { epoch, k, num_steps } = model;
   const from = readBefore(model, k);
   return (epoch[k] ?? []).map((start) => ({
-    start, bag: start + share * num_steps, read: from + Math.round(share * num_steps), shown: 1, from: share === 1 ? from : null,
+    start, bag: start + share * num_steps, read: from + Math.round(share * num_steps), shown: 1,
   }));
 }
 
@@ -32,7 +32,7 @@ function reading(model, share) {
 function onTheWay(model, k, share) {
   if (share > LEAVES) {
     const shown = 0.15 + 0.85 * within(share, LEAVES, 0.55);
-    return reading(model, within(share, 0.52, 0.99)).map((each) => ({ ...each, shown, from: null }));
+    return reading(model, within(share, 0.52, 0.99)).map((each) => ({ ...each, shown }));
   }
   const { epoch, carries, num_steps } = model;
   const poured = carries ? 0 : within(share, 0.05, LEAVES - 0.04);
@@ -43,11 +43,14 @@ function onTheWay(model, k, share) {
 /** What is the case now, and why the bags are kept or thrown away. */
 function tellNow(t, model) {
   const { epoch, k, carries, num_steps, isLast } = model;
-  if (k === 0) return emphasised(t.raw("now_begin"), { rows: t.raw(model.batch_size === 1 ? "rows_one" : "rows_many").replace("{count}", model.batch_size) });
-  if (isLast) return emphasised(t.raw("now_over"), neverRead(model));
+  if (k === 0) return emphasised(t.raw(model.batch_size === 1 ? "now_begin_one" : "now_begin_many"), { rows: model.batch_size });
+  if (isLast) {
+    const sequential = model.orders.sequential.length * num_steps;
+    return emphasised(t.raw("now_over").replace("{unit}", unit(t, model, sequential)), { sequential, random: num_steps });
+  }
   const start = epoch[k][0];
   if (carries) return emphasised(t.raw("now_carried"), { start });
-  return emphasised(t.raw("now_torn"), { start, stopped: epoch[k - 1][0] + num_steps - 1 });
+  return emphasised(t.raw(start === epoch[k - 1][0] + num_steps ? "now_follows" : "now_torn"), { start });
 }
 
 /** How many tokens that could be an input are none in an epoch, in either order. */
@@ -69,11 +72,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let glide = motion({ seconds: GLIDE_SECONDS, signal });
 
   const keep = (values) => commit(repair({ ...state(), ...values }));
-  const setSteps = (value) => keep({ num_steps: Math.max(1, Math.min(value, limits(state()).num_steps)) });
 
   const now = nowLine();
   const text = textPanel({
-    t, signal, onEdge: setSteps,
+    t, signal,
     onTravel: (minibatch) => {
       isHeld = true;
       go(minibatch);
@@ -153,7 +155,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const answered = derive(state());
       const { epoch, num_steps, k } = answered;
       const start = epoch[k][0];
-      return { start, to: start + num_steps - 1, stopped: epoch[k - 1][0] + num_steps - 1, ...neverRead(answered) };
+      return { start, to: start + num_steps - 1, after: epoch[k - 1][0] + num_steps, ...neverRead(answered) };
     },
   });
   const xy = fold(t("arrays"), arrays.node);
@@ -199,7 +201,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     sizes.offset.node.hidden = !model.carries;
     sizes.offset.set(model.offset, [0, most.offset]);
     draws.hidden = model.carries;
-    text.tellEdge(most.num_steps);
   };
 
   const cutOf = (each) => JSON.stringify(Object.keys(CONTROLS).filter((name) => name !== "minibatch").map((name) => each[name]));

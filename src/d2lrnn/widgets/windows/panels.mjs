@@ -17,6 +17,10 @@ const rowClass = (row) => `win-row-${row}`;
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
+/** So many letters, or numbers. */
+export const unit = (t, { isText }, count) => t(`${isText ? "text" : "numbers"}_${count === 1 ? "one" : "many"}`);
+const amount = (t, model, count) => `${count} ${unit(t, model, count)}`;
+
 /** The state of a row as a bag: full or empty. */
 export function bagPicture() {
   return svg("svg", { class: "win-sack", viewBox: "0 0 14 15", "aria-hidden": "true" }, svg("path", {
@@ -27,12 +31,11 @@ export function bagPicture() {
 /**
  * The text in lines of equal cells; above it one window, badge and bag for each row.
  *
- * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, bag, read, from, shown,
- * poured } a row (a place, the place of its bag, what is in the bag, at rest what was in it before, how much the window
- * is to be seen, how much of the bag has been poured out). `onEdge(numSteps)` hears of the
- * right edge being dragged or moved by keys, `onTravel(minibatch)` of a window being dragged, `onDrop` of the end.
+ * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, bag, read, shown,
+ * poured } a row (a place, the place of its bag, how much is in the bag, how much the window is to be seen, how much of the
+ * bag has been poured out). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end.
  */
-export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
+export function textPanel({ t, signal, onTravel, onDrop }) {
   const lines = element("div", { class: "win-lines", role: "img" });
   const trails = element("div", { class: "win-layer win-trails", "aria-hidden": "true" });
   const windows = element("div", { class: "win-layer win-windows" });
@@ -122,25 +125,15 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       target: element("span", { class: "win-target" }),
       badge: element("span", { class: "win-badge", "aria-hidden": "true" }),
       bag: element("span", { class: "win-bag", "aria-hidden": "true" }, bagPicture(), element("span", {}), element("span", { class: "win-drops" })),
-      edge: element("span", { class: "win-edge", "data-row": row, "data-edge": true }),
     };
-    if (row === 0) {
-      for (const [name, value] of Object.entries({ role: "slider", tabindex: 0, "aria-label": t("edge"), "aria-valuemin": 1 })) nodes.edge.setAttribute(name, value);
-      nodes.edge.addEventListener("keydown", (event) => {
-        const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-        const wanted = { Home: 1, End: Infinity }[event.key] ?? (by ? model.num_steps + by : null);
-        if (wanted === null) return;
-        event.preventDefault();
-        event.stopPropagation();
-        onEdge(wanted);
-      }, { signal });
-    } else nodes.edge.setAttribute("aria-hidden", "true");
-    nodes.all = element("div", { class: `win-window ${rowClass(row)}` }, nodes.target, nodes.badge, nodes.bag, nodes.edge);
+    nodes.all = element("div", { class: `win-window ${rowClass(row)}` }, nodes.target, nodes.badge, nodes.bag);
     for (let i = 0; i < 4; i += 1) nodes.bag.lastChild.append(element("i", {}));
     return nodes;
   };
+  /** Whether "10 letters" fits beside the bags, or only "10". */
+  const isRoomy = () => model.batch_size * (BADGE_WIDTH.word + bagWidth(amount(t, model, 1000)) + 2 * APART) <= layout.columns * layout.cell;
   /** One row; the badge and the bag come back as { piece, line, x, width } to be put beside each other. */
-  const paintRow = (nodes, { start, bag, read, from = null, shown, poured = 0 }) => {
+  const paintRow = (nodes, { start, bag, read, shown, poured = 0 }) => {
     const end = start + model.num_steps;
     const parts = boxes(start, end);
     while (nodes.parts.length < parts.length) {
@@ -152,15 +145,13 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       part.hidden = i >= parts.length;
       if (i < parts.length) set(part, parts[i]);
     });
-    for (const piece of [...nodes.parts, nodes.target, nodes.badge, nodes.edge]) piece.style.opacity = shown;
+    for (const piece of [...nodes.parts, nodes.target, nodes.badge]) piece.style.opacity = shown;
     const words = model.batch_size <= MOST_WORDS;
     nodes.badge.textContent = words ? t("row", { row: nodes.row }) : nodes.row;
     const [target] = boxes(end, end + 1);
     nodes.target.hidden = !target;
     if (target) set(nodes.target, target);
-    nodes.edge.hidden = parts.length === 0;
-    if (parts.length > 0) move(nodes.edge, parts.at(-1).right * layout.cell, layout.tops.get(parts.at(-1).line) + HEAD - 2);
-    const held = from === null ? String(read) : t("bag", { from, read });
+    const held = isRoomy() ? amount(t, model, read) : String(read);
     nodes.bag.classList.toggle("win-full", read > 0);
     nodes.bag.children[1].textContent = held;
     const pouring = poured > 0 && poured < 1;
@@ -212,7 +203,7 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
     sideBySide(frame.flatMap((each, row) => paintRow(rows[row], each)));
   };
 
-  // ---- dragging: the edge changes the steps, the window travels through the epoch ----
+  // ---- dragging: the window travels through the epoch ----
   let held = null;
   dragOn(windows, {
     axis: "both", signal,
@@ -220,21 +211,14 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
       const piece = event.target.closest?.("[data-row]");
       if (!piece || layout === null || model.epoch.length === 0) return false;
       const row = Number(piece.dataset.row);
-      const { epoch, k, carries, num_steps } = model;
-      const isEdge = piece.dataset.edge !== undefined;
-      // In sequence a longer window also starts later: minibatch k ends at the stream's beginning + (k + 1) steps.
-      const [from, times] = carries ? [epoch[0][row], k + 1] : [epoch[k][row], 1];
-      held = { isEdge, row, from, times, shift: placeAt(x, y) - epoch[k][row] - (isEdge ? num_steps : 0) };
+      held = { row, shift: placeAt(x, y) - model.epoch[model.k][row] };
       return true;
     },
     move: ({ x, y }) => {
       const place = placeAt(x, y) - held.shift;
-      if (held.isEdge) onEdge(Math.round((place - held.from) / held.times));
-      else {
-        const { epoch } = model;
-        const far = (j) => Math.abs(epoch[j][held.row] - place);
-        onTravel(epoch.reduce((best, _, j) => (far(j) < far(best) ? j : best), 0) + 1);
-      }
+      const { epoch } = model;
+      const far = (j) => Math.abs(epoch[j][held.row] - place);
+      onTravel(epoch.reduce((best, _, j) => (far(j) < far(best) ? j : best), 0) + 1);
     },
     end: () => {
       held = null;
@@ -260,16 +244,8 @@ export function textPanel({ t, signal, onEdge, onTravel, onDrop }) {
     node.classList.toggle("win-numbers", !model.isText);
     measure();
   };
-  /** The edge's own values, for those who do not see it. */
-  const tellEdge = (most) => {
-    const { edge } = rows[0] ?? {};
-    if (!edge) return;
-    edge.setAttribute("aria-valuemax", most);
-    edge.setAttribute("aria-valuenow", model.num_steps);
-    edge.setAttribute("aria-valuetext", t("edge_value", { steps: model.num_steps }));
-  };
   return {
-    node, draw, paint, tellEdge,
+    node, draw, paint,
     trails: (k, isOver) => {
       trailed = [k, isOver];
       if (layout !== null) drawTrails(k, isOver);
@@ -335,15 +311,13 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
-  const bag = element("span", {});
   const items = {
-    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), bag),
+    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), t("legend_bag")),
     again: element("span", { class: "win-legend-item" }, sample("win-twice"), t("legend_again")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
-  const draw = ({ epoch, k, carries, isLast, isText }) => {
-    bag.textContent = t(isText ? "legend_bag_text" : "legend_bag_numbers");
+  const draw = ({ epoch, k, carries, isLast }) => {
     items.bag.hidden = epoch.length === 0;
     items.again.hidden = carries || k <= 0;
     items.never.hidden = !isLast || epoch.length === 0;
@@ -365,7 +339,8 @@ export function mapPanel({ t, signal, onOrder }) {
   const node = element("div", { class: "win-orders", role: "group", "aria-label": t("reading") },
     strips.sequential.node, strips.random.node);
   const boxes = (list) => list.map(([from, to]) => `M${from} 0h${to - from}v1h${from - to}z`).join("");
-  const draw = ({ tokens, orders, k, num_steps, carries }) => {
+  const draw = (model) => {
+    const { tokens, orders, k, num_steps, carries } = model;
     const pairs = Math.max(0, tokens.length - 1);
     for (const [order, { button, picture, never, words, node: strip }] of Object.entries(strips)) {
       const epoch = orders[order];
@@ -387,9 +362,11 @@ export function mapPanel({ t, signal, onOrder }) {
         box.style.width = `${(100 * (to - from)) / pairs}%`;
         return box;
       }));
-      words.replaceChildren(...emphasised(t.raw(isOver ? "map_over" : "map_read"), { read, pairs, never: pairs - read }));
+      const longest = order === "sequential" ? count * num_steps : Math.min(count, 1) * num_steps;
+      const template = t.raw(isOver ? "map_over" : "map_now").replace("{unit}", unit(t, model, longest));
+      words.replaceChildren(...template.split("; ").map((part) => element("span", {}, ...emphasised(part, { longest, never: pairs - read }))));
       words.classList.toggle("win-over", isOver);
-      picture.setAttribute("aria-label", t("map", { order: t(`order_${order}`), read: words.textContent }));
+      picture.setAttribute("aria-label", t("map", { order: t(`order_${order}`), read: [...words.children].map((part) => part.textContent).join(", ") }));
     }
   };
   return { node, draw };
