@@ -18,7 +18,10 @@ const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => 
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
 /** So many letters, or numbers. */
-export const unit = (t, { isText }, count) => t(`${isText ? "text" : "numbers"}_${count === 1 ? "one" : "many"}`);
+export const unit = (t, { isText }, count) => {
+  if (isText) return t(count === 1 ? "text_one" : "text_many");
+  return t(count === 1 ? "numbers_one" : "numbers_many");
+};
 const amount = (t, model, count) => `${count} ${unit(t, model, count)}`;
 
 /** The state of a row as a bag: full or empty. */
