@@ -283,7 +283,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
     never = 239 - Windows(sampling="random").num_pairs_read
-    outcomes = ["Row 0 reads 10 to 19", "The next window begins at 52, but the bag remembers what stands before 71"]
+    outcomes = ["Row 0 reads 10 to 19", "The next window begins at 52, but the bag remembers 61 to 70"]
     outcomes += [f"{never} letters: random windows overlap"]
     for step, (right, outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()

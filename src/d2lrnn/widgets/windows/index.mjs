@@ -155,7 +155,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const answered = derive(state());
       const { epoch, num_steps, k } = answered;
       const start = epoch[k][0];
-      return { start, to: start + num_steps - 1, after: epoch[k - 1][0] + num_steps, ...neverRead(answered) };
+      return { start, to: start + num_steps - 1, from: epoch[k - 1][0], stopped: epoch[k - 1][0] + num_steps - 1, ...neverRead(answered) };
     },
   });
   const xy = fold(t("arrays"), arrays.node);
