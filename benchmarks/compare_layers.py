@@ -18,7 +18,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -198,25 +198,42 @@ def recall_minibatch(lag: int, generator: torch.Generator, batch_size: int = 32)
     wanted = torch.randint(NUM_SYMBOLS, (batch_size, 1), generator=generator)
     others = NUM_SYMBOLS + torch.randint(NUM_SYMBOLS, (batch_size, lag - 1), generator=generator)
     question = torch.full((batch_size, 1), 2 * NUM_SYMBOLS)
-    return torch.cat([wanted, others, question], dim=1), wanted.squeeze(1)
+    return torch.cat([wanted, others, question], dim=1), wanted
+
+
+class Answers(d.RNNLM):
+    """Predicts nothing but what comes after the last token, the question."""
+
+    def forward(self, X: torch.Tensor, state: Any = None) -> tuple[torch.Tensor, Any]:
+        logits, state = super().forward(X, state)
+        return logits[:, -1:], state
+
+
+class Questions:
+    """Minibatches for :func:`d2lrnn.fit`, fresh ones each time."""
+
+    carries_state = False
+
+    def __init__(self, lag: int, generator: torch.Generator) -> None:
+        self.lag, self.generator = lag, generator
+
+    def __len__(self) -> int:
+        return RECALL_UPDATES
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        for _ in range(len(self)):
+            yield recall_minibatch(self.lag, self.generator)
 
 
 def recall(make: Callable[[int], nn.Module], lag: int, lr: float, seed: int) -> float:
     """Share of right answers to 1,024 fresh questions after training."""
     d.seed_everything(seed)
-    model = d.RNNLM(make(2 * NUM_SYMBOLS + 1), 2 * NUM_SYMBOLS + 1)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+    model = Answers(make(2 * NUM_SYMBOLS + 1), 2 * NUM_SYMBOLS + 1)
     generator = torch.Generator().manual_seed(seed)
-    for _ in range(RECALL_UPDATES):
-        X, wanted = recall_minibatch(lag, generator)
-        loss = nn.functional.cross_entropy(model(X)[0][:, -1], wanted)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+    d.fit(model, Questions(lag, generator), epochs=1, lr=lr, clip=1.0, device="cpu", progress=False)
+    X, wanted = recall_minibatch(lag, generator, 1024)
     with torch.no_grad():
-        X, wanted = recall_minibatch(lag, generator, 1024)
-        return (model(X)[0][:, -1].argmax(dim=1) == wanted).double().mean().item()
+        return (model(X)[0].argmax(dim=-1) == wanted).double().mean().item()
 
 
 def record_recall() -> None:
