@@ -92,7 +92,7 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
         page.keyboard.press("ArrowRight")
         levels.append(darkness(widget))
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
-    expect(widget.locator(NOW)).to_contain_text("choosing among 3.4, on average. Before training: 28.1.")
+    expect(widget.locator(NOW)).to_contain_text("choosing among 3.4 equally likely letters. Before training: 28.1.")
 
 
 def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_label("Your own text").fill("quixotl")
-    expect(widget.locator(NOW)).to_contain_text("among 85.7, on average. Blind guessing: only 27.")
+    expect(widget.locator(NOW)).to_contain_text("among 85.7 equally likely letters. Blind guessing: only 27.")
     page.wait_for_timeout(2000)
     expect(widget.locator(NOW)).to_contain_text("85.7")
 
@@ -205,14 +205,17 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(box).to_be_focused()
     page.keyboard.type("Zdzisław")  # it replaces what is selected
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("Right. “zdzis aw”: from")
-    expect(told).to_contain_text("so rare ones get less")
+    expect(told).to_contain_text("Right. “zdzis aw”: like choosing among 26.3 letters before training, among 600.8")
     box.fill("ming")  # another name: the question is asked again
     expect(told).to_be_hidden()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("No. “ming”: from 23.8 before training to 4.7. Such letter sequences")
+    expect(told).to_contain_text("No. “ming”: like choosing among 23.8 letters before training, among 4.7 now.")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
+    box.fill("alexander")
+    widget.get_by_role("button", name="about the same").click()
+    expect(told).to_contain_text("Right. “alexander”: like choosing among 27.1 letters before training, among 26.7")
+    expect(told).to_contain_text("The x after “ale” cost most: 15.33 bits.")
     widget.get_by_role("button", name="A made-up word").click()
     box.fill("the sea")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -228,6 +231,23 @@ def test_the_costs_are_folded_away_and_say_what_is_counted(opened: tuple[Page, R
     widget.get_by_label("Your own text").fill("")
     expect(widget.locator(NOW)).to_contain_text("Type at least two letters")
     expect(widget.locator("tbody td").first).to_have_text("\u2013")
+
+
+def test_an_empty_text_leaves_its_room(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, SurpriseMap(text="phoebe"))
+    height = widget.bounding_box()["height"]
+    widget.get_by_label("Your own text").fill("")
+    assert abs(widget.bounding_box()["height"] - height) < 40
+
+
+def test_the_scale_gives_no_answer_away_and_says_where_its_top_is(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    widget.get_by_role("button", name="A made-up word").click()
+    expect(widget.locator(".map-scale")).to_contain_text("10 bits (top of the box)")
+    widget.get_by_role("button", name="no, even more").click()
+    expect(widget.locator(".map-scale")).to_contain_text("13 bits (top of the box)")
 
 
 def test_the_text_box_has_the_focus_ring_of_all(opened: tuple[Page, Record], tmp_path: Path) -> None:

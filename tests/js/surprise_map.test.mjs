@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, derive, level, MAX_TEXT, oneIn, pieces, readable, repair, STAGES, surprises, totals,
+  bitsByPlace, compared, derive, level, MAX_TEXT, oneIn, pieces, readable, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -52,11 +52,11 @@ test("totals: the mean, two to its power, and whole bytes", () => {
   assert.equal(totals([8]).bytes, 1);
 });
 
-test("the scale ends at ten bits, or at the most that the text costs at this stage, before or after the training", () => {
+test("the scale ends at ten bits, or at the most that the text costs; before the training it gives away nothing that comes later", () => {
   assert.deepEqual([0, 6, 12, 30, Infinity].map((bits) => level(bits, 12)), [0, 0.5, 1, 1, 1]);
   for (const stage of STAGES) {
     assert.equal(shown({ stage }).scale, 10);
-    assert.equal(shown({ text: "quixotl", stage }).scale, 13);
+    assert.equal(shown({ text: "quixotl", stage }).scale, stage === STAGES[0] ? 10 : 13);
     const { now, scale } = shown({ text: "qqqqzzzz", stage });
     assert.ok(now.bits.every((bits) => level(bits, scale) < 1 && bits <= scale));
   }
@@ -105,6 +105,10 @@ test("the guided steps: what is called right is right", () => {
   assert.ok(made.now.perplexity > 2 * made.before.perplexity && SPEC.steps[1].right === 2);
   assert.ok(SPEC.words.en.step_2_question.includes(made.before.perplexity.toFixed(1)));
   assert.equal(SPEC.steps[2].right, null);
+});
+
+test("less, about the same or more: a tenth is about the same", () => {
+  assert.deepEqual([[28.9, 85.7], [27.1, 26.7], [26.7, 27.1], [23.8, 4.7], [10, 11.2], [10, 8.9]].map(([a, b]) => compared(a, b)), [2, 1, 1, 0, 2, 0]);
 });
 
 test("a small probability is one in so many", () => {

@@ -2,8 +2,8 @@
 import { element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { bitsByPlace, derive, repair, STAGES } from "./maths.mjs";
-import { costTable, mapPanel, sentenceNodes, spoken, textBox, trainingPanel } from "./panels.mjs";
+import { bitsByPlace, compared, derive, repair, STAGES } from "./maths.mjs";
+import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const STAGE_MS = 1300; // how long the training stands still at each of its stages
 const OWN = 2; // the step that asks about the reader's own word
@@ -63,14 +63,14 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     outcome: (i) => {
       const model = derive(state());
       const { text, before, after } = model;
-      if (model.count < 1) return { text, before: "–", after: "–", verdict: t("text_short") };
+      if (model.count < 1) return { text, verdict: t("text_short") };
       const { first, later, space } = bitsByPlace(text, after.bits);
-      const more = after.perplexity > before.perplexity;
+      const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
+      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits };
       return {
-        text, before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1),
-        first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
-        verdict: t(more ? "verdict_more" : "verdict_less"),
-        ...(i === OWN && { right: more ? 1 : 0 }),
+        text, ...values, first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
+        verdict: t("verdict", values),
+        ...(i === OWN && { right: compared(before.perplexity, after.perplexity) }),
       };
     },
   });

@@ -60,6 +60,12 @@ export function bitsByPlace(text, bits) {
   return { first: of("first"), later: of("later"), space: of("space") };
 }
 
+/** Is a text less of a surprise after the training (0), about the same (1: within a tenth) or more (2)? */
+export function compared(before, after) {
+  const ratio = after / before;
+  return ratio > 1.1 ? 2 : ratio < 1 / 1.1 ? 0 : 1;
+}
+
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
 export function oneIn(p) {
   return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
@@ -86,7 +92,8 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * Place 0 is the letter that costs the trained network most. `count` is the number of letters that are guessed, all
- * but the first. `scale` is the number of bits of the highest bar that there may be.
+ * but the first. `scale` is the number of bits of the highest bar that there may be. Before the training it leaves out
+ * what the trained network finds: a question may ask for that.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -98,8 +105,8 @@ export function derive(state) {
   const most = after.bits.reduce((best, b, i) => (b > after.bits[best] ? i : best), 0) + 1;
   return {
     text, stage, count, now, before, after,
-    scale: Math.ceil(Math.max(BITS_SHOWN, ...now.bits, ...before.bits, ...after.bits)),
-    place: Math.min(state.place === 0 ? most : state.place, count),
+    scale: Math.ceil(Math.max(BITS_SHOWN, ...now.bits, ...before.bits, ...(stage === STAGES[0] ? [] : after.bits))),
+    most, place: Math.min(state.place === 0 ? most : state.place, count),
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),
     at: (name) => readBy(network(name), text),

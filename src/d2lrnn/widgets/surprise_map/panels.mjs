@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
+import { BITS_SHOWN, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ count, stage, updates, now, before, vocab }) {
@@ -28,14 +28,14 @@ export const sentenceNodes = (model, t) => {
 };
 
 function letterSpan(character) {
-  return element("span", { class: "map-letter" },
-    element("span", { class: "map-bar" }), element("span", { class: "map-glyph" }, character === " " ? "\u00a0" : character));
+  return element("span", { class: "map-letter" }, element("span", { class: "map-bar" }),
+    element("span", { class: character === " " ? "map-glyph map-space" : "map-glyph" }, visibleCharacter(character)));
 }
 
 const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one_in", { count: oneIn(p) }));
 
 /** One letter in words. */
-function tell({ text, now, vocab }, place, t) {
+export function tell({ text, now, vocab }, place, t) {
   const character = visibleCharacter(text[place]);
   const b = now.bits[place - 1];
   const expected = now.tops[place - 1].map(([index, p]) =>
@@ -55,7 +55,8 @@ export function mapPanel({ t, signal, onPlace }) {
   const most = element("span");
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
     element("span", {}, "0"), element("span", { class: "map-ramp" }), most,
-    element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")), element("span", { class: "map-tip" }, t("tip")));
+    element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")),
+    element("span", { class: "map-sign" }, t("space")), element("span", { class: "map-tip" }, t("tip")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
@@ -113,6 +114,7 @@ export function mapPanel({ t, signal, onPlace }) {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
+      text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
@@ -132,6 +134,7 @@ export function mapPanel({ t, signal, onPlace }) {
     });
     node.classList.toggle("map-raw", model.stage === STAGES[0]);
     most.textContent = t("scale", { bits: model.scale });
+    most.classList.toggle("map-higher", model.scale > BITS_SHOWN);
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
