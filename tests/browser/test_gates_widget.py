@@ -146,9 +146,13 @@ def test_the_bias_changes_gates_and_bars_beside_those_that_were_trained(widget: 
     assert edges == pytest.approx(before, abs=0.001)
     expect(widget.locator(".gates-keys").get_by_text("as trained")).to_be_visible()
     expect(widget.locator(".gates-cost")).to_contain_text("as trained: 3.7")
+    expect(widget.locator(".gates-cost")).to_contain_text("Less is better; blind guessing: 27.")
+    bias(widget).press("End")
+    expect(widget.locator(".gates-cost")).to_contain_text("among 36.0 equally likely letters")
+    expect(widget.locator(".gates-cost")).to_contain_text("That is worse than blind guessing: 27.")
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("After 1 character, less than half of it is left: 47%")
+    expect(widget.get_by_role("status")).to_contain_text("After 1 character, 47% of it is left.")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
@@ -162,6 +166,7 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     field.fill("z")
     says(widget, text="z")
     assert bars(widget, "gates-left") == []
+    expect(widget.locator(".gates-mark")).to_have_text("nothing to follow yet")
     lost = widget.get_by_text("other signs")
     expect(lost).to_be_hidden()
     field.fill("tide, 42!")
@@ -182,7 +187,7 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
     "title, right, state, outcome",
     [
         ("A longer memory", "after 10 or more", {"bias": 2.0}, "Right. After 13 characters."),
-        ("Better predictions?", "worse", {"bias": 2.0}, "Right. Guessing is like choosing among 6.3 instead of 3.7."),
+        ("Better predictions?", "worse", {"bias": 2.0}, "Right. Guessing is like choosing among 6.3 letters instead"),
         (
             "Do all forget?",
             "some keep it",

@@ -15,8 +15,8 @@ function networkOf(view) {
   return networks.get(view);
 }
 
-/** A number in a product: two decimals, brackets around one that is negative. */
-const number = (value) => (value < -0.005 ? `(−${Math.abs(value).toFixed(2)})` : Math.abs(value).toFixed(2));
+/** A number in a product: three decimals, so that the sum can be checked, brackets around one that is negative. */
+const number = (value) => (value < -0.0005 ? `(−${Math.abs(value).toFixed(3)})` : Math.abs(value).toFixed(3));
 
 /** A number that stands alone. */
 const plain = (value) => signed(value).replace("+", "");
@@ -106,7 +106,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
       const space = letters.indexOf(" ", at);
-      return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2) };
+      const open = Math.exp(state().bias) * ownForget[space]; // the bias alone: sigmoid(logit + bias)
+      const alone = open / (open + 1 - ownForget[space]);
+      return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2), alone: alone.toFixed(1) };
     }
     if (i === 1) return { own: choices(ownBits), choices: choices(bits) };
     const { key, values } = nameOf(letters, at + count);
@@ -135,16 +137,19 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(key), values));
     picture.draw(model, { name: letter, now: now.node.textContent });
     units.draw(model, letter);
-    const { letters, at, forget, input, candidate, output, cell, state: h } = model;
+    const { letters, at, unit, forget, input, candidate, cell, characters } = model;
     if (letters.length < 2) more.open = true; // the field for another text stands there
     cost.hidden = letters.length < 2;
     const costs = { choices: choices(model.bits), own: choices(model.ownBits) };
-    cost.replaceChildren(...emphasised(t.raw(model.bias === 0 ? "cost_own" : "cost_bias"), costs));
+    cost.replaceChildren(
+      ...emphasised(t.raw(model.bias === 0 ? "cost_own" : "cost_bias"), costs), " ",
+      t(2 ** model.bits > characters ? "cost_worse" : "cost_blind", { characters }),
+    );
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {
       shown.textContent = t("shown", {
-        letter, forget: forget[at].toFixed(2), before: at > 0 ? number(cell[at - 1]) : "0", input: input[at].toFixed(2), candidate: number(candidate[at]),
-        cell: plain(cell[at]), output: output[at].toFixed(2), state: plain(h[at]),
+        letter, unit, forget: forget[at].toFixed(3), before: at > 0 ? number(cell[at - 1]) : "0", input: input[at].toFixed(3), candidate: number(candidate[at]),
+        cell: plain(cell[at]),
       });
     }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);

@@ -43,6 +43,7 @@ export function createNetwork(view) {
   }
 
   return {
+    characters: vocab.length,
     read(text, bias) {
       const key = `${bias} ${text}`;
       if (!answers.has(key)) {
@@ -114,6 +115,7 @@ export function derive({ text, unit, place, bias }, network) {
     ownLeft: leftFrom(ownForget),
     ghost: bias !== 0 ? leftFrom(ownForget) : unit !== FIRST_UNIT ? leftFrom(of("forget", FIRST_UNIT)) : null,
     rows: rowsOf(order, unit).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
+    characters: network.characters,
     bits: reading.bits,
     ownBits: trained.bits,
     gateAt: (t, j) => reading.gate("forget", t, j),

@@ -80,7 +80,13 @@ export function createPicture(t) {
       passed: forget.slice(at + 1, at + steps + 1).map((gate) => gate.toFixed(2)).join(" × "), count: steps, left: shareText(shares[steps], t),
     });
     hit.setAttribute("d", count === null ? "" : bars([shares[count - 1]], { from: at + count }));
-    if (!mark.hidden) {
+    mark.classList.toggle("is-empty", length < 2);
+    if (length < 2) {
+      mark.hidden = false;
+      told.textContent = t("empty");
+      told.style.top = "40%";
+      mark.style.left = "0";
+    } else if (!mark.hidden) {
       const share = (at + steps + 1) / wide;
       const late = (1 - share) * time.clientWidth < ROOM;
       mark.classList.toggle("is-late", late);

@@ -29,7 +29,7 @@ export const sentenceNodes = (model, t) => {
 
 function letterSpan(character) {
   return element("span", { class: "map-letter" }, element("span", { class: "map-bar" }),
-    element("span", { class: character === " " ? "map-glyph map-space" : "map-glyph" }, visibleCharacter(character)));
+    element("span", { class: "map-glyph" }, visibleCharacter(character)));
 }
 
 const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one_in", { count: oneIn(p) }));
