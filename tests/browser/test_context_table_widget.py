@@ -41,7 +41,7 @@ def written(widget: Locator) -> dict[int, str]:
         "(all) => all.map((text) => [...text.childNodes]"
         ".filter((e) => !['ctx-prompt', 'ctx-to-come'].includes(e.className)).map((e) => e.textContent).join(''))"
     )
-    return dict(enumerate(texts, start=1))
+    return dict(enumerate(reversed(texts), start=1))  # the longest stands first
 
 
 def line(widget: Locator) -> Locator:
@@ -62,11 +62,12 @@ def test_it_writes_what_python_writes_and_says_what_is_copied(
         widget = show(page, tmp_path, table, address=addresses[scheme])
         assert written(widget) == table.writings
         expect(widget.locator(".ctx-prompt")).to_have_text(["the␣tide␣"] * 6)
-        expect(widget.locator("li .ctx-copied-share")).to_have_text(["0%", "0%", "7.7%", "27%", "46%", "57%"])
+        shares = [sum(end - begin for begin, end in table.copies[n]) / 64 for n in range(6, 0, -1)]
+        expect(widget.locator("li .ctx-copied-share")).to_have_text([f"{share:.0%}" for share in shares])
         expect(widget.locator(".d2lrnn-now")).to_have_text(table.static_sentence())
-        scores = ["15.9 letters", "8.9 letters", "5.4 letters", "4.0 letters", "3.6 letters best", "3.7 letters"]
+        scores = ["3.7 letters", "3.6 letters best", "4.0 letters", "5.4 letters", "8.9 letters", "15.9 letters"]
         expect(widget.locator("li .ctx-score")).to_have_text(scores)
-        copies = [table.writings[n][begin:end] for n in table.writings for begin, end in table.copies[n]]
+        copies = [table.writings[n][begin:end] for n in range(6, 0, -1) for begin, end in table.copies[n]]
         assert widget.locator(".ctx-text .ctx-copy").all_text_contents() == copies
         widget.get_by_role("button", name="Write again").press("Enter")
         table.seed += 1
@@ -107,6 +108,9 @@ def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(note).to_have_text("Read as “mr keld ”: the story has only a to z and spaces.")
     widget.get_by_label("Go on from").fill("Привет!")
     expect(note).to_have_text("Read as nothing: the story has only a to z and spaces.")
+    widget.get_by_label("Go on from").fill("the sea was grey and the wind blew from the north all day")
+    told = "Only the last 40 of these 57 letters and spaces are read: “and the wind blew from the north all day”."
+    expect(note).to_have_text(told)
     widget.get_by_label("Go on from").fill("The sea")
     expect(note).to_be_hidden()
 
@@ -161,20 +165,30 @@ def test_there_are_as_many_blocks_as_known_letters_in_a_row(opened: tuple[Page, 
     widget = show(page, tmp_path, table)
     heights = widget.locator(".ctx-stack").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().height)")
     orders = [step["order"] for step in table.walk]
-    assert heights == pytest.approx([0] * 5 + [12 * (n - 1) for n in orders[:26]] + [0] * 7, abs=0.1), (
-        "none is told ahead"
-    )
+    assert heights == pytest.approx([0] * 5 + [12 * (n - 1) for n in orders], abs=0.1)
+    expect(widget.locator(".ctx-stack.ctx-ahead")).to_have_count(7)
+    fewer = sum(n < 6 for n in orders)
+    expect(widget.locator(".ctx-stack.ctx-fewer")).to_have_count(fewer)
+    widget.get_by_role("button", name="New, and yet right").click()
+    for told in (".ctx-stack.ctx-ahead", ".ctx-came"):
+        assert all(not each.is_visible() for each in widget.locator(told).all()), "a step that asks tells nothing ahead"
+    widget.get_by_role("button", name="50%").click()
+    for told in (".ctx-stack.ctx-ahead", ".ctx-came"):
+        assert all(each.is_visible() for each in widget.locator(told).all())
 
 
 def test_each_n_says_what_it_expects(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="read"))
     expect(widget.locator("li.ctx-knows")).to_have_text(
-        ["6-gram petit never as the 3-gram", "5-gram etit never as the 3-gram", "4-gram tit never as the 3-gram",
-         "3-gram it 924 ␣ 64%", "2-gram t 7\u202f676 h 39%", "1-gram none 94\u202f999 ␣ 21%"]
+        ["6-gram petit never = 3-gram 0.56%", "5-gram etit never = 3-gram 0.56%", "4-gram tit never = 3-gram 0.56%",
+         "3-gram it 924 ␣ 64% 0.56%", "2-gram t 7\u202f676 h 39% 2.7%", "1-gram none 94\u202f999 ␣ 21% 4.8%"]
     )  # fmt: skip
     widths = "(all) => all.map((bar) => bar.offsetWidth / bar.parentElement.offsetWidth)"
-    assert widget.locator(".ctx-bar").evaluate_all(widths) == pytest.approx([0, 0, 0, 0.64, 0.39, 0.21], abs=0.01)
+    expect(widget.locator(".ctx-heads .ctx-came")).to_have_text("letter that came: i")
+    guessed, came = (widget.locator(f".ctx-{name} .ctx-bar").evaluate_all(widths) for name in ("guess", "came"))
+    assert guessed == pytest.approx([0, 0, 0, 0.64, 0.39, 0.21], abs=0.01)
+    assert came == pytest.approx([0.0056] * 4 + [0.027, 0.048], abs=0.01)
     expect(widget.locator(".ctx-right")).to_have_count(0)
     line(widget).press("ArrowRight")
     line(widget).press("ArrowRight")
@@ -207,7 +221,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(told).to_have_text(
         "No. >99%. The story has “tio” 18 times, each time with n next. Three letters are enough here."
     )
-    expect(widget.locator(".ctx-fallen")).to_have_count(5)
+    expect(widget.locator(".ctx-stack.ctx-fewer:not(.ctx-ahead)")).to_have_count(5)
     widget.get_by_role("button", name="Seen, and yet wrong").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "33")
     widget.get_by_role("button", name="less than 1%").click()
@@ -216,7 +230,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget.get_by_role("button", name="Which n is best?").click()
     expect(widget.locator(".ctx-score").first).to_be_hidden()
     widget.get_by_role("button", name="the 5-gram").click()
-    expect(told).to_contain_text("Right. It chooses among 3.6 letters, the 6-gram among 3.7.")
+    expect(told).to_contain_text("Right. The 5-gram chooses among 3.6 letters, the 6-gram among 3.7.")
     expect(widget.locator(".ctx-best")).to_have_text("3.6 letters best")
     widget.get_by_role("button", name="Reset").click()
     assert widget.inner_text() == start
@@ -318,6 +332,8 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
     height = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().top - e.getBoundingClientRect().top"
     if width == 390:
         assert widget.evaluate(height) <= 700
+        tops = widget.locator(".d2lrnn-step-title").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
+        assert len(set(tops)) == 1, "the steps stand in one row"
     widget.get_by_role("button", name="New, and yet right").click()
     widget.get_by_role("button", name="50%").click()
     widget.locator("summary").click()

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   COPIED, LINE_LENGTH, MAX_ORDER, MAX_START, NUM_WRITTEN, SHORTEST_COPY, alongLine, contextOf, copiesWithin, countInSteps,
-  createCounts, findCopies, formatShare, predict, ranking, tidyStart, write, writings,
+  createCounts, findCopies, formatShare, predict, ranking, readOf, tidyStart, write, writings,
 } from "../../src/d2lrnn/widgets/context_table/maths.mjs";
 import { outcomes } from "../../src/d2lrnn/widgets/context_table/index.mjs";
 import { filled, writtenSentence } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
@@ -164,7 +164,7 @@ test("what is copied on average is so; who copies most is not who predicts best,
   assert.match(SPEC.words.en.about, new RegExp(`over ${lines} lines that go on from “${start}”`));
   const t = translator("en", SPEC.words);
   const said = filled(...writtenSentence(CASES.levels, t));
-  assert.equal(said, "The 6-gram copies most: 57% on average. Yet the 5-gram guesses new text best.");
+  assert.equal(said, "In 20 texts after “the tide”, the 6-gram copies most: 57%. Yet the 5-gram guesses new text best.");
 });
 
 test("the right answers of the guided steps are right, and their outcomes say so", () => {
@@ -201,6 +201,15 @@ test("typed text becomes letters and spaces, and not many", () => {
   assert.equal(long.length, MAX_START);
   assert.match(long, /^[a-z ]+$/);
   assert.equal(tidyStart(`${"a".repeat(50)}bc`), `${"a".repeat(38)}bc`, "the end is kept");
+});
+
+test("a note can say whether a typed text was cut or changed", () => {
+  const of = (typed) => Object.values(readOf(typed));
+  assert.deepEqual(of("The sea"), ["the sea", 7, false, false]);
+  assert.deepEqual(of("Mr. Keld "), ["mr keld ", 8, false, true]);
+  assert.deepEqual(of("a".repeat(50)), ["a".repeat(MAX_START), 50, true, false]);
+  assert.deepEqual(of(`${"a".repeat(50)}!!`), [`${"a".repeat(MAX_START - 1)} `, 51, true, true]);
+  assert.deepEqual(of(""), ["", 0, false, false]);
 });
 
 test("shares are never rounded to all or nothing", () => {

@@ -206,7 +206,15 @@ class ContextTable(Explorable):
                 return words("met", context=_quoted(known), times=told)
             return words("fell" if known else "fell_far", lost=_quoted(past), context=_quoted(known))
         best = min(_levels(), key=lambda level: level["perplexity"])["order"]
-        return words("now", n=words("n_gram", n=n), share=f"{100 * max(_COPIED):.0f}%", best=words("n_gram", n=best))
+        texts = _SPEC.presets["copied"]
+        return words(
+            "now",
+            lines=texts["lines"],
+            start=texts["start"].strip(),
+            n=words("n_gram", n=n),
+            share=f"{100 * max(_COPIED):.0f}%",
+            best=words("n_gram", n=best),
+        )
 
     def static_picture(self) -> str:
         """Six writings, copies underlined; above a held-out line the longest n that has seen what is before."""

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
 import {
-  LINE_LENGTH, MAX_ORDER, alongLine, countInSteps, createCounts, formatShare, tidyStart, writings,
+  LINE_LENGTH, MAX_ORDER, MAX_START, alongLine, countInSteps, createCounts, formatShare, readOf, tidyStart, writings,
 } from "./maths.mjs";
 import { filled, linePanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -47,9 +47,10 @@ function startField({ t, onStart, signal }) {
   };
   const note = element("p", { class: "ctx-note", hidden: true });
   const tell = () => {
-    const start = tidyStart(input.value);
-    note.hidden = input.value.toLowerCase() === start;
-    note.textContent = t("read_as", { start: start.trim() === "" ? t("read_as_nothing") : `“${start}”` });
+    const { start, length, cut, changed } = readOf(input.value);
+    note.hidden = !cut && !changed;
+    const values = { start: start.trim() === "" ? t("read_as_nothing") : `“${start}”`, count: MAX_START, typed: length };
+    note.textContent = t(!cut ? "read_as" : changed ? "read_last_as" : "read_last", values);
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });

@@ -194,6 +194,12 @@ export function tidyStart(typed) {
   return normalise(typed.slice(-10_000)).slice(-MAX_START);
 }
 
+/** What became of a typed text: { start, length, cut, changed }; `length` is that of all its letters and spaces. */
+export function readOf(typed) {
+  const all = normalise(typed);
+  return { start: tidyStart(typed), length: all.length, cut: all.length > MAX_START, changed: all !== typed.toLowerCase() };
+}
+
 /** A share in percent: 100%, 55%, 1.7%, 0.14%. */
 export function formatShare(share) {
   const percent = 100 * share;

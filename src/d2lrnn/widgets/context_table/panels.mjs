@@ -22,31 +22,29 @@ const bestOf = (levels) => levels.reduce((a, b) => (b.perplexity < a.perplexity 
 /** Who copies most on average, and who predicts new text best: [template, values]. */
 export function writtenSentence(levels, t) {
   const most = COPIED.shares.indexOf(Math.max(...COPIED.shares));
-  const values = { n: t("n_gram", { n: most + 1 }), share: formatShare(COPIED.shares[most]) };
+  const values = { lines: COPIED.lines, start: COPIED.start.trim(), n: t("n_gram", { n: most + 1 }), share: formatShare(COPIED.shares[most]) };
   return [t.raw("now"), { ...values, best: t("n_gram", { n: bestOf(levels).order }) }];
 }
 
-/** Six rows, one for each n, that write letter by letter at once: how much each copies on average, and how unsure it is in new text. */
+/** Six rows, one for each n, that write letter by letter at once: how much of it is copied, and how unsure each is in new text. */
 export function writingsPanel({ t, levels, onWritten, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   const best = bestOf(levels);
   const rows = levels.map((level) => {
     const text = element("p", { class: "ctx-text", translate: "no" });
-    const share = COPIED.shares[level.order - 1];
-    const copied = element("b", { class: "ctx-copied-share" }, formatShare(share));
-    copied.style.setProperty("--share", share.toFixed(4));
+    const copied = element("b", { class: "ctx-copied-share" });
     const score = element("span", { class: level === best ? "ctx-score ctx-best" : "ctx-score" },
       element("b", {}, t("letters", { number: level.perplexity.toFixed(1) })), ...(level === best ? [" ", element("span", { class: "d2lrnn-hidden" }, t("best"))] : []));
     score.style.setProperty("--share", (level.perplexity / levels[0].perplexity).toFixed(4));
     const name = element("span", { class: "ctx-name" }, t("n_gram", { n: level.order }));
-    return { node: element("li", { class: "ctx-row" }, name, text, copied, score), text };
+    return { node: element("li", { class: "ctx-row" }, name, text, copied, score), text, copied };
   });
   const [key, rest] = t.raw("key").split("{underlined}");
   const node = element(
     "div", { class: "ctx-writings" },
     element("p", { class: "ctx-key" }, key, element("u", { class: "ctx-copy" }, t("underlined")), rest),
     element("p", { class: "ctx-row ctx-heads" }, element("span", { class: "ctx-copied-share" }, t("copied")), " ", element("span", { class: "ctx-score" }, t("score"))),
-    element("ol", { class: "ctx-rows" }, ...rows.map((row) => row.node)),
+    element("ol", { class: "ctx-rows" }, ...rows.map((row) => row.node).reverse()), // the longest stands first, as in the other view
   );
   let shown = null;
   let prompt = ""; // the end of the beginning, spaces in sight
@@ -56,7 +54,8 @@ export function writingsPanel({ t, levels, onWritten, signal }) {
     shown.forEach(({ text, copies }, i) => {
       const parts = [element("span", { class: "ctx-prompt" }, prompt)];
       let at = 0;
-      for (const copy of copiesWithin(copies, length)) {
+      const done = copiesWithin(copies, length);
+      for (const copy of done) {
         parts.push(text.slice(at, copy.from));
         parts.push(element("u", { class: "ctx-copy" }, text.slice(copy.from, copy.from + copy.length)));
         at = copy.from + copy.length;
@@ -65,6 +64,9 @@ export function writingsPanel({ t, levels, onWritten, signal }) {
       // What is still to come keeps its place, so that nothing below moves.
       if (length < text.length) parts.push(element("span", { class: "ctx-to-come", "aria-hidden": "true" }, text.slice(length)));
       rows[i].text.replaceChildren(...parts);
+      const share = done.reduce((sum, copy) => sum + copy.length, 0) / Math.max(1, length);
+      rows[i].copied.textContent = formatShare(share);
+      rows[i].copied.style.setProperty("--share", share.toFixed(4));
     });
   };
   return {
@@ -108,8 +110,9 @@ export function sentenceNodes(step, t) {
 }
 
 /**
- * A line of new text. Each letter read stands under as many blocks as letters in a row, just before, stand so in the story; below,
- * what each n expects at the place of the reader. The line is a slider: drag along it, or use the arrow keys.
+ * A line of new text. Each letter stands under as many blocks as letters in a row, just before, stand so in the story (faint
+ * ahead of the reader); below, what each n expects at the place of the reader, and the chance that it gave the letter that came.
+ * The line is a slider: drag along it, or use the arrow keys.
  */
 export function linePanel({ t, line, min, max, onPlace, signal }) {
   const cells = Array.from(line, (character, i) => {
@@ -119,13 +122,19 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
   });
   const track = element("div", {
     class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line", { line: line.trim() }), "aria-valuemin": min, "aria-valuemax": max,
-  }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, element("span", { class: "ctx-only-read" }, t("line_start")), ...cells.map(({ node }) => node)));
+  }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, ...cells.map(({ node }) => node)));
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
-    const [context, seen, guess, bar] = ["context", "seen", "guess", "bar"].map((name) => element("span", { class: `ctx-${name}` }));
-    const row = element("li", { class: "ctx-knows" }, element("span", { class: "ctx-name" }, t("n_gram", { n: MAX_ORDER - i })), " ", context, " ", seen, " ", guess, " ",
-      element("span", { class: "ctx-track", "aria-hidden": "true" }, bar));
-    return { node: row, context, seen, guess, bar };
+    const [context, seen] = ["context", "seen"].map((name) => element("span", { class: `ctx-${name}` }));
+    const [guess, came] = ["guess", "came"].map((name) => {
+      const [told, bar] = [element("span", { class: "ctx-chance" }), element("span", { class: "ctx-bar" })];
+      return { node: element("span", { class: `ctx-${name}` }, told, element("span", { class: "ctx-track", "aria-hidden": "true" }, bar)), told, bar };
+    });
+    const name = element("span", { class: "ctx-name" }, t("n_gram", { n: MAX_ORDER - i }));
+    return { node: element("li", { class: "ctx-knows" }, name, " ", context, " ", seen, " ", guess.node, " ", came.node), context, seen, guess, came };
   });
+  const [came, rest] = t.raw("came").split("{letter}");
+  const letterThatCame = element("b", { translate: "no" });
+  const block = (kind) => element("span", { class: "ctx-kind" }, element("i", { class: `ctx-block ctx-${kind}`, "aria-hidden": "true" }), " ", t(`blocks_${kind}`));
   let place = min;
   const go = (wanted) => {
     const next = Math.min(max, Math.max(min, wanted));
@@ -147,35 +156,40 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
     const step = steps[place - min];
     const lost = MAX_ORDER - step.order;
     cells.forEach(({ node, stack, letter }, i) => {
-      const order = i >= min && i <= place ? steps[i - min].order : 0;
+      const order = i >= min ? steps[i - min].order : 0;
       const before = place - i; // 1 is the letter just before
       const inContext = before >= 1 && before < MAX_ORDER;
       node.classList.toggle("ctx-here", i === place);
       stack.style.setProperty("--n", Math.max(0, order - 1));
-      stack.classList.toggle("ctx-fallen", order > 0 && order < MAX_ORDER);
+      stack.classList.toggle("ctx-fewer", order > 0 && order < MAX_ORDER);
+      stack.classList.toggle("ctx-ahead", i > place);
       letter.classList.toggle("ctx-known", inContext && before < MAX_ORDER - lost);
       letter.classList.toggle("ctx-lost", inContext && before >= MAX_ORDER - lost);
     });
-    rows.forEach(({ node, context, seen, guess, bar }, i) => {
+    letterThatCame.textContent = visible(step.letter);
+    rows.forEach(({ node, context, seen, guess, came: real }, i) => {
       const each = step.rows[MAX_ORDER - 1 - i]; // the longest stands first
       node.classList.toggle("ctx-answers", each.n === step.order);
       node.classList.toggle("ctx-unseen", each.total === 0);
       context.textContent = each.context === "" ? t("no_context") : visible(each.context);
       seen.textContent = each.total === 0 ? t("never") : count(each.total);
-      guess.classList.toggle("ctx-right", each.total > 0 && each.expected.letter === step.letter);
-      guess.replaceChildren(...(each.total === 0
+      guess.node.classList.toggle("ctx-right", each.total > 0 && each.expected.letter === step.letter);
+      guess.told.replaceChildren(...(each.total === 0
         ? [t("as", { n: t("n_gram", { n: step.order }) })]
         : [element("b", { translate: "no" }, visible(each.expected.letter)), ` ${formatShare(each.expected.p)}`]));
-      bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.expected.p).toFixed(2)}%`);
+      guess.bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.expected.p).toFixed(2)}%`);
+      real.told.textContent = formatShare(each.p);
+      real.bar.style.setProperty("width", `${(100 * each.p).toFixed(2)}%`);
     });
     track.setAttribute("aria-valuenow", place);
     track.setAttribute("aria-valuetext", t("line_value", { letter: visible(step.letter), now: sentenceOf(step, t) }));
   };
   return {
     node: element(
-      "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")), track,
+      "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")),
+      element("p", { class: "ctx-key ctx-kinds" }, ...["all", "fewer", "ahead"].flatMap((kind) => [block(kind), " "])), track,
       element("p", { class: "ctx-knows ctx-heads" }, element("span", { class: "ctx-context" }, t("looks_at")), " ", element("span", { class: "ctx-seen" }, t("seen")), " ",
-        element("span", { class: "ctx-guess" }, t("expects"))),
+        element("span", { class: "ctx-guess" }, t("expects")), " ", element("span", { class: "ctx-came" }, came, letterThatCame, rest)),
       element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
     ),
     draw(allSteps, wanted) {
