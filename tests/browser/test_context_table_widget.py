@@ -332,7 +332,9 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
     height = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().top - e.getBoundingClientRect().top"
     if width == 390:
         assert widget.evaluate(height) <= 700
-        tops = widget.locator(".d2lrnn-step-title").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
+        tops = widget.locator(".d2lrnn-step-title").evaluate_all(
+            "(all) => all.map((e) => e.getBoundingClientRect().top)"
+        )
         assert len(set(tops)) == 1, "the steps stand in one row"
     widget.get_by_role("button", name="New, and yet right").click()
     widget.get_by_role("button", name="50%").click()
