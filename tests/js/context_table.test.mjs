@@ -129,6 +129,7 @@ test("along the line: who has seen what comes before, and the probability, as in
   assert.deepEqual(WALK.map(({ letter, order }) => ({ letter, order })), CASES.walk.map(({ letter, order }) => ({ letter, order })));
   WALK.forEach(({ p }, i) => assertClose(-Math.log2(p), CASES.walk[i].bits, `letter ${i}`));
   const { min, max, default: first } = SPEC.controls.place;
+  assert.ok(SOURCE.includes(LINE.slice(0, min)), "above the first letters stand as many blocks as there are letters before");
   assert.deepEqual([WALK[0].place, WALK.at(-1).place], [min, max]);
   assert.deepEqual([WALK[first - min].past, WALK[first - min].order], ["petit", 3]);
   for (const { past, order, answering, followed, letter } of WALK) {

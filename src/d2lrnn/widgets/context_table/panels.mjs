@@ -156,12 +156,12 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
     const step = steps[place - min];
     const lost = MAX_ORDER - step.order;
     cells.forEach(({ node, stack, letter }, i) => {
-      const order = i >= min ? steps[i - min].order : 0;
+      const order = i >= min ? steps[i - min].order : i + 1; // the story has all of the first five letters in a row
       const before = place - i; // 1 is the letter just before
       const inContext = before >= 1 && before < MAX_ORDER;
       node.classList.toggle("ctx-here", i === place);
-      stack.style.setProperty("--n", Math.max(0, order - 1));
-      stack.classList.toggle("ctx-fewer", order > 0 && order < MAX_ORDER);
+      stack.style.setProperty("--n", order - 1);
+      stack.classList.toggle("ctx-fewer", i >= min && order < MAX_ORDER);
       stack.classList.toggle("ctx-ahead", i > place);
       letter.classList.toggle("ctx-known", inContext && before < MAX_ORDER - lost);
       letter.classList.toggle("ctx-lost", inContext && before >= MAX_ORDER - lost);
