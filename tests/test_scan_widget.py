@@ -55,10 +55,11 @@ def test_the_last_pair_is_the_one_that_the_chapter_computes_by_hand() -> None:
 def test_depth_work_and_products() -> None:
     widget = Scan()
     assert (widget.num_steps, widget.depths, widget.work) == (8, {"loop": 7, "scan": 3}, {"loop": 7, "scan": 17})
-    assert widget.multiplications == {"loop": 7, "scan": 2 * (7 + 6) + 4}
+    assert widget.multiplications == {"loop": 7, "scan": 2 * 17 - 7}, "a state needs no factor"
     widget.update(**preset_values("sum", 16), method="two-sweep")
     assert (widget.depths["scan"], widget.work["scan"]) == (7, 26)
-    assert widget.multiplications["scan"] == 2 * 26 - len(widget.levels[-1].pairs)
+    assert widget.multiplications["scan"] == 2 * 26 - 15
+    assert [Scan(**preset_values("sum", t)).multiplications["scan"] for t in (5, 64)] == [12, 579]
 
 
 def test_differences_are_of_the_size_of_rounding() -> None:

@@ -68,21 +68,24 @@ def shown(values: list[float]) -> list[str]:
 
 
 def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Locator) -> None:
-    each = "each tick is one step of the loop and one column of the scan."
-    expect(now(widget)).to_have_text(f"Who is first? Press Run: {each}")
+    each = "Each tick the loop computes 1 cell, the scan a column (processors: 1 against up to 7)."
+    expect(now(widget)).to_have_text(f"Who is first? {each}")
     assert states(widget) == ["2", "2"], "h1 of the loop, and the first cell of the scan"
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
-    assert [text for text in heads if "apart" in text] == ["1 apart", "2 apart", "4 apart"], "the levels to come"
+    assert [text for text in heads if " up" in text] == ["1 row up", "2 rows up", "4 rows up"], "the levels to come"
     expect(widget.locator("rect.scan-ghost")).to_have_count(3 * 8)
-    rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1."  # noqa: RUF001
-    expect(widget.locator(".scan-rule")).to_have_text(rule)
+    rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1:"  # noqa: RUF001
+    sums = "0.9 × 0.9 = 0.81 and 0.9 × (\u22121) + 1 = 0.1."  # noqa: RUF001
+    expect(widget.locator(".scan-rule")).to_have_text(f"{rule} {sums}")
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-sample")).to_have_count(2)  # and its two arms
-    expect(widget.locator(".scan-work")).to_have_text("Computed so far: loop 0 cells, scan 0 (without copies).")
+    expect(widget.locator(".scan-work")).to_have_text(
+        "New cells so far: loop 0 (processors: 1), scan 0 (processors: up to 7)."
+    )
     expect(widget.locator(".scan-hint")).to_contain_text("Step 1 starts from 0: its state is 2.")
-    expect(widget.locator(".d2lrnn-lead").first).to_contain_text("New state = a × old state + x.")  # noqa: RUF001
+    expect(widget.locator(".d2lrnn-lead").first).to_contain_text("new state = a × old state + x.")  # noqa: RUF001
     expect(widget.locator(".scan-finish")).to_have_count(0)
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -98,16 +101,30 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("After 2 ticks the loop has 3 of 8 states, the scan 4.")
     tick(widget)
     expect(now(widget)).to_have_text("After 3 ticks the scan has all 8 states, the loop 4.")
-    expect(widget.locator(".scan-work")).to_contain_text("loop 3 cells, scan 17 (without copies).")
+    expect(widget.locator(".scan-work")).to_contain_text("loop 3 (processors: 1), scan 17 (processors: up to 7).")
     expect(widget.locator(".scan-finish")).to_have_text("done at tick 3 ✓")
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
         tick(widget)
-    expect(now(widget)).to_have_text("The same 8 states: the loop needs 7 ticks, the scan 3.")
+    expect(now(widget)).to_have_text(
+        "The same 8 states: the loop needs 7 ticks with 1 processor, the scan 3 with many (up to 7)."
+    )
     assert states(widget)[:8] == expected
     slider(widget, "Tick").press("Home")
     assert states(widget) == ["2", "2"]
+
+
+@pytest.mark.parametrize("width", [390, 720, 1280])
+def test_run_stays_under_the_pointer(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 1000})
+    widget = show(page, tmp_path, Scan())
+    run = widget.get_by_role("button", name="Run", exact=True)
+    top = run.bounding_box()["y"]
+    for _ in range(7):
+        tick(widget)
+        assert run.bounding_box()["y"] == top
 
 
 def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
@@ -146,7 +163,9 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "The price")
     expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
     press(widget, "about 320")
-    expect(widget.locator(".scan-work")).to_have_text("Computed so far: loop 63 cells, scan 321 (without copies).")
+    expect(widget.locator(".scan-work")).to_have_text(
+        "New cells so far: loop 63 (processors: 1), scan 321 (processors: up to 63)."
+    )
     expect(widget.locator(".scan-work")).to_be_visible()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It computes 321, about five times as many.")
     press(widget, "Reset")
@@ -233,13 +252,13 @@ def test_more_holds_examples_schedules_counts_and_the_difference(widget: Locator
         assert states(widget)[:16] == shown(python.states_by_loop.tolist())
         assert states(widget)[-16:] == shown(python.states_by_scan.tolist())
         found = python.differences
-        expect(equal).to_contain_text("bit for bit" if found["float64"] == 0 else "differ by at most")
+        expect(equal).to_contain_text("exactly the same" if found["float64"] == 0 else "differ by at most")
         assert "at most 0 " not in equal.inner_text()
     expect(widget.locator(".scan-growth")).to_have_text(
         "From T = 8 to T = 64 the loop goes from 7 to 63 ticks, the scan from 5 to 11."
     )
     rows = widget.locator(".scan-counts tbody tr").all_inner_texts()
-    assert [re.findall(r"\d+", row) for row in rows] == [["15", "15", "15"], ["7", "26", "45"]]
+    assert [re.findall(r"\d+", row) for row in rows] == [["15", "15", "15"], ["7", "26", "37"]]
     slider(widget, "Time steps").press("Home")
     tick(widget)
     expect(now(widget)).to_contain_text("After 1 tick both have all 2 states.")
@@ -251,6 +270,7 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
     example.select_option("own")
     expect(example).to_have_value("own")
     expect(slider(widget, "factor a₂")).to_be_in_viewport()
+    expect(slider(widget, "factor a₂")).to_be_focused()
     slider(widget, "input x₂").press("Home")
     tick(widget)
     assert states(widget)[1] == "\u22121.2"

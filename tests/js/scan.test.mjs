@@ -7,7 +7,7 @@ import {
   MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
   loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellInWords, cellText, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellInWords, cellText, layoutOf, litCell, longestCell, ruleSums, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -276,6 +276,7 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
 test("the rule is told by the first combination that is no state, which is drawn before the first tick", () => {
   const model = at({});
   assert.deepEqual(ruleValues(model), { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1" });
+  assert.equal(t("cell_sums", ruleSums(model)), "0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.");
   assert.equal(ruleValues(at(presetValues("fading", 2))), null);
   for (const { levels, numSteps } of SCHEDULES) {
     const a = Array.from({ length: numSteps }, (_, s) => 0.5 + s / 64);

@@ -169,8 +169,14 @@ class Scan(Explorable):
 
     @property
     def multiplications(self) -> dict[str, int]:
-        """How many products each makes: one a step of the loop, two a combination, but one at the last level."""
-        return {"loop": self.num_steps - 1, "scan": 2 * self.work["scan"] - len(self.levels[-1].pairs)}
+        """How many products each makes: one a step of the loop; two a combination, but one where it gives a state."""
+        first = list(range(self.num_steps))  # the first time step that each place has seen
+        products = 0
+        for level in self.levels:
+            taken = {later: first[earlier] for earlier, later in level.pairs}
+            products += sum(1 if start == 0 else 2 for start in taken.values())
+            first = [taken.get(i, start) for i, start in enumerate(first)]
+        return {"loop": self.num_steps - 1, "scan": products}
 
     @property
     def trace(self) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, figure, hand, ruleValues, sentence } from "./panels.mjs";
+import { countsTable, figure, hand, ruleSums, ruleValues, sentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -89,6 +89,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       if (!editing) return set(presetValues(name, shown.numSteps));
       commit({ level: 0, place: (shown.cell?.place ?? 1) + 1 }); // sliders appear; the factor of step 1 meets a state of zero
       inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
+      requestAnimationFrame(inHand.focus); // the sliders have been drawn
     },
   });
   const ownHint = element("p", { hidden: true }, t("own_hint"));
@@ -157,8 +158,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     tickRange.set(model.step, at.textContent);
     const told = ruleValues(model);
     rule.hidden = told === null;
-    if (told !== null) rule.replaceChildren(...emphasised(t.raw("rule"), told));
-    work.replaceChildren(...emphasised(t.raw("work"), model.work));
+    if (told !== null) rule.replaceChildren(...emphasised(t.raw("rule"), told), " ", t("cell_sums", ruleSums(model)));
+    work.replaceChildren(...emphasised(t.raw("work"), { ...model.work, helpers: model.helpers }));
     const hintKey = model.cell !== null ? "hint_cell" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
     hint.textContent = t(hintKey, { steps: model.numSteps, h: formatValue(model.loop[0]) });
     example.set(editing ? "own" : presetOf(model) ?? "own");

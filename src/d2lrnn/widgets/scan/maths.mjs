@@ -91,8 +91,17 @@ export function counts(numSteps, levels, step) {
   const turns = Math.min(step, numSteps - 1);
   const made = levels.slice(0, step);
   const work = made.reduce((sum, { targets }) => sum + targets.length, 0);
-  // Nobody asks for the factors of the last level, so that its combinations are one product each.
-  const products = 2 * work - (made.length === levels.length ? levels.at(-1).targets.length : 0);
+  // A cell that holds a state needs no factor: it is one product, any other two.
+  let from = Array.from({ length: numSteps }, (_, t) => t);
+  let products = 0;
+  for (const { distance, targets } of made) {
+    const next = [...from];
+    for (const t of targets) {
+      next[t] = from[t - distance];
+      products += next[t] === 0 ? 1 : 2;
+    }
+    from = next;
+  }
   return { loop: { turns, work: turns, products: turns }, scan: { turns: made.length, work, products } };
 }
 
@@ -173,6 +182,7 @@ export function derive(state) {
     a, x, method, step: walked, numSteps, levels, level, walked, loop: loopStates(a, x), trace, cell: empty ? null : held,
     states: { loop: walked + 1, scan: trace[level].from.filter((from) => from === 0).length },
     work: { loop: walked, scan: counts(numSteps, levels, level).scan.work },
+    helpers: Math.max(...levels.map(({ targets }) => targets.length)), // cells of the longest column: processors that compute at once
     done: { loop: walked === numSteps - 1, scan: level === levels.length },
   };
 }

@@ -38,7 +38,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const whole = width >= 300; // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + 4;
-  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 34 : 12); // room for "32 apart"
+  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 34 : 12); // room for "32 rows up"
   const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 31 : 24) : (wide ? TALL.wide : TALL.small) / numSteps;
   const top = 46;
   return {
@@ -111,7 +111,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
 
   // heads
   const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
-  const roomy = places.levels[1] - places.levels[0] >= 58;
+  const roomy = places.levels[1] - places.levels[0] >= 72;
   text(t("loop"), columns.loop, 10, "scan-head");
   const crowded = model.done.scan && width < 340; // both heads would collide
   text(t(roomy || crowded || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
@@ -122,7 +122,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
   levels.forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
-    text(roomy ? t("apart", { distance }) : String(distance), places.levels[i + 1], 31, kind);
+    text(roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance), places.levels[i + 1], 31, kind);
   });
   if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
   for (let s = 0; s < rows; s += 1) {
@@ -312,6 +312,20 @@ export function ruleValues({ a, x, levels }) {
   };
 }
 
+/** One step of two, computed: values of the words `cell_sums`. */
+function sums([a1, b1], [a2, b2], [a, b]) {
+  return {
+    a1: term(a1), b1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, a: fine(a), b: fine(b),
+    equal_a: equals(a1, a2, a), equal_b: equals(a2, b1, b2, b),
+  };
+}
+
+/** How the numbers of `ruleValues` come about. */
+export function ruleSums({ a, x, levels }) {
+  const { earlier, later, a: a3, b: b3 } = sampleOf({ a, x, levels });
+  return sums([a[earlier], x[earlier]], [a[later], x[later]], [a3, b3]);
+}
+
 /** How the cell in hand was made: lines of text. */
 export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } }, t) {
   const span = (from, to) => (from === to ? t("span_one", { to: to + 1 }) : t("span", { from: from + 1, to: to + 1 }));
@@ -344,10 +358,7 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
   }
   return [
     t("cell_pair", { ...made, first: stepText(a1, b1), next: stepText(a2, b2) }),
-    t("cell_sums", {
-      a1: term(a1), b1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, a: fine(a3), b: fine(b3),
-      equal_a: equals(a1, a2, a3), equal_b: equals(a2, b1, b2, b3),
-    }),
+    t("cell_sums", sums([a1, b1], [a2, b2], [a3, b3])),
   ];
 }
 
@@ -376,7 +387,7 @@ export function hand({ t, signal, controls, onNumber }) {
       range.set(value, formatValue(value));
     }
   };
-  return { node, draw };
+  return { node, draw, focus: () => sliders[0].range.input.focus({ preventScroll: true }) };
 }
 
 // ---- the books ------------------------------------------------------------------------------------------------------
@@ -407,8 +418,8 @@ export function countsTable({ t }) {
 }
 
 /** The sentence on top: a key of the words, and its values. */
-export function sentence({ step, numSteps, levels, states, done }) {
-  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
+export function sentence({ step, numSteps, levels, states, done, helpers }) {
+  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length, helpers };
   if (step === 0) return ["now_start", values];
   if (done.loop && done.scan) return [step === 1 ? "now_end_one" : "now_end", values];
   return [done.scan ? "now_scan_done" : step === 1 ? "now_one" : "now", values];
