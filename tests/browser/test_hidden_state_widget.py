@@ -66,16 +66,17 @@ def press(widget: Locator, name: str) -> None:
 def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert words(widget) == ["another␣", "there␣"]
     expect(widget.locator(".d2lrnn-now")).to_contain_text(
-        "With only ther in memory, the network expects e (0.78), not a space (0.94)."
+        "With only ther in memory, the network expects e (0.78); with everything, a space (0.94)."
     )
     assert widget.locator(".cut-caption").all_inner_texts() == ["remembers all", "has only “ther”"]
-    assert "".join(widget.locator(".cut-option").all_text_contents()) == "␣" * 22 + "ee␣␣?"
-    expect(widget.locator(".cut-option-differs")).to_have_count(2)
+    assert "".join(widget.locator(".cut-option").all_text_contents()) == "·" * 22 + "e····"
+    expect(widget.locator(".cut-option-differs")).to_have_count(1)
     python = HiddenState()
     nexts = widget.locator(".cut-next").all_inner_texts()
     for text, probs in zip(nexts, (python.probs, python.cut_probs), strict=True):
         assert f"({float(probs.max()):.2f})" in text
-    assert widget.locator(".cut-value").all_text_contents() == [f"{python.distances[at]:.1f}" for at in (21, 25)]
+    left = python.distances[25] / python.distances[21]
+    assert widget.locator(".cut-value").all_text_contents() == ["100%", f"{left:.0%}"]
     expect(widget.locator(".cut-letter.cut-forgotten")).to_have_count(len("and then there was ano".replace(" ", "")))
 
 
@@ -136,9 +137,21 @@ def test_the_cut_is_dragged_anywhere_on_the_picture(widget: Locator, opened: tup
     page.keyboard.press("ArrowLeft")
     page.mouse.move(boxes[10]["x"], y)
     expect(handle(widget)).to_have_attribute("aria-valuenow", "3")
-    stage = widget.locator(".cut-stage").bounding_box()
-    page.mouse.click(stage["x"] + stage["width"] - 2, stage["y"] + stage["height"] - 10)
+    memory = widget.locator(".cut-memory").bounding_box()
+    page.mouse.click(memory["x"] + memory["width"] - 2, memory["y"] + memory["height"] - 10)
     expect(handle(widget)).to_have_attribute("aria-valuenow", "26")
+
+
+def test_the_guess_of_a_cut_stands_there_once_the_reader_has_cut_there(widget: Locator) -> None:
+    options = widget.locator(".cut-option")
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "PageDown"):
+        handle(widget).press(key)
+    assert "".join(options.all_text_contents()) == "·" * 21 + "␣ee␣␣?"
+    widget.get_by_label("Your own text").fill("and then there was")
+    found = "".join(options.all_text_contents())  # another text: the cut that is seen, and no other
+    assert len(found) == 19 and found.count("·") == 18
+    press(widget, "Reset")
+    assert "".join(options.all_text_contents()) == "·" * 22 + "e····"
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
@@ -153,7 +166,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It expects a space, with probability 0.98.")
-    assert "".join(options.all_text_contents()) == "␣" * 22 + "ee␣␣?"
+    assert "".join(options.all_text_contents()) == "·" * 21 + "␣e····"
     expect(widget.locator("canvas")).to_be_visible()
     press(widget, "Only “er” left")
     assert words(widget)[1] == "er?"
@@ -166,7 +179,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about a hundredth")
     python = HiddenState(cut=9)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        f"{python.distances[-1]:.2f} of {python.distances[8]:.1f}"
+        f"Right. {python.distances[-1] / python.distances[8]:.0%} is left."
     )
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -272,13 +285,13 @@ def test_on_a_phone_scissors_and_guesses_share_a_screen(browser: Browser, tmp_pa
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     bottom = widget.locator(".cut-cards").bounding_box()
     assert bottom["y"] + bottom["height"] - widget.bounding_box()["y"] <= 600
-    stage = widget.locator(".cut-stage").bounding_box()
-    page.touchscreen.tap(stage["x"] + 24, stage["y"] + 150)
+    stage, memory = (widget.locator(name).bounding_box() for name in (".cut-stage", ".cut-memory"))
+    page.touchscreen.tap(memory["x"] + 24, memory["y"] + 50)
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^[12]$"))
     page.touchscreen.tap(stage["x"] + stage["width"] - 60, stage["y"] + 60)
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^3[5-9]$"))
     swipe = page.context.new_cdp_session(page)
-    at = [{"x": stage["x"] + 100, "y": stage["y"] + 160}]
+    at = [{"x": memory["x"] + 100, "y": memory["y"] + 60}]
     for kind, points in (("touchStart", at), ("touchMove", [{**at[0], "y": at[0]["y"] - 60}]), ("touchEnd", [])):
         swipe.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^3[5-9]$"))

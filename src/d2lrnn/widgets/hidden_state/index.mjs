@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, formatProbability } from "../ui.mjs";
 import { MAX_TEXT, derive, readable, repair, walk } from "./maths.mjs";
-import { guessCards, sentence, short, stage, textField, unitPanel } from "./panels.mjs";
+import { guessCards, percentLeft, sentence, stage, textField, unitPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SECONDS_A_STOP = 0.28;
@@ -23,13 +23,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     t, steps: SPEC.steps, set: commit, onReset, say, signal,
     outcome: () => {
       const { distances, cut, guesses } = derive(state());
-      const [peak, left] = [distances[cut - 1], distances.at(-1)];
-      return { p: formatProbability(guesses[1].p), distance: short(left), peak: short(peak), part: Number((peak / left).toPrecision(1)) };
+      return { p: formatProbability(guesses[1].p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
     },
   });
+  onReset(cutter.forget);
   const root = element(
     "div", { class: "d2lrnn-shape cut" },
-    now.node, cutter.node, cards.node, field.node, steps.node, details, footRow({ t, reset, link, say, signal }),
+    now.node, cutter.node, cards.node, cutter.memory, field.node, steps.node, details, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -83,6 +83,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     halt();
     latest = model;
     show(model);
+    cutter.remember();
     field.draw(model);
     unit.draw(model);
   };

@@ -18,7 +18,7 @@ const GUESSES = 36; // a letter and a bar
 const PLOT = 44;
 
 /**
- * Where everything stands in a stage of some width, in pixels.
+ * Where everything stands in two pictures of some width, in pixels: the text with its guesses, and the memory.
  *
  * One column for each letter and one for the guess. Under a letter stands the state that the letter finds, which has
  * read what is to its left; so the difference begins right of the cut, and the last column is the state that guesses.
@@ -27,11 +27,11 @@ export function layoutOf(width, count) {
   const room = width - LEFT - RIGHT;
   const column = Math.min(room / (count + 1), Math.max(WIDEST_COLUMN, NARROWEST_PLOT / (count + 1)));
   const guesses = HANDLE + LETTERS + CAPTION;
-  const map = guesses + GUESSES + CAPTION + 8;
-  const plot = map + MAP + CAPTION + 8;
+  const plot = CAPTION + MAP + CAPTION + 8;
   return {
-    column, letters: HANDLE + 22, guesses, map, mapEnd: map + MAP, plot, plotEnd: plot + PLOT,
-    right: LEFT + column * (count + 1), height: plot + PLOT + 6,
+    column, right: LEFT + column * (count + 1),
+    letters: HANDLE + 22, guesses, guessesEnd: guesses + GUESSES, // in the upper picture
+    map: CAPTION, mapEnd: CAPTION + MAP, plot, plotEnd: plot + PLOT, // in the lower one
   };
 }
 
@@ -57,6 +57,12 @@ export function wordOf({ stem, written }, most = 16) {
 export function short(distance) {
   if (distance > 0 && distance < 0.005) return "<0.01";
   return formatNumber(distance, distance < 0.095 ? 2 : 1);
+}
+
+/** What is left of the difference at the cut: "100%", "43%", "1%". */
+export function percentLeft(distance, peak) {
+  const percent = peak > 0 ? (100 * distance) / peak : 0;
+  return percent > 0 && percent < 0.5 ? "<1%" : `${formatNumber(percent, 0)}%`;
 }
 
 /** Whose likeliest character has less expects nothing: it is unsure. */
@@ -136,7 +142,7 @@ function scissors() {
 
 /** The text with the scissors on it, over the map of the difference and its length: drag anywhere, or use the arrow keys. */
 export function stage({ t, onCut, signal }) {
-  const picture = svg("svg", { class: "cut-picture", role: "img" });
+  const [upper, lower] = [true, false].map((isUpper) => svg("svg", { class: "cut-picture", ...(isUpper ? { role: "img" } : { "aria-hidden": "true" }) }));
   const canvas = element("canvas", { class: "cut-map", "aria-hidden": "true" });
   const handle = element(
     "div", { class: "cut-handle", role: "slider", tabindex: "0", "aria-label": t("handle"), "aria-valuemin": 1 }, scissors(),
@@ -144,11 +150,13 @@ export function stage({ t, onCut, signal }) {
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
   const ramp = element("span", { class: "cut-ramp", "aria-hidden": "true" }, t("ramp_low"), element("span", { class: "cut-ramp-bar" }), t("ramp_high"));
   const captions = ["guesses", "map", "distance"].map(() => element("span", { class: "cut-title", "aria-hidden": "true" }));
-  const node = element("div", { class: "cut-stage" }, canvas, picture, ...captions, ramp, drag, handle);
+  const node = element("div", { class: "cut-stage" }, upper, captions[0], drag, handle);
+  const memory = element("div", { class: "cut-memory" }, canvas, lower, captions[1], captions[2], ramp);
   let latest = null;
   let width = 0;
   let marked = false;
   let asking = false; // a step asks what the figure would tell
+  const tried = new Set(); // the cuts that the reader has seen: what the others give is still to find out
 
   const move = ({ x }) => {
     if (latest.text === "") return;
@@ -156,13 +164,15 @@ export function stage({ t, onCut, signal }) {
     if (cut !== latest.cut) onCut(cut);
   };
   // A finger that only scrolls past leaves the cut alone: it drags the scissors and the letters, and taps elsewhere.
-  const start = ({ event }) => event.pointerType !== "touch" || event.clientY - node.getBoundingClientRect().top < HANDLE + LETTERS;
+  const start = ({ event }) => event.pointerType !== "touch" || event.currentTarget === node && event.clientY - node.getBoundingClientRect().top < HANDLE + LETTERS;
   const end = () => handle.focus({ preventScroll: true }); // so that the arrow keys go on from there
-  dragOn(node, { axis: "x", start, move, end, signal });
-  node.addEventListener("click", (event) => {
-    const box = node.getBoundingClientRect();
-    if (event.detail > 0) move({ x: (event.clientX - box.left) / box.width });
-  }, { signal });
+  for (const part of [node, memory]) {
+    dragOn(part, { axis: "x", start, move, end, signal });
+    part.addEventListener("click", (event) => {
+      const box = part.getBoundingClientRect();
+      if (event.detail > 0) move({ x: (event.clientX - box.left) / box.width });
+    }, { signal });
+  }
   handle.addEventListener("keydown", (event) => {
     const { cut, text: { length } } = latest;
     const aims = {
@@ -184,10 +194,10 @@ export function stage({ t, onCut, signal }) {
     const { text, cut, distances, numHiddens, unit, options } = latest;
     const count = text.length;
     const layout = layoutOf(width, count);
-    const { column, right, guesses, map, mapEnd, plot, plotEnd } = layout;
+    const { column, right, guesses, guessesEnd, map, mapEnd, plot, plotEnd } = layout;
     const x = (j) => LEFT + (j + 0.5) * column;
     const edge = LEFT + cut * column;
-    const parts = [];
+    let parts = [];
     const add = (tag, attributes, ...children) => parts.push(svg(tag, attributes, ...children));
     const letters = Math.min(24, 1.6 * column).toFixed(1);
     [...text].forEach((character, j) => {
@@ -201,20 +211,30 @@ export function stage({ t, onCut, signal }) {
       captions[i].style.setProperty("left", `${LEFT}px`);
       captions[i].style.setProperty("top", `${[guesses, map, plot][i] - 20}px`);
     });
-    // the cut stops where a caption stands
-    const through = [[HANDLE - 6, guesses - CAPTION], [guesses, guesses + GUESSES], [map, mapEnd], [plot - 2, plotEnd]];
+    const cutLine = (...pieces) => { // it stops where a caption stands
+      if (count > 0) add("path", { class: "cut-cut", d: pieces.map(([from, to]) => `M${edge} ${from}V${to}`).join("") });
+    };
+    const finish = (picture, height) => {
+      picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      picture.setAttribute("height", height);
+      picture.replaceChildren(...parts);
+      parts = [];
+    };
     // what every cut would give
     if (count > 0) {
       const size = Math.min(17, 1.25 * column).toFixed(1);
-      const [foot, bar] = [guesses + GUESSES, Math.min(10, 0.6 * column)];
+      const [foot, bar] = [guessesEnd, Math.min(10, 0.6 * column)];
       add("rect", { class: "cut-here", x: edge, y: guesses - 1, width: column, height: GUESSES + 2, rx: 2 });
       options.forEach(({ letter, p }, j) => {
-        const kind = asking || p < UNSURE ? "unsure" : letter === options[0].letter ? "same" : "differs";
-        const sign = asking && j !== cut ? "·" : asking || p < UNSURE ? "?" : visibleCharacter(letter);
+        const hidden = asking || !(j === cut || tried.has(j));
+        const kind = hidden || p < UNSURE ? "unsure" : letter === options[0].letter ? "same" : "differs";
+        const sign = hidden && j !== cut ? "·" : hidden || p < UNSURE ? "?" : visibleCharacter(letter);
         add("text", { class: `cut-option cut-option-${kind}`, x: x(j), y: guesses + 14, "font-size": size, "text-anchor": "middle" }, sign);
-        if (!asking) add("rect", { class: `cut-chance cut-chance-${kind}`, x: x(j) - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
+        if (!hidden) add("rect", { class: `cut-chance cut-chance-${kind}`, x: x(j) - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
       });
     }
+    cutLine([HANDLE - 6, guesses - CAPTION], [guesses, guessesEnd]);
+    finish(upper, guessesEnd + 4);
     // the map
     add("rect", { class: "cut-frame", x: edge, y: map, width: right - edge, height: MAP });
     canvas.hidden = asking;
@@ -228,7 +248,7 @@ export function stage({ t, onCut, signal }) {
       add("text", { class: "d2lrnn-tick cut-halo", x: edge - 12, y: map + MAP / 2 + 4, "text-anchor": "end" }, t("none"));
     }
     // the distance
-    const most = Math.max(10, ...distances);
+    const most = Math.max(1.05 * (distances[cut - 1] ?? 1), ...distances);
     const y = scale([0, most], [plotEnd, plot]);
     add("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(0)}H${right}` });
     if (count > 0 && !asking) {
@@ -243,20 +263,18 @@ export function stage({ t, onCut, signal }) {
         const first = i === 0 && values.length > 1;
         const before = i === 0 && edge - LEFT > 34; // left of the cut; at the left margin there is room under the curve only
         const place = before ? { x: edge - 8, y: y(values[i]) + 5, "text-anchor": "end" }
-          : !first && values[i] < 2 ? { x: right, y: y(values[i]) - 9, "text-anchor": "end" } // over a curve that is low there
+          : !first && values[i] < 0.2 * most ? { x: right, y: y(values[i]) - 9, "text-anchor": "end" } // over a curve that is low there
             : { x: x(xs[i]) + 8, y: first ? plotEnd - 6 : y(values[i]) + 5 };
-        add("text", { class: "cut-value", ...place }, short(values[i]));
+        add("text", { class: "cut-value", ...place }, percentLeft(values[i], values[0]));
       }
     }
-    if (count > 0) add("path", { class: "cut-cut", d: through.map(([from, to]) => `M${edge} ${from}V${to}`).join("") });
-    picture.setAttribute("viewBox", `0 0 ${width} ${layout.height}`);
-    picture.setAttribute("height", layout.height);
-    picture.setAttribute("aria-label", count === 0 ? t("stage_empty") : t("stage", {
+    cutLine([map, mapEnd], [plot - 2, plotEnd]);
+    finish(lower, plotEnd + 6);
+    upper.setAttribute("aria-label", count === 0 ? t("stage_empty") : t("stage", {
       text, forgotten: latest.forgotten,
-      guesses: asking ? "?" : options.map(({ letter, p }) => `${visibleCharacter(letter)} ${formatProbability(p)}`).join(", "),
+      guesses: options.map(({ letter, p }, j) => (asking || !tried.has(j) ? "?" : `${visibleCharacter(letter)} ${formatProbability(p)}`)).join(", "),
       distances: asking ? "?" : distances.slice(cut - 1).map(short).join(", "),
     }));
-    picture.replaceChildren(...parts);
     ramp.style.setProperty("top", `${mapEnd + 5}px`);
     ramp.style.setProperty("right", `${width - right}px`);
     for (const [name, value] of Object.entries({ left: LEFT, top: map, width: right - LEFT, height: MAP })) {
@@ -272,6 +290,7 @@ export function stage({ t, onCut, signal }) {
     drag.style.setProperty("left", `${left}px`);
   };
   const draw = (model, isAsking) => {
+    if (latest?.text !== model.text) tried.clear();
     latest = model;
     asking = isAsking;
     const { text, cut, forgotten, kept } = model;
@@ -292,7 +311,11 @@ export function stage({ t, onCut, signal }) {
     marked = on;
     if (latest && width > 0) drawFigure();
   };
-  return { node, draw, mark, placeHandle: (at) => width > 0 && placeHandle(at) };
+  const forget = () => {
+    tried.clear();
+    if (latest && width > 0) drawFigure();
+  };
+  return { node, memory, draw, mark, remember: () => asking || tried.add(latest.cut), forget, placeHandle: (at) => width > 0 && placeHandle(at) };
 }
 
 // ---- the two guesses ------------------------------------------------------------------------------------------------
