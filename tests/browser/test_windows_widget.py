@@ -85,17 +85,16 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
     with served(tmp_path) as addresses:
         widget = show(page, tmp_path, Windows(), address=addresses[scheme])
         check(widget, Windows())
-        expect(widget.locator(".win-state")).to_have_text(["starts from zeros: the text begins"] * 2)
+        expect(widget.locator(".win-state")).to_have_text(["starts from zeros: its first window"] * 2)
         now = widget.locator(".d2lrnn-now")
-        expect(now).to_have_text("A minibatch: 2 rows side by side. Each reads its window into its bag, its memory.")
+        expect(now).to_have_text("2 readers, the rows of a minibatch. Each reads its window into its bag, its memory.")
         expect(widget.locator(".win-bag")).to_have_text(["10 letters"] * 2)
         along = widget.get_by_role("slider", name="minibatch 1 of 11")
         along.press("ArrowRight")
         check(widget, Windows(minibatch=2))
-        expect(now).to_contain_text("Row 0's next window follows, at place 10: its memory still fits, so it is kept")
+        expect(now).to_contain_text("Reader 1's next window follows, at place 10: its memory still fits, so it is kept")
         expect(widget.locator(".win-bag")).to_have_text(["20 letters"] * 2)
-        goes_on = [f"goes on from row {row} of minibatch 1" for row in (0, 1)]
-        expect(widget.locator(".win-state")).to_have_text(goes_on)
+        expect(widget.locator(".win-state")).to_have_text(["goes on from minibatch 1: it keeps its memory"] * 2)
         control(widget, "Steps").fill("11")
         check(widget, Windows(num_steps=11, minibatch=2))
         expect(widget.locator(".win-order .win-never")).to_have_count(0)
@@ -236,7 +235,7 @@ def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
         python.minibatch = 2
         assert arrays(widget) == expected(python), name
         state = (
-            "goes on from row 0 of minibatch 1"
+            "goes on from minibatch 1: it keeps its memory"
             if python.carries_state
             else "starts from zeros: its last window ended at"
         )
@@ -262,11 +261,11 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     along.press("ArrowRight")
     along.press("ArrowRight")
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "Row 0's next window is elsewhere, at place 109: its memory does not fit, so it is poured out."
+        "Reader 1's next window is elsewhere, at place 109: its memory does not fit, so it is poured out."
     )
     expect(widget.locator(".win-bag")).to_have_text(["10 letters"] * 2)
     expect(widget.locator(".win-carried")).to_have_count(0)
-    assert widget.locator(".win-trails .win-before").count() > 0
+    assert widget.locator(".win-trails .win-once").count() > 0
     along.press("End")
     read = Windows(sampling="random").num_pairs_read
     expect(widget.locator(".win-count")).to_have_text(
@@ -283,8 +282,8 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
     never = 239 - Windows(sampling="random").num_pairs_read
-    outcomes = ["Row 0 reads 10 to 19", "The next window begins at 52, but the bag remembers 61 to 70"]
-    outcomes += [f"{never} letters: random windows overlap"]
+    outcomes = ["Reader 1 reads 10 to 19", "The next window begins at 52, but the bag remembers 61 to 70"]
+    outcomes += [rf"{never} letters \(hatched\): these windows overlap"]
     for step, (right, outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(told).to_be_hidden()
@@ -292,7 +291,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(widget.locator(".win-never:visible")).to_have_count(0)
         widget.locator(".d2lrnn-answers button").nth(right).click()
         expect(told).to_have_text(re.compile(f"^Right. {outcome}"))
-    expect(told).to_contain_text("In sequence only 19")
+    expect(told).to_contain_text("In sequence only 19, at the ends of the two halves; at random without overlap 19")
     assert widget.locator(".win-trails .win-never").count() > 3
     widget.get_by_role("button", name="Reset").click()
     check(widget, Windows())
@@ -308,7 +307,7 @@ def test_an_answer_shows_the_figure_of_its_question(opened: tuple[Page, Record],
     widget.locator("textarea").fill("")
     expect(place(widget)).to_have_text("no minibatch")
     widget.locator(".d2lrnn-answers button").first.click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Row 0 reads 10 to 19")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Reader 1 reads 10 to 19")
     check(widget, Windows(minibatch=2))
 
 
@@ -368,6 +367,42 @@ def test_reset_and_links(opened: tuple[Page, Record], tmp_path: Path) -> None:
         expect(widget.locator(".win-table")).to_have_count(2)
 
 
+def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """A legend for what is there, and only for that."""
+    page, _ = opened
+    widget = show(page, tmp_path, Windows())
+    legend = widget.locator(".win-legend-item:visible")
+    bag = re.compile("^bag:")
+    cut = "cut: reader 1 reads the first half, reader 2 the second"
+    expect(legend).to_have_text([bag, cut])
+    expect(widget.locator(".win-cut:visible")).to_have_count(3)  # in the text, in its strip, in the legend
+    widget.get_by_role("button", name="At random").click()
+    expect(legend).to_have_text([bag])
+    widget.locator(".win-bar input").press("End")
+    expect(legend).to_have_text([bag, "read once", "read more than once", "never read"])
+    for kind in ("once", "again"):
+        look = "(e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).fill]"
+        text, sample = (
+            widget.locator(f"{x}.win-{kind}").first.evaluate(look)[0] for x in (".win-trail", ".win-sample")
+        )
+        assert text == sample == widget.locator(f".win-strip .win-{kind}").evaluate(look)[1]
+    control(widget, "Windows").select_option("adjoining")
+    widget.locator(".win-bar input").press("End")
+    expect(legend).to_have_text([bag, "read once", "never read"])
+
+
+def test_a_text_that_is_too_short_moves_no_slider(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows(source="own", sampling="adjoining"))
+    steps = control(widget, "Steps")
+    widget.locator("textarea").fill("low tide")
+    needed = "This text has 8 letters. A minibatch needs 30: 2 readers \u00d7 10 steps + 1 last answer + 9 of room"
+    expect(widget.locator(".d2lrnn-now")).to_contain_text(needed)
+    assert [steps.get_attribute("max"), steps.input_value()] == ["32", "10"]
+    steps.fill("3")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("needs 9: 2 readers \u00d7 3 steps")
+
+
 def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Windows(source="own", batch_size=1, num_steps=4))
@@ -381,7 +416,7 @@ def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None
             expect(widget.locator(".win-arrays")).to_be_hidden()
             expect(place(widget)).to_have_text("no minibatch")
         else:
-            expect(now).to_contain_text("A minibatch: 1 row")
+            expect(now).to_contain_text("1 reader: the minibatch has one row")
             assert arrays(widget) == expected(used), text[:20]
         assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
     expect(widget.locator(".win-note")).to_have_text("Only the first 1000 characters are used.")
@@ -396,11 +431,11 @@ def test_it_says_what_it_shows(opened: tuple[Page, Record], tmp_path: Path) -> N
     expect(region).to_have_text("")
     widget.locator(".win-bar input").press("ArrowRight")
     expect(region).to_have_text(
-        "Minibatch 2 of 3. Row 0 reads places 5 to 9 and goes on from row 0 of minibatch 1. "
-        "Row 1 reads places 22 to 26 and goes on from row 1 of minibatch 1."
+        "Minibatch 2 of 3. Reader 1 reads places 5 to 9 and goes on from minibatch 1: it keeps its memory. "
+        "Reader 2 reads places 22 to 26 and goes on from minibatch 1: it keeps its memory."
     )
     strip = widget.get_by_role("img", name=re.compile("^The text, 35 tokens"))
-    expect(strip).to_have_accessible_name(re.compile("row 0 reads places 5 to 9; row 1 reads places 22 to 26"))
+    expect(strip).to_have_accessible_name(re.compile("reader 1 reads places 5 to 9; reader 2 reads places 22 to 26"))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -107,9 +107,9 @@ test("stretches that are read, and those that are not, cover every place once", 
 });
 
 test("what a strip shows: every window of a row, the places read twice, and how many were read", () => {
-  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { rows: [[[0, 3], [2, 5]], [[4, 7], [5, 8]]], again: [[2, 3], [4, 7]], read: 8 });
-  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { rows: [[[0, 3]], [[4, 7]]], again: [], read: 6 });
-  assert.deepEqual(coverage(9, [], 3, 0), { rows: [], again: [], read: 0 });
+  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { rows: [[[0, 3], [2, 5]], [[4, 7], [5, 8]]], once: [[0, 2], [3, 4], [7, 8]], again: [[2, 3], [4, 7]], read: 8 });
+  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { rows: [[[0, 3]], [[4, 7]]], once: [[0, 3], [4, 7]], again: [], read: 6 });
+  assert.deepEqual(coverage(9, [], 3, 0), { rows: [], once: [], again: [], read: 0 });
   for (const { num_tokens, settings, count, starts } of CASES.cuts.filter((each) => each.count > 0)) {
     assert.equal(coverage(num_tokens, starts, settings.num_steps, count).read, pairsRead(num_tokens, starts, settings.num_steps));
   }
@@ -177,6 +177,9 @@ test("the right answers of the steps are right", () => {
   assert.ok(over.isLast && left.right === 2);
   assert.equal(over.epoch.flat().length * 10, 220);
   assert.ok(239 - pairsRead(240, over.epoch, 10) > 80);
+  // what its outcome says of the other ways to cut: in sequence the ends of the two halves are left
+  assert.deepEqual(stretches(239, over.orders.sequential, 10, { read: false }), [[110, 120], [230, 239]]);
+  assert.equal(239 - pairsRead(240, at(left, { sampling: "adjoining" }).epoch, 10), 19);
 });
 
 test("tokens of each source", () => {

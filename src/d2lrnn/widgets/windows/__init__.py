@@ -221,11 +221,11 @@ class Windows(Explorable):
     def _state_words(self, words: Words, row: int) -> str:
         k = self._shown()
         if self.carries_state:
-            return words("state_begin") if k == 0 else words("state_carried", row=row, previous=k)
+            return words("state_begin") if k == 0 else words("state_carried", previous=k)
         if k == 0:
             return words("state_random")
         stopped = self.starts[k - 1][row] + self.num_steps - 1
-        return words("state_torn", row=row, stopped=stopped, start=self.starts[k][row])
+        return words("state_torn", stopped=stopped, start=self.starts[k][row])
 
     def static_picture(self) -> str:
         """The whole text on a line with its windows, and the minibatch beneath: inputs over targets."""
@@ -239,7 +239,7 @@ class Windows(Explorable):
             for row, start in enumerate(starts[k])
         ]
         described = " ".join(
-            words("picture_row", row=row, state=state, X=" ".join(X), Y=" ".join(Y))
+            words("picture_row", reader=row + 1, state=state, X=" ".join(X), Y=" ".join(Y))
             for row, (X, Y, state) in enumerate(rows)
         )
         sampling = words(_SAMPLING_WORDS[self.sampling])
@@ -253,7 +253,7 @@ class Windows(Explorable):
             y = 84 + 74 * row
             paint = color(_COLORS[row % len(_COLORS)])
             picture.add("rect", x=12, y=y - 11, width=6, height=52, fill=paint)
-            picture.add("text", f"{words('row', row=row)}: {state}", x=26, y=y, font_size=12)
+            picture.add("text", f"{words('row', reader=row + 1)}: {state}", x=26, y=y, font_size=12)
             for name, line, texts in (("X", 20, X), ("Y", 38, Y)):
                 picture.add("text", name, x=26, y=y + line, font_size=12, font_weight=650)
                 for i, text in enumerate(texts):
@@ -271,4 +271,4 @@ class Windows(Explorable):
             span = max(2.0, width * self.num_steps / num_tokens)
             paint = color(_COLORS[row % len(_COLORS)])
             picture.add("rect", x=x, y=34, width=span, height=18, fill=paint, fill_opacity=0.8)
-            picture.add("text", str(row), x=x, y=64, font_size=11)
+            picture.add("text", str(row + 1), x=x, y=64, font_size=11)

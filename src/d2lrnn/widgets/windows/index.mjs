@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { derive, limits, pairsRead, presetOf, repair, tokensNeeded } from "./maths.mjs";
+import { derive, epochStarts, limits, pairsRead, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel, unit } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -10,7 +10,11 @@ const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const OPENING_SECONDS = 2.5;
 const GLIDE_SECONDS = 2.4;
 const LEAVES = 0.42; // of that time: until here the old window is left, then the bag runs through the new one
-const EPOCH_SECONDS = 30; // a long epoch plays faster
+const SLOW = 3; // so many minibatches play slowly, the others faster
+const FAST_SECONDS = 0.8;
+const EPOCH_SECONDS = 30; // a long epoch plays faster still
+
+const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
 
 const within = (share, begin, end) => Math.min(1, Math.max(0, (share - begin) / (end - begin)));
 /** How many tokens a row has read, without a gap, before its window number k. */
@@ -46,22 +50,29 @@ function tellNow(t, model) {
   if (k === 0) return emphasised(t.raw(model.batch_size === 1 ? "now_begin_one" : "now_begin_many"), { rows: model.batch_size });
   if (isLast) {
     const sequential = model.orders.sequential.length * num_steps;
-    return emphasised(t.raw("now_over").replace("{unit}", unit(t, model, sequential)), { sequential, random: num_steps });
+    const template = t.raw("now_over").replaceAll("{unit}", unit(t, model, sequential));
+    return emphasised(template, { count: epoch.length, total: epoch.flat().length * num_steps, sequential, random: num_steps });
   }
   const start = epoch[k][0];
   if (carries) return emphasised(t.raw("now_carried"), { start });
   return emphasised(t.raw(start === epoch[k - 1][0] + num_steps ? "now_follows" : "now_torn"), { start });
 }
 
-/** How many tokens that could be an input are none in an epoch, in either order. */
-function neverRead({ tokens, orders, num_steps }) {
-  const never = (epoch) => tokens.length - 1 - pairsRead(tokens.length, epoch, num_steps);
-  return { sequential: never(orders.sequential), random: never(orders.random) };
+/** How many tokens that could be an input are none in an epoch, for each way to cut. */
+function neverRead(model) {
+  const { tokens: { length }, num_steps } = model;
+  return Object.fromEntries(CONTROLS.sampling.choices.map((sampling) => (
+    [sampling, length - 1 - pairsRead(length, epochStarts(length, { ...model, sampling }), num_steps)])));
 }
 
-const tooShort = (t, model) => t("too_short", {
-  tokens: model.tokens.length, batch_size: model.batch_size, num_steps: model.num_steps, needed: tokensNeeded(model),
-});
+function tooShort(t, model) {
+  const spare = tokensSpare(model);
+  const kind = spare === 0 ? "sequential" : model.carries ? "offset" : "adjoining";
+  return t("too_short", {
+    tokens: model.tokens.length, batch_size: model.batch_size, num_steps: model.num_steps, needed: tokensNeeded(model),
+    spare: t(`spare_${kind}`, { spare }),
+  });
+}
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let model = null;
@@ -93,7 +104,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   // ---- playing ----
-  const secondsEach = () => Math.min(GLIDE_SECONDS, Math.max(0.2, EPOCH_SECONDS / Math.max(1, model.epoch.length)));
+  const secondsEach = () => Math.min(model.k < SLOW ? GLIDE_SECONDS : FAST_SECONDS, Math.max(0.2, EPOCH_SECONDS / Math.max(1, model.epoch.length)));
   const setPlaying = (value) => {
     isPlaying = value;
     clearTimeout(timer);
@@ -170,7 +181,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "win-bar" }, play, along.node),
-    map.node, text.node, legend.node, steps.node, xy,
+    map.node, element("div", { class: "win-reading" }, text.node, legend.node), steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
       example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node)),
     footRow({ t, reset, link, say, signal }),
@@ -193,7 +204,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     source.set(model.source);
     sampling.set(model.sampling);
     typed.set(model.own_text, model.source === "own");
-    const most = limits(model);
+    const most = model.epoch.length > 0 ? limits(model) : { ...WIDEST, offset: model.batch_size * model.num_steps - 1 }; // too short while it is being typed: nothing moves
     sizes.length.node.hidden = !["story", "numbers"].includes(model.source);
     sizes.length.set(model.length, [most.length, CONTROLS.length.max]);
     sizes.batch_size.set(model.batch_size, [1, most.batch_size]);
@@ -260,7 +271,7 @@ export default explorable({
   spoken: (model, t) => (model.epoch.length === 0 ? tooShort(t, model) : t("spoken", {
     k: model.k + 1, count: model.epoch.length,
     rows: model.epoch[model.k].map((start, row) => t("spoken_row", {
-      row, from: start, to: start + model.num_steps - 1, state: stateWords(t, model, row),
+      reader: row + 1, from: start, to: start + model.num_steps - 1, state: stateWords(t, model, row),
     })).join(" "),
   })),
 });

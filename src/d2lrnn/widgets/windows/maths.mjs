@@ -51,11 +51,11 @@ export function countMinibatches(numTokens, settings) {
   return Math.floor(Math.max(windows, 0) / batch_size);
 }
 
+/** Tokens beyond the inputs and their last target: those that are skipped, or room for the random offset. */
+export const tokensSpare = ({ num_steps, sampling, offset }) => ({ sequential: offset, random: 0, adjoining: num_steps - 1 })[sampling];
+
 /** The least number of tokens that gives one minibatch. */
-export function tokensNeeded({ batch_size, num_steps, sampling, offset }) {
-  const spare = { sequential: offset, random: 0, adjoining: num_steps - 1 }[sampling];
-  return batch_size * num_steps + 1 + spare;
-}
+export const tokensNeeded = (settings) => settings.batch_size * settings.num_steps + 1 + tokensSpare(settings);
 
 /** The first `take` places of a random order of 0 to n - 1 (Fisher and Yates). */
 export function drawPlaces(n, take, random) {
@@ -114,8 +114,8 @@ export function pairsRead(numTokens, epoch, numSteps) {
 }
 
 /**
- * What the first `count` minibatches of an epoch have read: stretches [from, to) of each row, those that were read more
- * than once, and the number of places.
+ * What the first `count` minibatches of an epoch have read: stretches [from, to) of each row, those that were read once
+ * and more than once, and the number of places.
  */
 export function coverage(numTokens, epoch, numSteps, count) {
   const times = new Uint16Array(numTokens);
@@ -124,13 +124,14 @@ export function coverage(numTokens, epoch, numSteps, count) {
     rows[row].push([start, start + numSteps]);
     for (let place = start; place < start + numSteps; place += 1) times[place] += 1;
   });
-  const again = [];
+  const found = { once: [], again: [] };
   times.forEach((n, place) => {
-    if (n < 2) return;
-    if (again.at(-1)?.[1] === place) again.at(-1)[1] = place + 1;
-    else again.push([place, place + 1]);
+    if (n === 0) return;
+    const list = found[n === 1 ? "once" : "again"];
+    if (list.at(-1)?.[1] === place) list.at(-1)[1] = place + 1;
+    else list.push([place, place + 1]);
   });
-  return { rows, again, read: times.reduce((sum, n) => sum + (n > 0), 0) };
+  return { rows, ...found, read: times.reduce((sum, n) => sum + (n > 0), 0) };
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------

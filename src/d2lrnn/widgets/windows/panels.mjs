@@ -8,8 +8,7 @@ const NARROW = 400;
 const HEAD = 20;
 const FOLD = 30;
 const MOST_LINES = 14;
-const BADGE_WIDTH = { word: 48, number: 18 }; // "row 0", or "0" where there are many
-const MOST_WORDS = 3;
+const BADGE_WIDTH = { word: 64, number: 18 }; // "reader 1", or "1" where there is no room
 const bagWidth = (words) => 27 + 7 * words.length;
 const APART = 3; // between badges and bags
 const rowClass = (row) => `win-row-${row}`;
@@ -116,7 +115,12 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       parts.push(box);
     });
     if (carries && k > 0) epoch[0].forEach((start, row) => add(start, epoch[k][row], `win-carried ${rowClass(row)}`));
-    if (!carries) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { count: k })) add(from, to, "win-before");
+    if (carries) for (const start of (epoch[0] ?? []).slice(1)) add(start, start + 1, "win-cut");
+    else {
+      const { once, again } = coverage(tokens.length, epoch, num_steps, k);
+      for (const [from, to] of once) add(from, to, "win-once");
+      for (const [from, to] of again) add(from, to, "win-again");
+    }
     if (isOver) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { read: false })) add(from, to, "win-never");
     trails.replaceChildren(...parts);
   };
@@ -133,8 +137,8 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     for (let i = 0; i < 4; i += 1) nodes.bag.lastChild.append(element("i", {}));
     return nodes;
   };
-  /** Whether "10 letters" fits beside the bags, or only "10". */
-  const isRoomy = () => model.batch_size * (BADGE_WIDTH.word + bagWidth(amount(t, model, 1000)) + 2 * APART) <= layout.columns * layout.cell;
+  /** Whether the badges have room for "reader 1" beside bags with such words, all on one line. */
+  const isRoomFor = (words) => model.batch_size * (BADGE_WIDTH.word + bagWidth(words) + 2 * APART) <= layout.columns * layout.cell;
   /** One row; the badge and the bag come back as { piece, line, x, width } to be put beside each other. */
   const paintRow = (nodes, { start, bag, read, shown, poured = 0 }) => {
     const end = start + model.num_steps;
@@ -149,12 +153,12 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       if (i < parts.length) set(part, parts[i]);
     });
     for (const piece of [...nodes.parts, nodes.target, nodes.badge]) piece.style.opacity = shown;
-    const words = model.batch_size <= MOST_WORDS;
-    nodes.badge.textContent = words ? t("row", { row: nodes.row }) : nodes.row;
+    const words = isRoomFor("1000");
+    nodes.badge.textContent = words ? t("row", { reader: nodes.row + 1 }) : nodes.row + 1;
     const [target] = boxes(end, end + 1);
     nodes.target.hidden = !target;
     if (target) set(nodes.target, target);
-    const held = isRoomy() ? amount(t, model, read) : String(read);
+    const held = isRoomFor(amount(t, model, 1000)) ? amount(t, model, read) : String(read);
     nodes.bag.classList.toggle("win-full", read > 0);
     nodes.bag.children[1].textContent = held;
     const pouring = poured > 0 && poured < 1;
@@ -202,7 +206,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       rows.push(makeRow(rows.length));
       windows.append(rows.at(-1).all);
     }
-    rows.forEach((nodes, row) => { nodes.all.hidden = row >= frame.length; });
+    while (rows.length > frame.length) rows.pop().all.remove();
     sideBySide(frame.flatMap((each, row) => paintRow(rows[row], each)));
   };
 
@@ -242,7 +246,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   const draw = (given) => {
     model = given;
     const { tokens, epoch, k, num_steps } = model;
-    const reads = (epoch[k] ?? []).map((start, row) => t("strip_window", { row, from: start, to: start + num_steps - 1 }));
+    const reads = (epoch[k] ?? []).map((start, row) => t("strip_window", { reader: row + 1, from: start, to: start + num_steps - 1 }));
     lines.setAttribute("aria-label", t("strip", { count: tokens.length, windows: reads.join("; ") || t("strip_none") }));
     node.classList.toggle("win-numbers", !model.isText);
     measure();
@@ -258,9 +262,9 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
 
 /** Where the state of a row comes from, in words. */
 export function stateWords(t, { epoch, k, carries, num_steps }, row) {
-  if (carries) return k === 0 ? t("state_begin") : t("state_carried", { row, previous: k });
+  if (carries) return k === 0 ? t("state_begin") : t("state_carried", { previous: k });
   if (k === 0) return t("state_random");
-  return t("state_torn", { row, stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
+  return t("state_torn", { stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
 }
 
 /** The arrays X and Y, a target under its input, and the state that each row starts from. */
@@ -299,10 +303,10 @@ export function arraysPanel({ t, signal }) {
     observer.disconnect();
     rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
       element("p", { class: "win-row-head" },
-        element("span", { class: "win-name" }, t("row", { row })),
+        element("span", { class: "win-name" }, t("row", { reader: row + 1 })),
         element("span", { class: carries && k > 0 ? "win-bag-small win-full" : "win-bag-small", "aria-hidden": "true" }, bagPicture()),
         element("span", { class: "win-state" }, stateWords(t, model, row))),
-      element("table", { class: "win-table", "aria-label": t("row", { row }) }, element(
+      element("table", { class: "win-table", "aria-label": t("row", { reader: row + 1 }) }, element(
         "tbody", {}, line("X", X[row].map(visibleToken), false), line("Y", Y[row].map(visibleToken), true),
       )))));
     observer.observe(rows);
@@ -314,21 +318,31 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
+  const cut = element("span", {});
   const items = {
     bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), t("legend_bag")),
-    again: element("span", { class: "win-legend-item" }, sample("win-twice"), t("legend_again")),
+    cut: element("span", { class: "win-legend-item" }, sample("win-cut"), cut),
+    once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
+    again: element("span", { class: "win-legend-item" }, sample("win-again"), t("legend_again")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
-  const draw = ({ epoch, k, carries, isLast }) => {
+  const draw = ({ tokens, epoch, orders, k, carries, isLast, batch_size, num_steps, offset }) => {
+    const { once, again } = coverage(tokens.length, orders.random, num_steps, k);
     items.bag.hidden = epoch.length === 0;
-    items.again.hidden = carries || k <= 0;
+    items.cut.hidden = !carries || epoch.length === 0 || batch_size === 1;
+    cut.textContent = t(batch_size === 2 && offset === 0 ? "legend_cut_half" : "legend_cut_parts");
+    items.once.hidden = once.length === 0;
+    items.again.hidden = again.length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
   };
   return { node, draw };
 }
 
-/** The whole text as a strip for each order, at the same minibatch: what has been read, what twice, at the end what never. */
+/**
+ * The whole text as a strip for each order, at the same minibatch: in sequence what each reader has read of its part, at random
+ * what was read once and what more than once, at the end what never.
+ */
 export function mapPanel({ t, signal, onOrder }) {
   const strips = Object.fromEntries(["sequential", "random"].map((order) => {
     const button = buttonControl({ label: t(`order_${order}`), signal, onPress: () => onOrder(order) });
@@ -348,22 +362,29 @@ export function mapPanel({ t, signal, onOrder }) {
     for (const [order, { button, picture, never, words, node: strip }] of Object.entries(strips)) {
       const epoch = orders[order];
       const count = Math.min(k + 1, epoch.length);
-      const { rows, again, read } = coverage(tokens.length, epoch, num_steps, count);
+      const { rows, read } = coverage(tokens.length, epoch, num_steps, count);
+      const before = coverage(tokens.length, epoch, num_steps, count - 1);
+      const inParts = order === "sequential";
       const isOver = count > 0 && count === epoch.length;
       const isChosen = (order === "sequential") === carries;
       button.setAttribute("aria-pressed", String(isChosen));
       strip.classList.toggle("win-other", !isChosen);
       picture.setAttribute("viewBox", `0 0 ${Math.max(1, pairs)} 1`);
       picture.replaceChildren(
-        ...rows.map((list, row) => svg("path", { class: `win-done ${rowClass(row)}`, d: boxes(list) })),
-        svg("path", { class: "win-again", d: boxes(again) }),
-        ...(isChosen ? rows.map((list, row) => svg("path", { class: `win-shown ${rowClass(row)}`, d: boxes(list.slice(-1)) })) : []),
+        ...(inParts
+          ? rows.map((list, row) => svg("path", { class: `win-done ${rowClass(row)}`, d: boxes(list) }))
+          : [["once", before.once], ["again", before.again]].map(([kind, list]) => svg("path", { class: `win-${kind}`, d: boxes(list) }))),
+        ...(isChosen || !inParts ? rows : []).map((list, row) => svg("path", { class: `${isChosen ? "win-shown" : "win-done"} ${rowClass(row)}`, d: boxes(list.slice(-1)) })),
       );
       never.replaceChildren(...(isOver ? stretches(pairs, epoch, num_steps, { read: false }) : []).map(([from, to]) => {
         const box = element("span", { class: "win-never" });
         box.style.left = `${(100 * from) / pairs}%`;
         box.style.width = `${(100 * (to - from)) / pairs}%`;
         return box;
+      }), ...(inParts ? (epoch[0] ?? []).slice(1) : []).map((start) => {
+        const line = element("span", { class: "win-cut" });
+        line.style.left = `${(100 * start) / pairs}%`;
+        return line;
       }));
       const longest = order === "sequential" ? count * num_steps : Math.min(count, 1) * num_steps;
       const template = t.raw(isOver ? "map_over" : "map_now").replace("{unit}", unit(t, model, longest));
