@@ -155,9 +155,13 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
         expect(ghost).to_be_hidden()  # no level before the guess
+    expect(widget.locator(".scan-bars")).to_be_hidden()
     press(widget, "24")
     expect(guess).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks. From 8")
+    bars = widget.locator(".scan-bar")
+    widths = [bars.nth(i).bounding_box()["width"] for i in range(4)]
+    assert [round(63 * width / widths[2]) for width in widths] == [7, 3, 63, 6]
     expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states, the loop 7.")
     expect(widget.locator(".scan-work")).to_be_hidden()  # it is the answer to the next question
     press(widget, "The price")

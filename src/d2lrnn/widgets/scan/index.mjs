@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, figure, hand, ruleSums, ruleValues, sentence } from "./panels.mjs";
+import { countsTable, figure, growthBars, hand, ruleSums, ruleValues, sentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -138,7 +138,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape scan" },
     lead, now.node,
     element("div", { class: "scan-controls" }, runButton, tickRange.node, lengthRange.node),
-    rule, picture.node, work, hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
+    rule, picture.node, work, hint, inHand.node, steps.node, growthBars({ t }), more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 

@@ -38,7 +38,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const whole = width >= 300; // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + 4;
-  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 34 : 12); // room for "32 rows up"
+  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
   const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 31 : 24) : (wide ? TALL.wide : TALL.small) / numSteps;
   const top = 46;
   return {
@@ -111,7 +111,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
 
   // heads
   const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
-  const roomy = places.levels[1] - places.levels[0] >= 72;
+  const roomy = places.levels[1] - places.levels[0] >= 80; // for "16 rows up"
   text(t("loop"), columns.loop, 10, "scan-head");
   const crowded = model.done.scan && width < 340; // both heads would collide
   text(t(roomy || crowded || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
@@ -415,6 +415,16 @@ export function countsTable({ t }) {
     equal.textContent = t(key, { float64: formatDifference(float64), float32: formatDifference(float32), largest });
   };
   return { node: element("div", {}, node, growth, equal), draw };
+}
+
+/** From 8 time steps to 64: the ticks of loop and scan as bars. Step 2 tells the same in words. */
+export function growthBars({ t }) {
+  const row = (name, numSteps, ticks) => [
+    element("span", {}, `T = ${numSteps}`), element("b", {}, t(name)),
+    element("span", { class: `scan-bar scan-bar-${name}`, style: `--ticks: ${ticks}` }), element("span", {}, t("ticks", { count: ticks })),
+  ];
+  const rows = [8, 64].flatMap((numSteps) => [...row("loop", numSteps, numSteps - 1), ...row("scan", numSteps, scanLevels(numSteps, "doubling").length)]);
+  return element("div", { class: "scan-bars", "aria-hidden": "true" }, ...rows);
 }
 
 /** The sentence on top: a key of the words, and its values. */
