@@ -68,7 +68,10 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One product, the same 5 terms: 4.33. So the network is one layer, used at every step.")
+    expect(now).to_have_text(
+        "One product, the same 5 terms: 4.33. "
+        "The memory is just more inputs of one ordinary layer, which gets its own output back."
+    )
     expect(layer).to_have_text("one layer")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -171,6 +174,22 @@ def test_a_block_snaps_where_it_touches_and_comes_off(browser: Browser, tmp_path
         assert record.errors == []
 
 
+def test_the_h_of_the_diagram_glues_the_blocks(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=760, height=1000) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path, Concatenation())
+        code, part = widget.locator(".glue-code"), widget.locator(".glue-part-h").first
+        for by, glued in ((-8, False), (-45, True), (8, True), (45, False)):
+            box = part.bounding_box()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            page.mouse.down()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 + by, steps=5)
+            page.mouse.up()
+            expect(code).to_have_text(GLUED if glued else APART)
+            assert is_glued(widget) == glued
+        assert record.errors == []
+
+
 def test_terms_move_from_two_rows_into_one(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=760, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation(num_inputs=2, num_hiddens=3))
@@ -205,23 +224,24 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     shape = widget.locator(".d2lrnn-shape")  # without what the live region says
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
-    for step, right in ((1, 1), (2, 3), (3, 3)):
+    for step, right in ((1, 2), (2, 3), (3, 2)):
         widget.locator(".d2lrnn-step-title").nth(step - 1).click()
         expect(told).to_be_hidden()
-        expect(widget.locator(".glue-code")).to_have_text(APART)
-        assert not re.search("float64|differ by|differ in float32, by", widget.inner_text())
+        expect(widget.locator(".glue-code")).to_have_text(GLUED if step == 1 else APART)
+        expect(widget.locator(".glue-digits")).to_be_hidden()
         widget.locator(".d2lrnn-answers button").nth(right - 1).click()
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(GLUED)
+        if step == 1:
+            expect(told).to_contain_text("4.33. With W_xh on top the framed result becomes 0.93")
         if step == 2:
             expect(told).to_contain_text("Each of the 3 results is a sum of 5 products: 15 multiplications")
         if step == 3:
-            expect(told).to_contain_text("16 of 45 differ")
-            expect(told).to_contain_text("14 with 16 (float64)")
+            expect(told).to_contain_text("1 of 3, by 3\u00d710\u207b\u2078")
             expect(widget.locator(".glue-digits p")).to_have_text(
                 ["two products 0.389999956", "one product 0.389999926", "exactly 0.39"]
             )
-            expect(widget.locator(".glue-digits .glue-differs")).to_have_text(["56", "26"])
+            expect(widget.locator(".glue-digits .glue-differs")).to_have_text(["5", "2"])
     widget.locator(".d2lrnn-answers button").first.click()
     expect(told).to_have_text(re.compile("^No"))
     widget.get_by_role("button", name="Reset").click()

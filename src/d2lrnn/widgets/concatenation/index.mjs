@@ -1,7 +1,7 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { countDifferent, derive, exactSum, products, repair } from "./maths.mjs";
+import { countDifferent, derive, exactSum, products, repair, swapped } from "./maths.mjs";
 import { asPower, codePanel, digitsPanel, roundingPanel, stagePanel, stepPicture, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -28,7 +28,19 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const now = nowLine();
   const sum = sumPanel({ t });
-  const diagram = stepPicture({ t });
+  const diagram = stepPicture({
+    t, signal,
+    onDrag: (share) => {
+      slider.stop();
+      sum.move(1);
+      stage.slide(share);
+      diagram.move(share);
+    },
+    onDrop: (share) => {
+      if (share > 0.5 === model.glued) slide();
+      else commit({ glued: !model.glued });
+    },
+  });
   const code = codePanel();
   const digits = digitsPanel({ t });
   const rounding = roundingPanel({ t });
@@ -132,20 +144,18 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       digits.node.hidden = values !== SPEC.steps[2].state;
       commit(values);
     },
-    outcome: (i) => {
+    outcome: () => {
       const { row, column, ...rest } = derive(state());
-      if (i < 2) {
-        const cells = rest.batch_size * rest.num_hiddens;
-        const values = told(rest, [row, column]);
-        return { ...values, cells, all: cells * values.count };
-      }
-      const [in32, in64] = ["float32", "float64"].map((precision) => countDifferent(rest, precision));
+      const cells = rest.batch_size * rest.num_hiddens;
+      const values = told(rest, [row, column]);
+      const { different, largest } = countDifferent(rest, "float32");
       return {
-        all: in32.all, different32: in32.different, largest32: asPower(in32.largest),
-        different64: in64.different, largest64: asPower(in64.largest),
+        ...values, cells, all: cells * values.count, wrong: written(swapped(rest.mats, row, column).wrong),
+        different, largest: asPower(largest),
       };
     },
   });
+  steps.node.querySelector(".d2lrnn-step").append(digits.node);
   onReset(() => {
     hovered = null;
     digits.node.hidden = true;
@@ -155,7 +165,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "glue-view" }, element("div", { class: "glue-top" }, diagram.node, element("div", { class: "glue-act" }, glue, hint)),
-      stage.node, element("div", { class: "glue-sums" }, sum.node, digits.node)),
+      stage.node, sum.node),
     steps.node,
     fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
     footRow({ t, reset, link, say, signal }),

@@ -41,19 +41,23 @@ export function bothWays({ x, h }, round) {
 
 export const ROUND = { float32: Math.fround, float64: (value) => value };
 
-/** How many numbers of the first `draws` sets of matrices differ between the two ways, and by how much at most. */
-export function countDifferent(sizes, precision, draws = 15) {
+/** How many numbers of the result differ between the two ways, and by how much at most. */
+export function countDifferent({ mats }, precision) {
   const found = { all: 0, different: 0, largest: 0 };
-  for (let seed = 0; seed < draws; seed += 1) {
-    const mats = matrices({ ...sizes, seed });
-    mats.X.forEach((_, i) => mats.W_xh[0].forEach((__, j) => {
-      const { apart, glued } = bothWays(products(mats, i, j), ROUND[precision]);
-      found.all += 1;
-      found.different += apart !== glued;
-      found.largest = Math.max(found.largest, Math.abs(apart - glued));
-    }));
-  }
+  mats.X.forEach((_, i) => mats.W_xh[0].forEach((__, j) => {
+    const { apart, glued } = bothWays(products(mats, i, j), ROUND[precision]);
+    found.all += 1;
+    found.different += apart !== glued;
+    found.largest = Math.max(found.largest, Math.abs(apart - glued));
+  }));
   return found;
+}
+
+/** The number in row i, column j if H stands before X: with W_hh above W_xh, and with W_xh left on top. */
+export function swapped({ X, W_xh, H, W_hh }, i, j) {
+  const factors = [...H[i], ...X[i]];
+  const sumWith = (weights) => exactSum(factors.map((value, k) => [value, weights[k][j]]));
+  return { value: sumWith([...W_hh, ...W_xh]), wrong: sumWith([...W_xh, ...W_hh]) };
 }
 
 /** A cell that the result has. */
@@ -184,12 +188,20 @@ export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued
   return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * broad, (d + h) * row) };
 }
 
-/** The digits of two numbers as texts, each a list of [text, whether it differs]: the same beginning, then the rest. */
+/** The digits of two numbers as texts, each a list of [text, whether it differs]; the points stand one above the other. */
 export function digitsOf(values, digits) {
   const texts = values.map((value) => value.toPrecision(digits).replace("-", "−"));
-  const same = [...texts[0]].findIndex((digit, i) => texts[1][i] !== digit);
-  const cut = same < 0 ? Math.max(...texts.map((text) => text.length)) : same;
-  return texts.map((text) => [[text.slice(0, cut), false], [text.slice(cut), true]].filter(([part]) => part));
+  const points = texts.map((text) => (text.includes(".") ? text.indexOf(".") : text.length));
+  return texts.map((text, which) => {
+    const other = texts[1 - which];
+    const parts = [];
+    [...text].forEach((digit, i) => {
+      const differs = digit !== (other[i - points[which] + points[1 - which]] ?? "");
+      if (parts.at(-1)?.[1] === differs) parts.at(-1)[0] += digit;
+      else parts.push([digit, differs]);
+    });
+    return parts;
+  });
 }
 
 /** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */

@@ -12,7 +12,7 @@ const EDGE = 4; // px around the blocks, for their frames
 const CAPTION = 74; // px that the words below X and H need
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { H: "X", W_hh: "W_xh" };
-const TOUCH = 4; // px from its partner a dragged block snaps to it
+const TOUCH = 18; // px from its partner a dragged block snaps to it
 const PULL = 40; // px from where it was taken it comes off
 const RESULTS = ["from_x", "from_h", "sum"];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -317,14 +317,17 @@ export function sumPanel({ t }) {
   return { node, show, run, move };
 }
 
-/** One step of the network: X and H meet weights, the bias is added, tanh makes the new H. `move(share)` glues it. */
-export function stepPicture({ t }) {
+/**
+ * One step of the network: X and H meet weights, the bias is added, tanh makes the new H. `move(share)` glues it. Its H can be
+ * dragged to X and away: `onDrag(share)` hears how far, `onDrop(share)` of the end.
+ */
+export function stepPicture({ t, signal, onDrag, onDrop }) {
   const picture = svg("svg", { class: "glue-step", viewBox: "0 -5 340 104", role: "img" });
   const part = (name, x, width, label) => {
     const node = svg("g", { class: `glue-part glue-part-${name}` },
       svg("rect", { x, y: 0, width, height: 28, rx: 4 }), svg("text", { x: x + width / 2, y: 19 }, label));
     picture.append(node);
-    return (y) => node.setAttribute("transform", `translate(0 ${y})`);
+    return Object.assign((y) => node.setAttribute("transform", `translate(0 ${y})`), { node });
   };
   const line = (d = "", kind = "glue-arrow") => {
     const node = svg("path", { class: kind, d });
@@ -340,17 +343,37 @@ export function stepPicture({ t }) {
   const frame = svg("rect", { class: "glue-layer", x: 60, y: -3, width: 137, height: 78, rx: 6 });
   const layer = svg("text", { class: "glue-small", x: 128, y: 88 });
   picture.append(frame, layer, svg("text", { class: "glue-small", x: 302, y: 88, "text-anchor": "end" }, t("next")));
+  let share = 0;
   const rows = [[2, 10, "X", "W_xh", "x"], [44, 38, "H", "W_hh", "h"]].map(([apart, glued, name, weights, kind]) => ({
     apart, glued, places: [part(kind, 4, 32, name), part(kind, 66, 72, `× ${weights}`)], arrows: [line(), line()],
   }));
+  const far = 36; // of the picture's 340
+  for (const { node } of rows[1].places) {
+    let from = null;
+    dragOn(node, {
+      axis: "both", signal,
+      start: ({ event }) => {
+        from = { y: event.clientY, share, scale: picture.clientWidth / 340, moved: false };
+      },
+      move: ({ event }) => {
+        const way = (from.y - event.clientY) / (far * from.scale);
+        if (!from.moved && Math.abs(event.clientY - from.y) <= 3) return;
+        from.moved = true;
+        onDrag(Math.max(0, Math.min(1, from.share + way)));
+      },
+      end: () => from.moved && onDrop(share),
+    });
+  }
   const loop = line();
   picture.append(svg("circle", { cx: 176, cy: 38, r: 11 }), svg("text", { x: 176, y: 43.5 }, "+"), svg("text", { class: "glue-bias", x: 176, y: 11 }, "b_h"));
   line(arrow(176, 15, 176, 26));
   line(arrow(189, 38, 207, 38));
   part("tanh", 209, 52, "tanh")(24);
+  picture.append(svg("text", { class: "glue-small", x: 235, y: 17 }, t("then")));
   line(arrow(262, 38, 280, 38));
   part("new", 282, 56, t("new"))(24);
-  const move = (share) => {
+  const move = (to) => {
+    share = to;
     for (const { apart, glued, places, arrows } of rows) {
       const y = apart + share * (glued - apart);
       for (const put of places) put(y);
@@ -415,7 +438,7 @@ export function roundingPanel({ t }) {
       const { apart, glued } = bothWays(pairs, round);
       const gap = Math.abs(apart - glued);
       const cells = digitNodes([apart, glued], kind);
-      return element("tr", {}, element("th", { scope: "row" }, t(kind)), ...cells.map((digits) => element("td", {}, ...digits)),
+      return element("tr", {}, element("th", { scope: "row" }, kind), ...cells.map((digits) => element("td", {}, ...digits)),
         element("td", {}, gap === 0 ? t("equal") : smallNumber(gap)));
     });
     const head = ["precision", "column_apart", "column_glued", "difference"].map((key) => element("th", { scope: "col" }, t(key)));
