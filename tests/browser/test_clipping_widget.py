@@ -85,11 +85,17 @@ def test_the_example_shows_what_the_step_does(opened: tuple[Page, Record], tmp_p
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
     rows = widget.locator(".clip-row")
-    expect(rows).to_have_text(["not clipped: loss rises, 1.73 → 2.50", "clipped: loss falls, 1.73 → 0.40"])
-    assert "loss rises, 1.73" in widget.locator(".clip-loss").get_attribute("aria-label")
-    drag(page, widget, (4, 3), (0.4, 0.3))
-    expect(rows).to_have_text(["one step: loss falls, 0.21 → 0.16"])
-    drag(page, widget, (0.4, 0.3), (0, 0))
+    expect(rows).to_have_text(["not clipped: loss rises, 2.95 → 3.87", "clipped: loss falls, 2.95 → 1.03"])
+    assert "loss rises, 2.95" in widget.locator(".clip-loss").get_attribute("aria-label")
+    expect(widget.locator(".clip-here")).to_have_text("slope 5.00 =")
+    expect(widget.locator(".clip-flight")).to_have_count(2)
+    widget.get_by_role("button", name="values").click()
+    expect(rows.last).to_have_text("clipped: turned by 8°, off this curve")
+    expect(widget.locator(".clip-flight")).to_have_count(1)
+    widget.get_by_role("button", name="norm").click()
+    drag(page, widget, (4, 3), (0.2, 0.1))
+    expect(rows).to_have_text(["one step: loss falls, 4.86 → 4.79"])
+    drag(page, widget, (0.2, 0.1), (0, 0))
     expect(widget.locator(".clip-told")).to_have_text("No gradient, no step.")
 
 
@@ -110,7 +116,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate((
         ("It doubles, too", "No. 3.00 is clipped to 2.00, and so is 6.00"),
         ("Towards the diagonal", "Right. It turns by 33°"),
-        ("It leaves it as it is", "Right. 0.50 is less than θ = 2.0"),
+        ("It leaves it as it is", "Right. 0.25 is less than θ = 2.0"),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
@@ -118,6 +124,17 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(outcome).to_contain_text(told)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Clipping().static_sentence())
+
+
+def test_the_limit_keeps_its_words_and_its_handle_leaves_a_short_arrow_free(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    for tip in ((4.0, 3.0), (-4.0, -1.0), (0.2, 0.1)):
+        widget = show(page, tmp_path, Clipping(g_1=tip[0], g_2=tip[1], clip=0.5))
+        expect(widget.locator(".clip-edge-text")).to_be_visible()
+        plane, grip = widget.locator(".clip-plane").bounding_box(), widget.locator(".clip-handle-edge").bounding_box()
+        assert grip["x"] + grip["width"] < plane["x"] + plane["width"] * (0.5 - 0.45 / 13.6)
 
 
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:

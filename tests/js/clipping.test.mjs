@@ -36,18 +36,27 @@ test("the norm never exceeds the threshold and keeps its direction; no value exc
 });
 
 test("the example: its slope is the gradient's length; a long step makes the loss rise, a clipped one makes it fall", () => {
-  for (let u = -3; u <= 2; u += 0.25) assert.ok(Math.abs((lossAt(u + 1e-4) - lossAt(u - 1e-4)) / 2e-4 - slopeAt(u)) < 1e-6);
+  for (let u = -8.2; u <= 3; u += 0.25) assert.ok(Math.abs((lossAt(u + 1e-5) - lossAt(u - 1e-5)) / 2e-5 - slopeAt(u)) < 1e-3, `${u}`);
   const step = (g_1, clip = 2) => derive({ g_1, g_2: 0, clip, by: "norm" });
-  for (let length = 0; length <= 8.4; length += 0.1) {
+  for (let length = 0.1; length <= 8.4; length += 0.1) {
     assert.ok(Math.abs(slopeAt(placeOf(length)) - length) < 1e-9);
-    const { from, free, kept, acts } = step(length);
+    const { from, free, kept } = step(length);
     close(free, from - length);
     close(kept, from - Math.min(length, 2));
-    if (length > 2.4) assert.ok(acts && lossAt(free) > lossAt(from) && lossAt(kept) < lossAt(from), `${length}`);
-    if (length > 0 && length <= 2) assert.ok(lossAt(free) < lossAt(from), `${length}`);
+    if (length > 4.4) assert.ok(lossAt(free) > lossAt(from), `${length}`);
+    assert.ok(lossAt(kept) < lossAt(from), `${length}`);
   }
-  const turned = derive({ g_1: 4.8, g_2: 1, clip: 1, by: "value" }); // the part of the step along the gradient
-  close(turned.from - turned.kept, turned.clippedLength * Math.cos((turned.angle * Math.PI) / 180));
+  assert.ok(slopeAt(step(0).from) < 0.005);
+  const tiny = step(0.25); // on the plateau, and it stays there
+  assert.ok(tiny.from > 1 && lossAt(tiny.free) > 0.95 * lossAt(tiny.from) && lossAt(tiny.from) > 10 * lossAt(-0.5));
+});
+
+test("a step that is turned has no place on the line along the gradient", () => {
+  assert.equal(derive({ g_1: 4.8, g_2: 1, clip: 1, by: "value" }).kept, null);
+  for (const by of ["norm", "value"]) {
+    const { from, kept, clippedLength } = derive({ g_1: 4, g_2: 4, clip: 1, by });
+    close(from - kept, clippedLength);
+  }
 });
 
 test("the guided steps: what is said to be right is right", () => {

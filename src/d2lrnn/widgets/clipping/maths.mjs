@@ -2,23 +2,21 @@
 
 const DEGREES = 180 / Math.PI;
 
-/** An example of a loss, along the gradient's direction: a wide valley beside a cliff. */
-export const lossAt = (u) => 2.5 * Math.log1p(Math.exp(4 * u)) + 0.1 * u * u;
-/** Its slope, which only grows. */
-export const slopeAt = (u) => 10 / (1 + Math.exp(-4 * u)) + 0.2 * u;
+const STEEPEST = 9; // more than the longest gradient
+const [FOOT, TOP] = [0.15, 0.4]; // how soon the cliff is flat, in the valley and on the plateau
+const FLAT = 3.4; // as good as flat
 
-/** Where the example's slope is as long as a gradient. */
-export function placeOf(slope) {
-  let [low, high] = [-3, 3];
-  for (let i = 0; i < 50; i += 1) {
-    const middle = (low + high) / 2;
-    if (slopeAt(middle) < slope) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
-}
+/** An example of a loss, along the gradient's direction: a wide valley, a cliff, and a plateau above it. */
+export const lossAt = (u) => (u < 0
+  ? Math.hypot(1, u) - 1 + STEEPEST * FOOT * Math.exp(u / FOOT)
+  : STEEPEST * (FOOT + TOP * (1 - Math.exp(-u / TOP))));
+/** Its slope. */
+export const slopeAt = (u) => (u < 0 ? u / Math.hypot(1, u) + STEEPEST * Math.exp(u / FOOT) : STEEPEST * Math.exp(-u / TOP));
 
-/** The gradient's length, what clipping makes of it, by how much that turns it, and where a step of learning rate 1 leads. */
+/** Where on the cliff or the plateau the example's slope is as long as a gradient. */
+export const placeOf = (slope) => Math.min(FLAT, TOP * Math.log(STEEPEST / slope));
+
+/** The gradient's length, what clipping makes of it, by how much that turns it, and where a step of learning rate 1 leads (null: off the line). */
 export function derive(state) {
   const { g_1, g_2, clip, by } = state;
   const length = Math.hypot(g_1, g_2);
@@ -27,10 +25,11 @@ export function derive(state) {
   const clipped = by === "norm" ? [g_1 * factor, g_2 * factor] : [within(g_1), within(g_2)];
   const cross = g_1 * clipped[1] - g_2 * clipped[0];
   const dot = g_1 * clipped[0] + g_2 * clipped[1];
-  const from = placeOf(length);
+  const angle = by === "norm" ? 0 : Math.abs(Math.atan2(cross, dot)) * DEGREES;
+  const turned = angle >= 0.5; // then the step leaves the line along which the example is drawn
+  const [from, clippedLength] = [placeOf(length), Math.hypot(...clipped)];
   return {
-    ...state, from, free: from - length, kept: from - (length > 0 ? dot / length : 0), length, factor, clipped, clippedLength: Math.hypot(...clipped),
-    angle: by === "norm" ? 0 : Math.abs(Math.atan2(cross, dot)) * DEGREES,
+    ...state, from, free: from - length, kept: turned ? null : from - clippedLength, length, factor, clipped, clippedLength, angle, turned,
     acts: by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip,
   };
 }

@@ -8,6 +8,7 @@ const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
 const LIMIT = 6;
 const STEP = 0.1;
+const STEM = 0.95; // the limit's handle stands so far outside, clear of a short arrow
 
 const within = (value, max, min = -max) => Math.min(max, Math.max(min, value));
 const rounded = (value, max, min) => Math.round(10 * within(value, max, min)) / 10;
@@ -29,7 +30,8 @@ export function planePanel({ t, range, onChange, signal }) {
   const labels = svg("g");
   const axes = [["axis_1", HALF - 6, 17], ["axis_2", -7, 17 - HALF]].map(([name, x, y]) => svg(
     "text", { class: "clip-text clip-axis-text", "text-anchor": "end", x, y }, t(name)));
-  const edgeText = [t("limit"), ""].map((words) => svg("text", { class: "clip-text clip-edge-text", "text-anchor": "end" }, words));
+  const edgeText = svg("text", { class: "clip-text clip-edge-text", "text-anchor": "end" });
+  const stem = svg("path", { class: "clip-stem" });
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "middle" }, t("drag"));
   const handle = (kind, name, [min, max], sign) => svg(
     "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
@@ -44,24 +46,26 @@ export function planePanel({ t, range, onChange, signal }) {
     svg("path", { class: "clip-grid", d: grid.join("") }),
     allowed,
     svg("path", { class: "clip-axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
-    ...axes, edge, ...edgeText, tip, arrows, labels, hint,
+    ...axes, stem, edge, edgeText, tip, arrows, labels, hint,
   );
   const node = element("div", { class: "clip-picture" }, picture);
   let shown = null;
   let holds = "tip";
+  let grabbed = 0; // where the limit was when it was taken, beyond the pointer
 
   const pointOf = ({ x, y }) => [((2 * x - 1) * HALF) / UNIT, ((1 - 2 * y) * HALF) / UNIT];
   dragOn(picture, {
     axis: "both",
     start: (at) => {
       const [x, y] = pointOf(at);
-      const toEdge = Math.hypot(x + shown.clip, y);
-      holds = toEdge < 1 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
+      const toEdge = Math.hypot(x + shown.clip + STEM, y);
+      grabbed = shown.clip + x;
+      holds = toEdge < 1.2 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
       hint.remove();
     },
     move: (at) => {
       const [x, y] = pointOf(at);
-      if (holds === "edge") onChange({ clip: rounded(-x, range.max, range.min) });
+      if (holds === "edge") onChange({ clip: rounded(grabbed - x, range.max, range.min) });
       else onChange({ g_1: rounded(x, LIMIT), g_2: rounded(y, LIMIT) });
     },
     signal,
@@ -104,7 +108,8 @@ export function planePanel({ t, range, onChange, signal }) {
   };
   /** Beside the clipped arrow, on the side where the gradient is not, unless that is outside the picture. */
   const textAtClipped = ([x, y], size, clockwise, clip, words) => {
-    const away = Math.hypot(x + clip, y) * UNIT < 55 ? 40 : 14; // clear of the limit's handle
+    const away = Math.hypot(x + clip + STEM, y) * UNIT < 45 ? 40 : 14; // clear of the limit's handle
+    if (size * UNIT < 30) return text("clipped", clip * UNIT + 10, x > 0 ? (y < 0 ? -10 : 20) : 5, "start", words); // beside what is allowed
     const side = x < 0 ? 1 : -1;
     const place = (sign) => ({ nx: (sign * y) / size, ny: (-sign * x) / size, left: x * UNIT + (away * sign * y) / size });
     const outer = place(clockwise ? 1 : -1);
@@ -122,18 +127,14 @@ export function planePanel({ t, range, onChange, signal }) {
     allowed.replaceChildren(by === "norm"
       ? svg("circle", { class: "clip-allowed", cx: 0, cy: 0, r })
       : svg("rect", { class: "clip-allowed", x: -r, y: -r, width: 2 * r, height: 2 * r }));
-    edge.setAttribute("transform", `translate(${-r} 0)`);
+    const hold = -r - STEM * UNIT;
+    edge.setAttribute("transform", `translate(${hold} 0)`);
+    stem.setAttribute("d", `M${-r} 0H${hold}`);
     edge.setAttribute("aria-valuenow", clip);
     edge.setAttribute("aria-valuetext", clip.toFixed(1));
-    const inside = clip > 3; // no room between the edge and the border
-    const leftwards = g_1 < 0 && Math.abs(g_2) < -1.2 * g_1; // the gradient runs where the words stood
-    const lines = { true: [40, 56], false: [-7, 17] }[leftwards].map((y) => (leftwards && g_2 < 0 ? y - 84 : y));
-    edgeText.forEach((node, i) => {
-      node.setAttribute("x", -r + (inside ? 31 : -31));
-      node.setAttribute("y", lines[i]);
-      node.setAttribute("text-anchor", inside ? "start" : "end");
-    });
-    edgeText[1].textContent = t("theta", { clip: clip.toFixed(1) });
+    edgeText.textContent = t("limit_is", { clip: clip.toFixed(1) });
+    edgeText.setAttribute("x", Math.min(-r - 4, -20));
+    edgeText.setAttribute("y", g_1 < 0 && g_2 < 0 ? -34 : 44); // on the side where the gradient is not
     const parts = [arrow("full", [g_1, g_2], 4)];
     if (acts) parts.push(arrow("clipped", clipped, 6));
     const atTip = placeAtTip(model);
@@ -151,14 +152,14 @@ export function planePanel({ t, range, onChange, signal }) {
     }
     arrows.replaceChildren(...parts);
     labels.replaceChildren(...notes);
-    [...notes, ...edgeText].forEach(keepInside);
+    [...notes, edgeText].forEach(keepInside);
     tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
     hint.setAttribute("x", within(atTip[0], HALF - 32));
     const beyond = atTip[1] + (g_2 >= 0 ? -17 : 17); // the length
     hint.setAttribute("y", beyond);
     const grip = { x: g_1 * UNIT - 13, y: -g_2 * UNIT - 13, width: 26, height: 26 };
     const fits = beyond > 20 - HALF && beyond < HALF - 10;
-    hideCovered([...notes, ...edgeText, ...axes, ...(hint.isConnected && fits ? [hint] : [])], [grip]);
+    hideCovered([...notes, ...axes, ...(hint.isConnected && fits ? [hint] : [])], [grip, edgeText.getBBox()]);
     if (!fits) hint.style.display = "none";
     tip.setAttribute("aria-valuenow", length.toFixed(2));
     tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
@@ -171,11 +172,11 @@ export function planePanel({ t, range, onChange, signal }) {
 }
 
 const WIDE = 330;
-const HIGH = 168;
+const HIGH = 152;
 const TOP = 10; // no flight goes higher
-const x = (u) => WIDE - 12 - (1 - u) * 33; // the longest step stays inside
-const y = (loss) => HIGH - 12 - (loss * (HIGH - 20)) / 6.9;
-const PLACES = Array.from({ length: 160 }, (_, i) => 1 - i * 0.06);
+const x = (u) => WIDE - 8 - (4 - u) * 25.2; // the longest step stays inside
+const y = (loss) => HIGH - 12 - (loss * (HIGH - 20)) / 7.6;
+const PLACES = Array.from({ length: 251 }, (_, i) => 4 - i * 0.05);
 
 /** A step as an arc from one place of the curve to another. */
 function flight(kind, from, to, lift) {
@@ -194,28 +195,38 @@ function flight(kind, from, to, lift) {
 export function stepPanel({ t }) {
   const steps = svg("g");
   const dot = svg("circle", { class: "clip-start", r: 5.5 });
-  const note = (name, left, top, anchor) => svg("text", { class: "clip-text clip-axis-text", x: left, y: top, "text-anchor": anchor }, t(name));
+  const note = (name, left, top) => svg("text", { class: "clip-text clip-axis-text", x: left, y: top }, t(name));
+  const slope = [svg("text", { class: "clip-text clip-here" }), svg("text", { class: "clip-text clip-axis-text" }, t("why_slope_is"))];
   const picture = svg(
     "svg", { class: "clip-loss", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" },
     svg("path", { class: "clip-axis", d: `M8 ${HIGH - 8}H${WIDE - 4}M8 8V${HIGH - 8}` }),
-    note("why_loss", 14, 62, "start"), note("why_rate", 14, HIGH - 31, "start"), note("why_along", 14, HIGH - 15, "start"),
+    note("why_loss", 14, 62), note("why_along", 14, HIGH - 15),
     svg("path", { class: "clip-curve", d: linePath(PLACES, PLACES.map(lossAt), x, y) }),
-    steps, dot,
+    steps, dot, ...slope,
   );
   const told = element("div", { class: "clip-told" });
-  const node = element("div", { class: "clip-why" }, element("p", { class: "clip-caption" }, t("why")), picture, told);
+  const node = element("div", { class: "clip-why" },
+    element("p", { class: "clip-caption" }, t("why")), element("p", { class: "clip-note" }, t("why_step")), picture, told);
 
-  const sentence = (which, from, to) => {
+  const sentence = (which, from, to, angle) => {
+    if (to === null) return [t.raw("why_turned"), { which: t(`which_${which}`), angle: Math.round(angle) }];
     const [before, after] = [lossAt(from), lossAt(to)];
     return [t.raw(after > before ? "why_rises" : "why_falls"), { which: t(`which_${which}`), before: before.toFixed(2), after: after.toFixed(2) }];
   };
-  function draw({ from, free, kept, acts, length }) {
+  function draw({ from, free, kept, acts, length, angle }) {
     const rows = acts ? [["full", "free", free], ["clipped", "kept", kept]] : [["full", "step", free]];
     const lift = (to) => 10 + 16 * Math.min(6, from - to);
-    steps.replaceChildren(...(length > 0 ? rows.map(([kind, , to]) => flight(kind, from, to, kind === "full" ? lift(to) : lift(to) / 2)) : []));
-    dot.setAttribute("cx", x(from).toFixed(1));
-    dot.setAttribute("cy", y(lossAt(from)).toFixed(1));
-    const said = rows.map(([kind, which, to]) => [kind, sentence(which, from, to)]);
+    const flights = length > 0 ? rows.filter(([, , to]) => to !== null) : [];
+    steps.replaceChildren(...flights.map(([kind, , to]) => flight(kind, from, to, kind === "full" ? lift(to) : lift(to) / 2)));
+    const [left, top] = [x(from), y(lossAt(from))];
+    dot.setAttribute("cx", left.toFixed(1));
+    dot.setAttribute("cy", top.toFixed(1));
+    slope[0].textContent = t("why_slope", { length: length.toFixed(2) });
+    slope.forEach((line, i) => {
+      line.setAttribute("x", Math.min(left + 12, WIDE - 88).toFixed(1));
+      line.setAttribute("y", (Math.min(top + 22, HIGH - 36) + 15 * i).toFixed(1));
+    });
+    const said = rows.map(([kind, which, to]) => [kind, sentence(which, from, to, angle)]);
     told.replaceChildren(...(length > 0
       ? said.map(([kind, [template, values]]) => element("p", { class: `clip-row clip-row-${kind}` }, element("span", {}, ...emphasised(template, values))))
       : [element("p", {}, t("why_none"))]));
