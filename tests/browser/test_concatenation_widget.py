@@ -74,6 +74,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     )
     expect(layer).to_have_text("one layer")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
+    expect(widget.locator(".glue-after")).to_contain_text("the new H is 0.37, 1.00, \u22121.00, the memory")
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
     assert sums == ["1.39", "2.94"], "the brackets below the one sum"
     assert is_glued(widget)

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   ROUND, arrange, between, bothWays, countDifferent, derive, digitsOf, exactSum,
-  frames, gapBetween, heightAt, matrices, products, repair, sizeAt, sumOf, swapped,
+  frames, gapBetween, heightAt, matrices, newState, products, repair, sizeAt, sumOf, swapped,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -47,6 +47,13 @@ test("every sum that is printed is true, digit by digit", () => {
       assert.equal(added, printed[2], "entries have one decimal, so the sum of their products has two");
     }));
   }
+});
+
+test("the new state is tanh of the result, one number for each of H", () => {
+  const model = derive(DEFAULTS);
+  const state = newState(model, 0);
+  assert.equal(state.length, model.mats.H[0].length);
+  state.forEach((value, j) => assert.ok(Math.abs(Math.atanh(value) - model.parts[0][j].sum) < 1e-9));
 });
 
 test("sums are rounded at every step", () => {

@@ -1,7 +1,7 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { countDifferent, derive, exactSum, products, repair, swapped } from "./maths.mjs";
+import { countDifferent, derive, exactSum, newState, products, repair, swapped } from "./maths.mjs";
 import { asPower, codePanel, digitsPanel, roundingPanel, stagePanel, stepPicture, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -28,6 +28,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const now = nowLine();
   const sum = sumPanel({ t });
+  const after = element("p", { class: "glue-after", hidden: true });
   const diagram = stepPicture({
     t, signal,
     onDrag: (share) => {
@@ -102,6 +103,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(model.glued ? "now_glued" : "now_apart"), told(model, looked)));
     sum.show(products(model.mats, ...looked), model.parts[looked[0]][looked[1]], model.glued);
     code.show(model.glued);
+    after.hidden = !model.glued;
+    after.replaceChildren(...emphasised(t.raw("after"), { H: newState(model, looked[0]).map((value) => written(value)).join(", ") }));
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -165,7 +168,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "glue-view" }, element("div", { class: "glue-top" }, diagram.node, element("div", { class: "glue-act" }, glue, hint)),
-      stage.node, sum.node),
+      stage.node, sum.node, after),
     steps.node,
     fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
     footRow({ t, reset, link, say, signal }),

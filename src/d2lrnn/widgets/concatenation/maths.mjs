@@ -60,6 +60,9 @@ export function swapped({ X, W_xh, H, W_hh }, i, j) {
   return { value: sumWith([...W_hh, ...W_xh]), wrong: sumWith([...W_xh, ...W_hh]) };
 }
 
+/** Row i of the new H, with a bias of zeros. */
+export const newState = ({ parts }, i) => parts[i].map(({ sum }) => Math.tanh(sum));
+
 /** A cell that the result has. */
 export function repair(state) {
   return { ...state, row: Math.min(state.row, state.batch_size - 1), column: Math.min(state.column, state.num_hiddens - 1) };
