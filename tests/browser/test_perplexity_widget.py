@@ -75,7 +75,7 @@ def test_it_mounts_and_answers_keys(
     expect(number(widget)).to_have_text("2.00")
     expect(widget.locator(".d2lrnn-now")).to_have_text("as unsure as choosing among 2 equally likely characters")
     expect(widget.locator(DETAIL)).to_have_text(
-        "After m came a: p = 0.25 costs 2.00 bits of surprise, like choosing among 4."
+        "After m came a: p = 0.25 costs 2.00 bits, like choosing among 4."
     )
     expect(widget.locator(".d2lrnn-fallback")).to_be_hidden()
     first = slider(widget, 0)
@@ -85,10 +85,10 @@ def test_it_mounts_and_answers_keys(
     expect(widget.locator(DETAIL)).to_contain_text("p = 0.26 costs 1.94 bits")
     expect(number(widget)).to_have_text("1.99")
     page.keyboard.press("Home")
-    expect(widget.locator(".ppl-p").first).to_have_text("1")
-    expect(widget.locator(DETAIL)).to_contain_text("p = 1 costs 0.00 bits")
+    expect(widget.locator(".ppl-p").first).to_have_text("1.00")
+    expect(widget.locator(DETAIL)).to_contain_text("p = 1.00 costs 0.00 bits")
     page.keyboard.press("End")
-    expect(widget.locator(".ppl-p").first).to_have_text("0")
+    expect(widget.locator(".ppl-p").first).to_have_text("0.00")
     expect(number(widget)).to_have_text("∞")
     page.keyboard.press("ArrowLeft")
     expect(widget.locator(".ppl-p").first).to_have_text("0.001")
@@ -101,7 +101,7 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
     page, _ = opened
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expected = {
-        "certain": ("1.00", "0.00", "no surprise at all"),
+        "certain": ("1.00", "0.00", "the surprisal is 0"),
         "sure": ("1.25", "0.32", "among 1.25 equally"),
         "unsure": ("5.00", "2.32", "among 5 equally"),
         "uniform": ("27.00", "4.75", "among 27 equally"),
@@ -112,7 +112,7 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
         button.focus()
         page.keyboard.press("Enter")
         expect(number(widget)).to_have_text(perplexity)
-        expect(widget.locator(".ppl-flag")).to_have_text(f"mean {mean} bits → 2{mean} = {perplexity}")
+        expect(widget.locator(".ppl-flag")).to_have_text(f"mean {mean} bits → 2{mean} {'≈' if name in ('sure', 'unsure', 'uniform') else '='} {perplexity}")
         expect(widget.locator(".d2lrnn-now")).to_contain_text(sentence)
         expect(button).to_have_attribute("aria-pressed", "true")
         assert "NaN" not in widget.inner_text()
@@ -133,13 +133,13 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     drag(page, row, 1 / 8, 2 / 8)  # from 1 bit to 2
     expect(widget.locator(".ppl-p").nth(2)).to_have_text("0.25")
     expect(widget.locator(DETAIL)).to_have_text(
-        "After mac came h: p = 0.25 costs 2.00 bits of surprise, like choosing among 4."
+        "After mac came h: p = 0.25 costs 2.00 bits, like choosing among 4."
     )
     expect(widget.locator(".ppl-touched")).to_have_count(1)
     drag(page, row, 2 / 8, -0.2)
-    expect(widget.locator(".ppl-p").nth(2)).to_have_text("1")
+    expect(widget.locator(".ppl-p").nth(2)).to_have_text("1.00")
     drag(page, row, 0, 1.2)
-    expect(widget.locator(".ppl-p").nth(2)).to_have_text("0")
+    expect(widget.locator(".ppl-p").nth(2)).to_have_text("0.00")
     expect(number(widget)).to_have_text("∞")
     expect(slider(widget, 2)).to_have_attribute("aria-valuetext", "infinite bits, probability 0")
     bar = widget.locator(".ppl-bar").nth(2).bounding_box()
@@ -226,7 +226,7 @@ def test_branches_follow_the_perplexity(opened: tuple[Page, Record], tmp_path: P
     press_preset(widget, "sure")
     expect(widget.locator(".ppl-branch")).to_have_count(2)
     expect(widget.locator(".ppl-branch-part")).to_have_attribute("stroke-opacity", "0.438")
-    expect(widget.locator(".ppl-fork-part")).to_have_text("dashed: 0.25")
+    expect(widget.locator(".ppl-fork-part")).to_have_text("1 + 0.25 branches")
     press_preset(widget, "certain")
     expect(widget.locator(".ppl-fork-part")).to_have_text("")
 
@@ -245,6 +245,9 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(number(widget)).to_have_text("27.00")
     for text, message in [("r", "this one has 1"), ("", "this one has 0"), ("x" * 100_000, "this one has 100000")]:
         field.fill(text)
+        if len(text) < 2:  # it has only begun: told to whoever leaves it so
+            expect(widget.locator(".ppl-message")).to_be_hidden()
+            field.blur()
         expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 characters; {message}.")
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(widget.locator(".ppl-message")).to_contain_text("still show “rnn!s”")
@@ -256,6 +259,21 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".ppl-message")).to_be_hidden()
     expect(widget.locator(".ppl-stale")).to_have_count(0)
     expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_a_step_says_that_it_put_its_word_in_place(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    note = widget.locator(".ppl-note")
+    widget.locator(".d2lrnn-step-title").first.click()
+    expect(note).to_be_hidden()
+    widget.get_by_label("Word").fill("sea")
+    widget.locator(".d2lrnn-step-title").nth(1).click()
+    expect(note).to_have_text("The steps use the word “machine”.")
+    widget.get_by_role("button", name="1.5").click()
+    expect(note).to_be_visible()
+    widget.get_by_role("button", name="Reset").click()
+    expect(note).to_be_hidden()
 
 
 def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None:

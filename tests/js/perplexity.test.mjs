@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, derive, exceedsAlphabet, formatChoices, meanBits, meanChoices, nearestStop, perplexity,
-  predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, wordProblem,
+  columnProbability, predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, wordProblem,
 } from "../../src/d2lrnn/widgets/perplexity/maths.mjs";
 import { RULES, repair } from "../../src/d2lrnn/widgets/perplexity/index.mjs";
 import SPEC from "../../src/d2lrnn/widgets/perplexity/spec.json" with { type: "json" };
@@ -45,6 +45,10 @@ test("the guided steps: what is called right is right", () => {
   assert.equal(derive(SPEC.steps[1].before).choices, 1);
   assert.deepEqual(answers(0), ["26", "10", "50"]);
   assert.ok(Math.abs(derive(SPEC.steps[0].state).means.arithmetic - 26) < 1e-12);
+});
+
+test("the column of probabilities has two decimals, three where two would round", () => {
+  assert.deepEqual([0, 0.02, 0.25, 0.29, 1, 1 / 27, 0.995].map(columnProbability), ["0.00", "0.02", "0.25", "0.29", "1.00", "0.037", "0.995"]);
 });
 
 test("no surprise is a plain zero, not a negative one", () => {

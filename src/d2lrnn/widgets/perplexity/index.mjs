@@ -37,12 +37,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   const tools = toolbar({
     t, signal, say,
     onBadWord: (bad) => [result, table].forEach(({ node }) => node.classList.toggle("ppl-stale", bad)),
-    onWord: (word) => change(false, { word, probs: carryProbs([], predictions(word).length, shown.vocabSize) }),
+    onWord: (word) => {
+      tools.replace(null);
+      change(false, { word, probs: carryProbs([], predictions(word).length, shown.vocabSize) });
+    },
     onPreset: (name) => change(true, { probs: shown.probs.map(() => presetProb(name, shown.vocabSize)) }),
   });
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal, set: (values) => {
       table.calm();
+      if (values.word !== shown.word) tools.replace(values.word);
       change(true, values);
     },
     outcome: (i) => {
@@ -53,6 +57,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   });
   onReset(() => {
     tools.clear();
+    tools.replace(null);
     table.mark(null);
     table.calm();
     touched = gliding = true;

@@ -1,5 +1,5 @@
 // The same numbers as d2lrnn.metrics, and where they stand in the picture. No page in here.
-import { formatNumber, visibleCharacter } from "../ui.mjs";
+import { formatNumber, formatProbability, visibleCharacter } from "../ui.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** Surprisal -log2 p in bits: 0 where p is 1, infinite where it is 0. */
@@ -127,6 +127,12 @@ export function axisPosition(bits) {
 export function formatChoices(choices) {
   const text = formatNumber(choices);
   return /^\d+\.\d+$/.test(text) ? String(Number(text)) : text;
+}
+
+/** A probability in the column: two decimals, or three where two would round it. */
+export function columnProbability(p) {
+  if (p > 0 && p < 0.0005) return formatProbability(p);
+  return p.toFixed(Math.abs(100 * p - Math.round(100 * p)) < 1e-9 ? 2 : 3);
 }
 
 /** The key of the sentence that belongs to a perplexity. */

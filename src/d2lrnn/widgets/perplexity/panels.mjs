@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
-  AXIS_BITS, axisPosition, branchLayout, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, wordProblem,
+  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, wordProblem,
 } from "./maths.mjs";
 
 const percent = (share) => `${(100 * share).toFixed(2)}%`;
@@ -39,7 +39,8 @@ export function resultPanel(t) {
   const rest = svg("text", { y: 62, class: "ppl-fork-more" });
   const part = svg("text", { x: 190, class: "ppl-fork-part", "text-anchor": "end" });
   fork.append(svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), rest, part);
-  const drawFork = (choices) => {
+  /** Where it still moves, the number of branches that are not drawn is not told. */
+  const drawFork = (choices, moving = false) => {
     const { branches, more } = branchLayout(choices);
     const right = more ? 112 : 190;
     while (paths.length > branches.length) paths.pop().remove();
@@ -56,9 +57,9 @@ export function resultPanel(t) {
     });
     const { y, weight } = branches.at(-1);
     part.setAttribute("y", (56 + 50 * y + 18).toFixed(2));
-    part.textContent = weight < 0.995 ? t("branches_part", { part: formatNumber(weight) }) : "";
+    part.textContent = weight < 0.995 ? t("branches_part", { whole: branches.length - 1, part: formatNumber(weight) }) : "";
     rest.setAttribute("x", right + 8);
-    rest.textContent = more ? t("branches_more", { count: more === Infinity ? "∞" : formatNumber(more, 0) }) : "";
+    rest.textContent = more && !moving ? t("branches_more", { count: more === Infinity ? "∞" : formatNumber(more, 0) }) : "";
   };
   return { node, draw, drawFork };
 }
@@ -80,7 +81,14 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
   };
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
+    const left = event.type === "left";
+    if (left && input.value === shownWord) return;
     const problem = wordProblem(input.value);
+    if (problem?.key === "word_length" && !left && [...input.value].length < problem.values.min) { // a word that has only begun
+      input.removeAttribute("aria-invalid");
+      message.hidden = true;
+      return;
+    }
     if (problem === null) {
       shownWord = input.value;
       clear();
@@ -94,6 +102,8 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
     say(message.textContent);
   };
   input.addEventListener("input", read, { signal });
+  // a button that was pressed stays in its place until it has acted
+  input.addEventListener("blur", () => setTimeout(() => signal.aborted || read({ type: "left" }), 300), { signal });
   input.addEventListener("compositionend", read, { signal });
 
   const presets = PRESETS.map((name) => {
@@ -109,19 +119,21 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
     message, note,
   );
 
+  let replaced = null; // the word that a step put in place of another
   const draw = ({ word, probs, vocabSize }) => {
     if (word !== shownWord) {
       shownWord = word;
       clear();
     }
-    note.textContent = t("word_alphabet", { count: vocabSize });
-    note.hidden = !exceedsAlphabet(word, vocabSize);
+    const beyond = exceedsAlphabet(word, vocabSize);
+    note.textContent = beyond ? t("word_alphabet", { count: vocabSize }) : t("word_step", { word });
+    note.hidden = !beyond && word !== replaced;
     for (const { name, value, button } of presets) {
       value.textContent = name === "uniform" ? `1/${vocabSize}` : String(presetProb(name, vocabSize));
       button.setAttribute("aria-pressed", String(probs.every((p) => p === presetProb(name, vocabSize))));
     }
   };
-  return { node, draw, clear };
+  return { node, draw, clear, replace: (word) => (replaced = word) };
 }
 
 /**
@@ -158,7 +170,7 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
   dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)) });
 
   const draw = (row) => {
-    p.textContent = formatProbability(row.p);
+    p.textContent = columnProbability(row.p);
     bar.classList.toggle("ppl-bar-beyond", row.bits > AXIS_BITS);
     input.value = nearestStop(stops, row.p);
     input.setAttribute("aria-valuetext", t("slider_value", { p: formatProbability(row.p), bits: inWords(row.bits, t) }));
@@ -183,22 +195,25 @@ export function chart({ t, signal }) {
   };
   const range = Array.from({ length: AXIS_BITS + 1 }, (_, i) => i);
   const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }));
-  const topAxis = axis([...range.map(String), "∞"], t("column_bits"));
+  const caption = element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" }, element("span", { class: "ppl-axis-caption" }, t("axis_bits")));
+  const topAxis = axis([...range.map(String), "∞"], t("column_p"));
+  topAxis.firstChild.classList.add("ppl-column-p");
   const cut = element("span", { class: "ppl-tick ppl-cut" }, "//"); // beyond it the axis is not to scale
   cut.style.setProperty("left", percent((AXIS_BITS + 0.5) / (AXIS_BITS + 1)));
   topAxis.lastChild.append(cut);
   const rows = element("div", { class: "ppl-rows" });
   const flagBits = element("span");
   const flagPower = element("sup");
+  const flagSign = element("span");
   const flagResult = element("b");
-  const flag = element("div", { class: "ppl-flag" }, flagBits, flagPower, " = ", flagResult);
+  const flag = element("div", { class: "ppl-flag" }, flagBits, flagPower, flagSign, flagResult);
   const wrong = element("div", { class: "ppl-wrong-flag" });
   const detail = element("p", { class: "ppl-detail" });
   const key = element("p", { class: "ppl-key", "aria-hidden": "true" }, ...t.raw("key").split(/\{(\w+)\}/).map(
     (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part)));
   const node = element(
     "div", { class: "ppl-chart" },
-    head, topAxis, rows,
+    head, caption, topAxis, rows,
     axis([...range.map((bits) => String(2 ** bits)), "∞"], t("axis_choices")),
     element("div", { class: "ppl-row ppl-flag-row" }, element("span", { class: "ppl-flag-track" }, flag, wrong)),
     key, detail,
@@ -213,7 +228,7 @@ export function chart({ t, signal }) {
     views.forEach((view, i) => view.light(i === at));
     const { context, target, p, bits, choices } = told[at];
     detail.replaceChildren(...emphasised(t.raw("detail"), {
-      context: visible(context), target: visible([target]), p: formatProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
+      context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
   };
   const touch = (i) => {
@@ -238,6 +253,7 @@ export function chart({ t, signal }) {
     node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
     flagBits.textContent = t("flag", { bits: formatNumber(bits) });
     flagPower.textContent = formatNumber(bits);
+    flagSign.textContent = bits === Infinity || Math.abs(2 ** Number(formatNumber(bits)) - choices) < 1e-9 * choices ? " = " : " ≈ ";
     flagResult.textContent = formatNumber(choices);
   };
   const place = (ends, mean) => {
@@ -275,7 +291,7 @@ export function glider({ table, result, signal }) {
   const put = (place) => {
     shown = place;
     table.place(place.ends, place.mean);
-    result.drawFork(2 ** place.fork);
+    result.drawFork(2 ** place.fork, true);
   };
   const jump = (model) => {
     run.stop();
