@@ -38,10 +38,10 @@ def now(widget: Locator) -> Locator:
 def drag_to(page: Page, widget: Locator, way: str, start: int, end: int) -> None:
     """Drag the cut from the right edge of a column to that of another, in the picture of one way."""
     box = widget.locator(f".trunc-{way} .trunc-picture").bounding_box()
-    scale, y = box["width"] / 304, box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + (36 + 22 * start) * scale, y)
+    scale, y = box["width"] / 314, box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + (46 + 22 * start) * scale, y)
     page.mouse.down()
-    page.mouse.move(box["x"] + (36 + 22 * end) * scale, y, steps=3)
+    page.mouse.move(box["x"] + (46 + 22 * end) * scale, y, steps=3)
     page.mouse.up()
 
 
@@ -69,8 +69,11 @@ def test_each_way_says_what_it_loses_and_what_it_costs(opened: tuple[Page, Recor
     page, _ = opened
     flow = Truncation(tau=4)
     widget = show(page, tmp_path, flow)
-    expect(widget.locator(".trunc-title")).to_have_text(["Restart every 4", "Always 4 back"])
+    expect(widget.locator(".trunc-title")).to_have_text(["Windows of 4", "Always 4 back"])
     expect(widget.locator(".trunc-fact-lost b")).to_have_text([f"{100 * share:.0f} %" for share in flow.lost.values()])
+    expect(widget.locator(".trunc-windows .trunc-arrow")).to_have_count(3)  # a way back for each window
+    expect(widget.locator(".trunc-losses .trunc-arrow")).to_have_count(12)  # and one for each loss
+    expect(widget.locator(".trunc-sum")).to_have_text("Cut after 4 steps, a loss loses 0.8 × 0.8 × … (4 times) = 41 %.")
     expect(widget.locator(".trunc-fact-work b")).to_have_text(["12 steps", "48 steps"])
     widths = widget.locator(".trunc-bar").evaluate_all("(bars) => bars.map((bar) => bar.getBoundingClientRect().width)")
     assert widths[0] > widths[2] and widths[3] == pytest.approx(4 * widths[1], rel=0.01)
@@ -87,10 +90,10 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     expect(now(widget)).to_have_text(Truncation(tau=1).static_sentence())
     memory = widget.get_by_label(re.compile("^Each step back"))
     memory.press("Home")
-    expect(now(widget)).to_have_text(Truncation(tau=1, radius=0.5).static_sentence())
-    assert "0.47" in memory.get_attribute("aria-valuetext")
+    expect(now(widget)).to_have_text(Truncation(tau=1, factor=0.5).static_sentence())
+    assert "0.5" in memory.get_attribute("aria-valuetext")
     memory.press("End")
-    expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, radius=1.1).static_sentence())
+    expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, factor=0.95).static_sentence())
 
 
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -99,9 +102,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-fact-work").last
     for i, (answer, told) in enumerate(
         (
-            ("About 40 %", "Right. Still 38 %"),
+            ("31 %", "Right. 31 %: the first losses"),
             ("Twice", "No. 6 times: 72 steps back instead of 12."),
-            ("Less", "Right. Restarting loses 22 %, always 6 back only 1.1 %"),
+            ("Less", "Right. Windows of 6 lose 16 %, always 6 back only 1.6 %"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
@@ -119,7 +122,7 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
     page, _ = opened
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        for settings in ({"tau": 12}, {"tau": 1, "radius": 1.1}):
+        for settings in ({"tau": 12}, {"tau": 1, "factor": 0.95}):
             widget = show(page, tmp_path, Truncation(**settings))
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700

@@ -1,4 +1,4 @@
-"""Write the network and the cases on which ``Truncation`` in Python and in the page must agree."""
+"""Write the cases on which ``Truncation`` in Python and in the page must agree."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"tau": 1},
     {"tau": 5},
     {"tau": 12},
-    {"tau": 11, "radius": 1.1},
-    {"tau": 1, "radius": 1.0},
-    {"radius": 0.5},
-    {"radius": 0.5, "tau": 12},
+    {"tau": 11, "factor": 0.95},
+    {"tau": 1, "factor": 0.9},
+    {"factor": 0.5},
+    {"factor": 0.5, "tau": 12},
 )
 
 
@@ -38,7 +38,7 @@ def text() -> str:
                 "sentence": widget.static_sentence(),
             }
         )
-    stored = {"network": Truncation().network, "cases": found}
+    stored = {"cases": found}
     return json.dumps(stored, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 

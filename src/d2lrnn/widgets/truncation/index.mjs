@@ -27,10 +27,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const cut = range({ min: controls.tau.min, max: controls.tau.max, onInput: (tau) => set({ tau }) });
   const memory = range({
-    min: 100 * controls.radius.min, max: Math.round(100 * controls.radius.max), onInput: (place) => set({ radius: place / 100 }),
+    min: 20 * controls.factor.min, max: Math.round(20 * controls.factor.max), onInput: (place) => set({ factor: place / 20 }),
   });
-
   memory.node.classList.add("trunc-memory");
+  const sum = element("p", { class: "trunc-caption trunc-sum" });
 
   const at = (values) => derive({ ...state(), ...values });
   const outcome = (i) => {
@@ -52,6 +52,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       ways,
       element("p", { class: "trunc-caption trunc-key" }, t("key"), " ",
         element("span", { class: "trunc-kept-text" }, `■ ${t("kept")}`), " ", element("span", { class: "trunc-lost-text" }, `□ ${t("lost")}`)),
+      sum,
       memory.node,
     ),
     guided.node,
@@ -76,7 +77,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       control.set(place, t(word, filled));
     };
     named(cut, "tau", { tau: model.tau }, model.tau);
-    named(memory, "memory", { factor: model.factor.toFixed(2) }, Math.round(100 * model.radius));
+    named(memory, "memory", { factor: model.factor }, Math.round(20 * model.factor));
+    const { tau, factor } = model;
+    const product = t(tau === 2 ? "product_2" : "product", { factor, tau });
+    sum.replaceChildren(...emphasised(t.raw(tau === 1 ? "sum_one" : "sum"), { tau, product, lost: percent(model.lost.losses) }));
   }
   const draw = (model) => {
     show.stop();
@@ -85,4 +89,4 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   return { draw };
 }
 
-export default explorable({ spec: SPEC, data: ["network"], derive, build, spoken: (model, t) => t(...sentence(model)) });
+export default explorable({ spec: SPEC, data: [], derive, build, spoken: (model, t) => t(...sentence(model)) });
