@@ -31,10 +31,10 @@ export function wayPanel({ t, way, onTau, signal }) {
   const edge = svg("path", { class: "trunc-edge" });
   const middle = (TOP + BOTTOM) / 2;
   const picture = svg("svg", { class: "trunc-picture", viewBox: `0 0 ${WIDTH} ${BOTTOM + 4}`, role: "img" },
-    bands, ...squares, starts, ways, edge,
+    bands, ways, ...squares, starts, edge,
     text(xOf(0.5), TOP - 9, "1"), text(xOf(NUM_LOSSES / 2), TOP - 9, t("columns")), text(xOf(NUM_LOSSES - 0.5), TOP - 9, String(NUM_LOSSES)),
-    text(LEFT - 26, yOf(0.5) + 6, "1"), text(LEFT - 26, yOf(NUM_LOSSES - 0.5) + 6, String(NUM_LOSSES)),
-    text(LEFT - 24, middle, t("row"), { transform: `rotate(-90 ${LEFT - 24} ${middle})` }));
+    text(LEFT - 31, yOf(0.5) + 6, "1"), text(LEFT - 31, yOf(NUM_LOSSES - 0.5) + 6, String(NUM_LOSSES)),
+    text(LEFT - 28, middle, t("row"), { transform: `rotate(-90 ${LEFT - 28} ${middle})` }));
   const title = element("div", { class: "trunc-title" });
   const [lost, work] = [fact("lost", t("lost")), fact("work", t("work"))];
   dragOn(picture, { move: ({ x }) => onTau(Math.min(NUM_LOSSES, Math.max(1, Math.round((x * WIDTH - LEFT) / CELL)))), signal });
@@ -55,7 +55,7 @@ export function wayPanel({ t, way, onTau, signal }) {
     // back in time is up: a window has one way for all its losses; else each loss has its own, along its row
     const ends = reaches.map((_, row) => row).filter((row) => way === "losses" || row === NUM_LOSSES - 1 || reaches[row + 1] === 1);
     ways.replaceChildren(...ends.map((row) => svg("path", { class: "trunc-arrow", d: way === "losses"
-      ? `M${LEFT + 2} ${yOf(row + 0.5)}H${xOf(reaches[row]) - 3}m-5 -4l5 4l-5 4`
+      ? `M${LEFT + 2} ${yOf(row + 0.5)}H${xOf(reaches[row]) - 1}m-5 -4l5 4l-5 4`
       : `M${LEFT - 9} ${yOf(row + 1) - 4}V${yOf(row + 1 - reaches[row]) + 4}m-4 6l4 -6l4 6` })));
     edge.setAttribute("d", `M${xOf(tau)} ${TOP - 4}V${BOTTOM + 2}`);
     title.textContent = t(`way_${way}`, { tau });
