@@ -74,9 +74,7 @@ def test_it_mounts_and_answers_keys(
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expect(number(widget)).to_have_text("2.00")
     expect(widget.locator(".d2lrnn-now")).to_have_text("as unsure as choosing among 2 equally likely characters")
-    expect(widget.locator(DETAIL)).to_have_text(
-        "After m came a: p = 0.25 costs 2.00 bits, like choosing among 4."
-    )
+    expect(widget.locator(DETAIL)).to_have_text("After m came a: p = 0.25 costs 2.00 bits, like choosing among 4.")
     expect(widget.locator(".d2lrnn-fallback")).to_be_hidden()
     first = slider(widget, 0)
     first.focus()
@@ -112,7 +110,8 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
         button.focus()
         page.keyboard.press("Enter")
         expect(number(widget)).to_have_text(perplexity)
-        expect(widget.locator(".ppl-flag")).to_have_text(f"mean {mean} bits → 2{mean} {'≈' if name in ('sure', 'unsure', 'uniform') else '='} {perplexity}")
+        sign = "=" if name in ("certain", "never") else "≈"
+        expect(widget.locator(".ppl-flag")).to_have_text(f"mean {mean} bits → 2{mean} {sign} {perplexity}")
         expect(widget.locator(".d2lrnn-now")).to_contain_text(sentence)
         expect(button).to_have_attribute("aria-pressed", "true")
         assert "NaN" not in widget.inner_text()
@@ -132,9 +131,7 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     row = widget.locator(".ppl-track").nth(2)
     drag(page, row, 1 / 8, 2 / 8)  # from 1 bit to 2
     expect(widget.locator(".ppl-p").nth(2)).to_have_text("0.25")
-    expect(widget.locator(DETAIL)).to_have_text(
-        "After mac came h: p = 0.25 costs 2.00 bits, like choosing among 4."
-    )
+    expect(widget.locator(DETAIL)).to_have_text("After mac came h: p = 0.25 costs 2.00 bits, like choosing among 4.")
     expect(widget.locator(".ppl-touched")).to_have_count(1)
     drag(page, row, 2 / 8, -0.2)
     expect(widget.locator(".ppl-p").nth(2)).to_have_text("1.00")
