@@ -155,7 +155,7 @@ export function planePanel({ t, range, onChange, signal }) {
     [...notes, edgeText].forEach(keepInside);
     tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
     hint.setAttribute("x", within(atTip[0], HALF - 32));
-    const beyond = atTip[1] + (g_2 >= 0 ? -17 : 17); // the length
+    const beyond = atTip[1] + (g_2 >= 0 ? -21 : 21); // the length
     hint.setAttribute("y", beyond);
     const grip = { x: g_1 * UNIT - 13, y: -g_2 * UNIT - 13, width: 26, height: 26 };
     const fits = beyond > 20 - HALF && beyond < HALF - 10;
