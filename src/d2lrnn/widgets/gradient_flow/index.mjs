@@ -123,7 +123,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   el.append(root);
 
-  // Seen for the first time, the ring itself goes out, stops and comes back; the chain follows it, the sentence at its stop.
+  // Seen for the first time, the ring itself goes out, stops and comes back; the chain follows it, the sentence stays.
   const show = motion({ seconds: 2.5, signal });
   let shown = null; // the model that is true
   const rest = () => {
@@ -141,7 +141,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
         if (share === 1 || !isShowing) return;
         const way = Math.min(1, share / 0.2, (1 - share) / 0.2); // out, a stop, and back
         const there = at({ radius: shown.radius + Math.round(100 * (0.5 - 0.5 * Math.cos(Math.PI * way)) * (far - shown.radius)) / 100 });
-        paint(there, true, way === 1);
+        paint(there, true);
       });
       if (isShowing) rest();
       isShowing = false;
@@ -161,9 +161,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     shown = model;
     paint(model);
   }
-  function paint(model, isShow = false, isTold = true) {
+  function paint(model, isShow = false) {
     const [fate, why] = sentence(model, t);
-    if (isTold) now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
+    if (!isShow) now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
     root.classList.toggle("flow-linear", model.activation === "linear");

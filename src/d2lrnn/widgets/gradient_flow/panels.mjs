@@ -81,7 +81,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
       svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(stepWords(), {
-        factor: formatFactor(model.reason === "predicted" ? model.radius : model.factor), radius: formatFactor(model.radius), slopes: formatFactor(model.factor / model.radius),
+        factor: formatFactor(model.reason === "predicted" ? model.radius : model.factor),
       })),
     );
     grid.replaceChildren(...parts);
