@@ -50,7 +50,7 @@ class NextCharacter(Explorable):
     column, place : int, optional
         The letter whose distribution is shown: the temperature from 0 to 3, and the place in what it has written.
     temperature : float, optional
-        0 to 2, of the second column and of the compact form; 0 always takes the likeliest character.
+        0 to 2, of the last column and of the compact form; 0 always takes the likeliest character.
     compact : bool, optional
         A small form for a first page: one text, which writes itself, and the five likeliest next characters.
 

@@ -10,6 +10,7 @@ import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
+const HOTTEST = 2; // the column with the highest of the fixed temperatures
 const PAST_SHOWN = 10; // letters before the one that is looked at
 const { seed: SEED } = SPEC.controls;
 const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
@@ -30,19 +31,18 @@ const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || to
 
 const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) => character).join(""));
 
-/** The words for what is the case after `length` letters. */
+/** The words for what is the case: with a circle of `length` letters, or without. */
 function nowWords({ length, count }) {
   if (length === undefined) return count === 1 ? "now_one" : "now";
   return count === 1 ? "now_circle_one" : "now_circle";
 }
 
-/** What is the case after `length` letters, as values for these words. */
-export function nowValues(all, length) {
-  const [first, last] = [all[0], all.at(-1)];
-  const circle = findCircle(first.letters.slice(0, length).map(({ character }) => character).join(""));
+/** What is the case once all is written, as values for these words. */
+export function nowValues(all) {
+  const [first, last] = [all[0], all[HOTTEST]];
   return {
-    first: first.temperature, last: last.temperature, all: length, count: countImprobable(last.letters, length),
-    length: circle?.length,
+    first: first.temperature, last: last.temperature, all: NUM_WRITTEN, count: countImprobable(last.letters),
+    length: findCircle(textsOf([first])[0])?.length,
   };
 }
 
@@ -53,7 +53,7 @@ export function outcomes(network, state) {
     const { letters, temperature } = written(given, given.column);
     return { count: countImprobable(letters), p: Math.max(...reshapeProbs(letters[0].probs, { temperature })) };
   };
-  const hot = (given) => countImprobable(written(given, -1).letters);
+  const hot = (given) => countImprobable(written(given, HOTTEST).letters);
   const [colder, three, one] = SPEC.steps;
   return [
     () => {
@@ -98,8 +98,8 @@ function build(context) {
   const columns = columnsPanel({
     t, signal, slider: element("span", { class: "next-own" }, slider.node), onLetter: (column, place) => commit({ column, place }),
     onProgress: (length) => {
-      const values = nowValues(run.all, length);
-      now.set(...emphasised(t.raw(nowWords(values)), values));
+      if (length < NUM_WRITTEN) now.set(t("now_writing")); // a sentence that counts along cannot be read
+      else now.set(...emphasised(t.raw(nowWords(nowValues(run.all))), nowValues(run.all)));
     },
   });
   const chart = cutPanel({
@@ -143,7 +143,8 @@ function build(context) {
     element("div", { class: "next-keys-row" },
       element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
     element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
-      caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend), chart.node)),
+      caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend),
+      element("span", { class: "next-key next-axis", "aria-hidden": "true" }, t("axis")), chart.node)),
     cuts, guided,
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
@@ -154,12 +155,11 @@ function build(context) {
     const isOwn = place.temperature === 1 || before === after;
     const isCut = place.isCut && before !== after;
     const values = { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) };
-    if (isOwn) return [isCut ? "chart_own_cut" : "chart_own", values];
-    return [isCut ? "chart_cut" : "chart", values];
+    const where = t.raw(place.past ? "where" : "where_start"); // an empty text has no letter to name
+    return [t.raw(`chart${isOwn ? "_own" : ""}${isCut ? "_cut" : ""}`).replace("{where}", where), values];
   };
   const tell = (row) => {
-    const [key, values] = words(row);
-    caption.replaceChildren(...emphasised(t.raw(key), values));
+    caption.replaceChildren(...emphasised(...words(row)));
   };
   const draw = (state) => {
     const before = shown;
@@ -180,16 +180,16 @@ function build(context) {
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     const isCut = distribution.kept < size && writing.temperature > 0;
-    place = { past: `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut };
+    place = { past: past && `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut };
     const why = () => t(`cut_why_${state.kind}`, { value: cutValue(state, t), count: distribution.kept, all: size });
     if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
     const { character } = writing.letters[state.place];
-    const told = t(...words(distribution.rows.find((row) => row.character === character)));
+    const told = fill(...words(distribution.rows.find((row) => row.character === character)));
     chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told });
     if (isCutting(state) && (before === null || !isCutting(before))) openCuts(true);
     if (before === null) return;
-    const values = nowValues(run.all, NUM_WRITTEN);
+    const values = nowValues(run.all);
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
   };
   input.value = model.get("text");

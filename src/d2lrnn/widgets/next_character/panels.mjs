@@ -20,7 +20,7 @@ export function markedKey(template, word) {
 
 /**
  * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. `slider`
- * sets the temperature of one of them, and stands at its head.
+ * sets the temperature of the last of them, and stands at its head.
  */
 export function columnsPanel({ t, slider, onLetter, onProgress, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
