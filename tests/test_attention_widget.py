@@ -22,19 +22,19 @@ def test_the_stored_cases_are_fresh() -> None:
     spec.loader.exec_module(make)
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
         assert (old["text"], old["sentence"]) == (new["text"], new["sentence"])
-        for name in ("heads", "probs"):
+        for name in ("heads", "probs", "replaced"):
             assert torch.tensor(old[name]).allclose(torch.tensor(new[name]), atol=1e-4), "make_attention_cases.py"
-        assert old["changes"] == pytest.approx(new["changes"], abs=1e-4)
+        assert old["traces"] == pytest.approx(new["traces"], abs=1e-4)
 
 
 def test_the_weights_of_each_head_sum_to_one_and_a_letter_can_be_chosen() -> None:
     widget = Attention(place=9)
-    assert widget.read == "and the c"
+    assert widget.read == "the rope "
     torch.testing.assert_close(widget.attention_weights.sum(dim=1), torch.ones(4))
-    assert widget.attention_weights.shape == (4, 9) and len(widget.state_changes) == 9
+    assert widget.attention_weights.shape == (4, 9) and len(widget.state_traces) == 9
 
 
-def test_a_change_is_that_of_the_network_with_the_letter_replaced() -> None:
+def test_a_trace_is_how_far_apart_the_states_still_are() -> None:
     widget = Attention(text="the tide", place=8)
     loaded = d.load_pretrained()
 
@@ -42,32 +42,46 @@ def test_a_change_is_that_of_the_network_with_the_letter_replaced() -> None:
         with torch.no_grad():
             return loaded.model(torch.tensor([loaded.vocab.encode(text)]))[1][0]
 
-    whole = state("the tide")
     for place, other in ((1, "t e tide"), (3, "theetide"), (7, "the tid ")):
-        other_state = state(other)
-        wanted = (other_state - whole).norm() / (other_state.norm() + whole.norm())
-        assert widget.state_changes[place] == pytest.approx(wanted.item(), abs=1e-5)
+        now, first = ((state(other[:end]) - state("the tide"[:end])).norm() for end in (8, place + 1))
+        assert widget.state_traces[place] == pytest.approx((now / first).item(), abs=1e-5)
+    assert widget.state_traces[-1] == pytest.approx(1)
+
+
+def test_a_letter_replaced_is_the_text_with_another_letter() -> None:
+    loaded = d.load_pretrained("attention")
+    ids = torch.tensor([loaded.vocab.encode("the rope went  uite slac")])
+    with torch.no_grad():
+        wanted = loaded.model(ids)[0][0, -1].softmax(0)
+    torch.testing.assert_close(Attention(letter=15).probs_replaced[0], wanted)
+    torch.testing.assert_close(Attention().probs_replaced, Attention().probs)
 
 
 def test_texts_are_normalised_and_bounded() -> None:
     assert Attention(text="Mr. <Keld>").text == "mr keld "
     assert len(Attention(text="x" * 100_000).text) == 36
     empty = Attention(text="")
-    assert empty.state_changes == [] and empty.attention_weights.shape == (4, 0)
+    assert empty.state_traces == [] and empty.attention_weights.shape == (4, 0)
     assert empty.static_sentence() == "Type a text." and empty.static_picture()
 
 
-def test_the_sentence_says_where_attention_looks_and_what_the_state_holds() -> None:
+def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     assert Attention().static_sentence() == (
-        "At k, attention puts 33% of its look on d, 17 letters back. In the state it is almost gone: 0.3%."
+        "Attention guesses k, the state k. Press a letter to replace it by a space."
     )
-    assert "on d, 8 letters back" in Attention(place=11, letter=3).static_sentence()
+    assert Attention(letter=15).static_sentence() == (
+        "With a space for q, 9 letters back, attention guesses e instead of k. The state still guesses k."
+    )
+    assert Attention(letter=14).static_sentence() == (
+        "With an e for ␣, 10 letters back, attention still guesses k, and the state k."
+    )
+    assert "the state guesses h instead of k. Attention still" in Attention(letter=20).static_sentence()
+    assert "c, the letter just read, attention guesses t instead of k, and" in Attention(letter=24).static_sentence()
     assert Attention(place=11, letter=12).static_sentence() == Attention(place=11).static_sentence()
-    assert "98% of its look on k, the letter just read" in Attention(head=2).static_sentence()
 
 
 def test_looking_far_back_is_rare() -> None:
-    """What step 3 tells: on average 0.02 of the weight lies 10 or more letters back."""
+    """What step 1 tells: on average 0.02 of the weight lies 10 or more letters back."""
     loaded, text = d.load_pretrained("attention"), d.load_text()
     heldout = text.heldout_ids
     space = text.vocab.encode(" ")[0]

@@ -170,16 +170,14 @@ def _gradient_flow() -> Iterable[str]:
 
 
 def _attention() -> Iterable[str]:
-    # After "and the company took": where attention looks, and how the state's trace fades.
-    weights = (0, 0, 0.33, 0, 0, 0, 0, 0, 0.03, 0, 0.07, 0, 0, 0, 0, 0, 0.24, 0.01, 0.13, 0.18)
-    changes = (
-        0, 0, 0, 0.01, 0.01, 0.01, 0.02, 0.04, 0.05, 0.04, 0.06, 0.05, 0.08, 0.12, 0.16, 0.25, 0.31, 0.44, 0.51, 0.32,
-    )  # fmt: skip
-    for k, (weight, change) in enumerate(zip(weights, changes, strict=True)):
-        x = 10 + 11 * k
-        yield _box(x, 45 - 116 * weight, 9, 116 * weight + 1, fill=BLUE, move="in", i=20 - k)
-        yield _box(x, 69, 9, 84 * change + 1, fill=VERMILLION, move="in", i=20 - k)
-    yield _letters("and the company took", 14.5, 62, 11, font_size=13)
+    # After "went quite slac": where attention looks (also at the q), and what is left of each letter in the state.
+    weights = (0, 0, 0, 0, 0, 0.12, 0, 0, 0, 0, 0.03, 0.01, 0.45, 0.01, 0.38)
+    traces = (0.03, 0.06, 0.09, 0.05, 0.12, 0.15, 0.19, 0.33, 0.33, 0.56, 0.79, 0.87, 0.91, 1.3, 1)
+    for k, (weight, trace) in enumerate(zip(weights, traces, strict=True)):
+        x = 10 + 14 * k
+        yield _box(x, 45 - 80 * weight, 12, 80 * weight + 1, fill=BLUE, move="in", i=15 - k)
+        yield _box(x, 69, 12, 34 * trace + 1, fill=VERMILLION, move="in", i=15 - k)
+    yield _letters("went quite slac", 16, 62, 14, font_size=14)
 
 
 def _scan() -> Iterable[str]:

@@ -48,19 +48,33 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     widget = show(page, tmp_path)
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
     page.wait_for_timeout(300)
-    expect(widget.locator(".att-read")).to_have_count(20)
-    expect(widget.locator(".att-told")).to_have_text("33%d0.3%")
-    expect(widget.locator(".att-expects")).to_have_text("Next letter: attention guesses ␣ (96%), the state ␣ (92%).")
+    expect(widget.locator(".att-read")).to_have_count(24)
+    expect(widget.locator(".att-told")).to_have_count(0)
+    expect(widget.locator(".att-guesses tbody tr")).to_have_text(["as writtenk70%k85%", "replaced??"])
     widget.get_by_text("Four heads, two networks").click()
-    told = widget.locator(".d2lrnn-fold > p")
-    expect(told).to_contain_text("Attention keeps 128 numbers for each letter, here 2\u202f560.")
-    expect(told).to_contain_text(
-        "the state is as unsure as among 3.88 equally likely letters, attention as among 4.06."
-    )
-    expect(told).to_contain_text(re.compile("Attention has 13.179 learned numbers, the network with a state 23.451"))
+    expect(widget.locator(".d2lrnn-fold > p")).to_contain_text("attention 4.06, the network with a state 3.88")
 
 
-def test_both_halves_have_one_scale(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    letter = widget.locator(".att-column").nth(14)
+    letter.click()
+    expect(widget.locator(NOW)).to_have_text(Attention(letter=15).static_sentence())
+    expect(widget.locator(".att-guesses tbody tr")).to_have_text(["as writtenk70%k85%", "q → ␣e47%k88%"])
+    expect(widget.locator(".att-guess-new")).to_have_count(1)
+    expect(widget.locator(".att-told")).to_have_text("12%q14%")
+    letter.click()
+    expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
+    letters = widget.get_by_role("slider", name="The replaced letter")
+    expect(letters).to_have_attribute("aria-valuetext", "no letter")
+    letters.focus()
+    page.keyboard.press("ArrowRight")
+    expect(letters).to_have_attribute("aria-valuetext", "t, letter 1 of 24")
+    expect(widget.locator(NOW)).to_contain_text("With a space for t, 23 letters back")
+
+
+def test_the_bars_have_their_scales(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     shown = Attention()
     widget = show(page, tmp_path, shown)
@@ -68,9 +82,9 @@ def test_both_halves_have_one_scale(opened: tuple[Page, Record], tmp_path: Path)
     tops = widget.locator(".att-tick-up").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
     unit = 2 * (tops[1] - tops[0])
     letters = widget.locator(".att-bar-down").first.bounding_box()
-    half = widget.locator(".att-tick-down").bounding_box()["y"] - letters["y"]
-    assert half == pytest.approx(unit / 2, abs=1)
-    for side, values in (("up", shown.attention_weights[2].tolist()), ("down", shown.state_changes)):
+    whole = widget.locator(".att-tick-down").first.bounding_box()["y"] - letters["y"]
+    assert whole == pytest.approx(unit / 2, abs=1)
+    for side, values in (("up", shown.attention_weights[1].tolist()), ("down", [x / 2 for x in shown.state_traces])):
         heights = widget.locator(f".att-bar-{side}").evaluate_all("(all) => all.map((e) => e.offsetHeight)")
         assert heights == pytest.approx([max(2, unit * value) for value in values], abs=1)
 
@@ -79,7 +93,7 @@ def test_the_text_is_dragged_and_walked(opened: tuple[Page, Record], tmp_path: P
     page, _ = opened
     widget = show(page, tmp_path)
     column = widget.locator(".att-column")
-    box = column.nth(19).bounding_box()
+    box = column.nth(23).bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(column.nth(12).bounding_box()["x"] + 3, box["y"] + 5, steps=4)
@@ -97,34 +111,9 @@ def test_the_text_is_dragged_and_walked(opened: tuple[Page, Record], tmp_path: P
     keys.focus()
     page.keyboard.press("ArrowLeft")
     expect(widget.locator(".att-read")).to_have_count(12)
-    expect(keys).to_have_attribute("aria-valuetext", "p, letter 12 of 20")
-    page.mouse.move(1, 1)
+    expect(keys).to_have_attribute("aria-valuetext", "n, letter 12 of 24")
     page.keyboard.press("Home")
-    expect(widget.locator(NOW)).to_contain_text("100% of its look on a, the letter just read")
-
-
-def test_a_letter_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path)
-    column = widget.locator(".att-column")
-    column.nth(14).hover()
-    expect(widget.locator(NOW)).to_contain_text(
-        "attention puts 0.3% of its look on y, 5 letters back. In the state it is"
-    )
-    column.nth(15).hover()
-    expect(widget.locator(NOW)).to_contain_text("on ␣, 4 letters back")
-    page.mouse.move(1, 1)
-    expect(widget.locator(NOW)).to_contain_text("33% of its look on d, 17 letters back")
-    column.nth(14).click()
-    page.mouse.move(1, 1)
-    expect(widget.locator(NOW)).to_contain_text("0.3% of its look on y")
-    marks = widget.get_by_role("slider", name="The marked letter")
-    marks.press("ArrowLeft")
-    expect(widget.locator(NOW)).to_contain_text("on n, 6 letters back")
-    expect(marks).to_have_attribute("aria-valuetext", "n, letter 14 of 20")
-    widget.get_by_text("Four heads, two networks").click()
-    widget.get_by_role("button", name="look 2").click()
-    expect(widget.locator(NOW)).to_contain_text("98% of its look on k")
+    expect(keys).to_have_attribute("aria-valuetext", "t, letter 1 of 24")
 
 
 @pytest.mark.parametrize("width", [720, 390])
@@ -132,8 +121,8 @@ def test_the_numbers_keep_off_the_bars_and_inside(browser: Browser, tmp_path: Pa
     with watched_page(browser, width=width, height=900) as (page, record):
         widget = show(page, tmp_path, Attention(letter=20))
         page.wait_for_timeout(300)
-        for letter in (19, 18, 17, 2, 0):
-            widget.get_by_role("slider", name="The marked letter").fill(str(letter + 1))
+        for letter in (23, 22, 21, 20, 14, 0):
+            widget.get_by_role("slider", name="The replaced letter").fill(str(letter + 1))
             expect(widget.locator(".att-column").nth(letter)).to_have_class(re.compile("att-told"))
             page.wait_for_timeout(200)
             assert widget.evaluate(COVERED) == 0, letter
@@ -162,33 +151,51 @@ def test_each_head_is_shown_small_and_enlarged(opened: tuple[Page, Record], tmp_
     heights = "(e) => [...e.querySelectorAll('.att-bar-up')].map((x) => x.style.getPropertyValue('--att-share')).join()"
     seen = {widget.evaluate(heights)}
     widget.get_by_text("Four heads, two networks").click()
-    for head in (1, 2, 4):
+    for head in (1, 3, 4):
         button = widget.get_by_role("button", name=f"look {head}")
-        assert button.locator("i").count() == 20
+        assert button.locator("i").count() == 24
         button.click()
-        expect(widget.locator(".att-title").first).to_have_text(f"Attention: where it looks, in % (look {head} of 4)")
+        expect(widget.locator(".att-title").first).to_have_text(
+            f"Attention: where it looks, in % (look {head} of the 4 that it takes at once)"
+        )
         seen.add(widget.evaluate(heights))
     assert len(seen) == 4
 
 
 def test_it_reads_and_a_hand_stops_it(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser) as (page, record):
-        widget = show(page, tmp_path)
+        widget = show(page, tmp_path, Attention(letter=2))
+        read, values = widget.locator(".att-read"), widget.locator(".att-told .att-value").first
+        expect(values).to_be_visible()
         widget.get_by_role("button", name="Read it").click()
-        expect(widget.locator(NOW)).to_contain_text("At a, ")
-        expect(widget.locator(".att-read")).to_have_count(20, timeout=10_000)
+        expect(read).to_have_count(3)
+        expect(values).to_be_hidden()  # no number beside a bar that moves
+        expect(read).to_have_count(24, timeout=10_000)
+        expect(values).to_be_visible()
         widget.get_by_role("button", name="Read it").click()
-        expect(widget.locator(NOW)).to_contain_text("At a, ")
+        expect(read).to_have_count(3)
         widget.get_by_label("Text", exact=True).fill("the tide")
         page.wait_for_timeout(1000)
-        expect(widget.locator(".att-read")).to_have_count(8)
+        expect(read).to_have_count(8)
         assert record.errors == []
 
 
 STEPS = [
-    ("Another k", 13, "at the o before it", "with a space instead of this d, the guess ␣ falls from 88% to 77%.", 14),
-    ("Forgetting", 3, "3%", "Right. 3.3%. Each new letter is mixed into the same 128 numbers", 11),
-    ("Who guesses better?", 20, "the state", "It is as unsure as among 3.88 letters, attention as among 4.06.", 20),
+    ("A far letter", 24, "neither", "Attention now guesses e (47%), the state still k (88%).", 24),
+    (
+        "Forgetting",
+        3,
+        "less than a fifth",
+        "Right. 8.8% is left. Each new letter is mixed into the same 128 numbers",
+        11,
+    ),
+    (
+        "Who guesses better?",
+        24,
+        "the state",
+        "is as unsure as a choice among 3.88 letters, attention as among 4.06.",
+        24,
+    ),
 ]
 
 
@@ -206,9 +213,9 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-read")).to_have_count(last)
     if title == "Forgetting":
-        expect(widget.locator(NOW)).to_contain_text("on d, 8 letters back")
-        expect(widget.locator(NOW)).to_contain_text("almost gone: 3.3%")
-        expect(widget.locator(".att-told .att-bar-down")).to_have_text("3.3%")
+        expect(widget.locator(".att-told .att-bar-down")).to_have_text("8.8%")
+    if title == "Who guesses better?":
+        expect(widget.locator(".d2lrnn-outcome")).to_contain_text(re.compile("23.451 against 13.179 learned numbers"))
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
 
@@ -216,7 +223,7 @@ def test_a_step_asks_first_and_shows_then(
 def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    widget.get_by_role("button", name="Another k").click()
+    widget.get_by_role("button", name="A far letter").click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
@@ -228,11 +235,13 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     box = widget.get_by_label("Text", exact=True)
     box.fill("Low, tide!")
     expect(widget.locator(".att-column")).to_have_count(9)
-    expect(widget.locator(NOW)).to_contain_text("At ␣, attention puts")
+    expect(widget.locator(NOW)).to_contain_text("Attention guesses")
     expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")
     box.fill("z" * 60)
     expect(widget.locator(".att-column")).to_have_count(36)
-    expect(widget.locator(".att-hint")).to_be_visible()
+    expect(widget.locator(".att-hint")).to_have_text(
+        "Only the first 36 characters are read, up to “zzzzzzzz”. The rest is not read."
+    )
     assert not re.search("NaN|undefined", widget.inner_text())

@@ -16,15 +16,16 @@ def cases() -> list[dict[str, Any]]:
     found = []
     for given, places in _TEXTS.items():
         for place in places:
-            widget = Attention(text=given, place=place)
+            widget = Attention(text=given, place=place, letter=place // 2)
             found.append(
                 {
                     "given": given,
                     "text": widget.text,
                     "place": place,
                     "heads": [[round(p, 6) for p in row] for row in widget.attention_weights.tolist()],
-                    "changes": [round(change, 6) for change in widget.state_changes],
+                    "traces": [round(trace, 6) for trace in widget.state_traces],
                     "probs": [[round(p, 6) for p in row] for row in widget.probs.tolist()],
+                    "replaced": [[round(p, 6) for p in row] for row in widget.probs_replaced.tolist()],
                     "sentence": widget.static_sentence(),
                 }
             )

@@ -33,18 +33,13 @@ def _share_text(share: float) -> str:
     return f"{100 * share:.{1 if 0 < share < 0.0995 else 0}f}%"
 
 
-def _verdict(change: float) -> str:
-    if change < 0.05:
-        return "forgotten"
-    return "fading" if change < 0.15 else "held"
-
-
 class Attention(Explorable):
     r"""What a layer of attention looks back at after some letters of a text, and what a recurrent state still holds.
 
-    Of attention it shows the weights :math:`\alpha_{ts}` of all letters :math:`s \le t`; of a state how far it moves
-    when letter :math:`s` is replaced by a space, or by an e where it is one: the distance of the two states, as a share
-    of their two lengths together. Both models were trained on *The Tide Clock* and come with the package.
+    Of attention it shows the weights :math:`\alpha_{ts}` of all letters :math:`s \le t`; of a state what is left of
+    letter :math:`s`: how far the state moves when the letter is replaced by a space (by an e where it is one), as a
+    share of how far it moved when the letter had just been read. A letter can be replaced, to see what either model
+    guesses then. Both models were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
@@ -55,7 +50,7 @@ class Attention(Explorable):
     head : int, optional
         Which head's weights are shown, 1 to 4.
     letter : int, optional
-        Which letter's numbers are told, from 1; 0 for the one with most weight.
+        Which letter is replaced, from 1; 0 for none.
 
     Raises
     ------
@@ -65,7 +60,7 @@ class Attention(Explorable):
     Examples
     --------
     >>> widget = Attention(text="the tide clock", place=8)
-    >>> tuple(widget.attention_weights.shape), len(widget.state_changes)
+    >>> tuple(widget.attention_weights.shape), len(widget.state_traces)
     ((4, 8), 8)
     """
 
@@ -108,32 +103,47 @@ class Attention(Explorable):
             return layer.layer.weights(model.encode_inputs(self._ids()[None]))[0, :, -1]
 
     @property
-    def state_changes(self) -> list[float]:
-        """How far the state moves when each letter is replaced, as a share of the two states' lengths together."""
+    def state_traces(self) -> list[float]:
+        """What is left of each letter in the state: 1 when it has just been read, and it may grow before it fades."""
         if not self.read:
             return []
         ids = self._ids()
-        space, e = _network("trained").vocab.encode(" e")
         replaced = ids.repeat(len(ids), 1)
-        replaced.diagonal().copy_(torch.where(ids == space, e, space))
-        state, changed = self._states(ids[None]), self._states(replaced)
-        return ((changed - state).norm(dim=1) / (changed.norm(dim=1) + state.norm())).tolist()
+        replaced.diagonal().copy_(self._others(ids))
+        model = _network("trained").model
+        with torch.no_grad():
+            states, changed = (model.rnn(model.encode_inputs(rows))[0] for rows in (ids[None], replaced))
+        apart = (changed - states).norm(dim=2)  # (num_letters read, num_letters replaced)
+        return (apart[-1] / apart.diagonal()).tolist()
 
     @property
     def probs(self) -> torch.Tensor:
         """Probabilities of the next letter, by attention and by the tanh network. Shape (2, 27)."""
-        with torch.no_grad():
-            ids = self._ids()[None]
-            return torch.stack([_network(name).model(ids)[0][0, -1].softmax(0) for name in ("attention", "trained")])
+        return self._predict(self._ids())
+
+    @property
+    def probs_replaced(self) -> torch.Tensor:
+        """The same with the letter replaced (none: as `probs`). Shape (2, 27)."""
+        ids = self._ids()
+        if 0 < self.letter <= len(ids):
+            ids[self.letter - 1] = self._others(ids)[self.letter - 1]
+        return self._predict(ids)
 
     def _ids(self) -> torch.Tensor:
         return torch.tensor(_network("trained").vocab.encode(self.read))
 
     @staticmethod
-    def _states(rows: torch.Tensor) -> torch.Tensor:
-        model = _network("trained").model
+    def _others(ids: torch.Tensor) -> torch.Tensor:
+        """What each letter is replaced by."""
+        space, e = _network("trained").vocab.encode(" e")
+        return torch.where(ids == space, e, space)
+
+    @staticmethod
+    def _predict(ids: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
-            return model.rnn(model.encode_inputs(rows))[0][-1]
+            return torch.stack(
+                [_network(name).model(ids[None])[0][0, -1].softmax(0) for name in ("attention", "trained")]
+            )
 
     def _weights(self) -> list[float]:
         """Of the head that is shown."""
@@ -142,27 +152,34 @@ class Attention(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What either looks back at."""
-        words, read = Words(self._words), self.read
+        """What either guesses, and what with the letter replaced."""
+        words, read, s = Words(self._words), self.read, self.letter - 1
         if not read:
             return words("now_empty")
-        weights, changes = self._weights(), self.state_changes
-        s = self.letter - 1 if 0 < self.letter <= len(read) else weights.index(max(weights))
+        vocab = _network("trained").vocab
+        before, after = (
+            [visible_character(vocab.decode([int(best)])) for best in probs.argmax(dim=1)]
+            for probs in (self.probs, self.probs_replaced)
+        )
+        if not 0 <= s < len(read):
+            return words("now_none", looks=before[0], holds=before[1])
+        changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         count = len(read) - 1 - s
         return words(
-            "now",
-            last=visible_character(read[-1]),
-            weight=_share_text(weights[s]),
+            "now_" + ("both" if len(changed) == 2 else changed[0] if changed else "neither"),
+            by=words("by_e" if read[s] == " " else "by_space"),
             character=visible_character(read[s]),
             earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
-            change=_share_text(changes[s]),
-            verdict=words(_verdict(changes[s])),
+            looks=before[0],
+            holds=before[1],
+            looks_then=after[0],
+            holds_then=after[1],
         )
 
     def static_picture(self) -> str:
-        """The text; bars above it for the weights, bars below it for the changes of the state."""
+        """The text; bars above it for the weights, bars below it for what is left in the state."""
         words, read = Words(self._words), self.read
-        weights, changes = (self._weights(), self.state_changes) if read else ([], [])
+        weights, traces = (self._weights(), self.state_traces) if read else ([], [])
         characters, number = [visible_character(character) for character in read], len(read)
         most = sorted(range(number), key=lambda s: -weights[s])[:3]
         description = words(
@@ -171,8 +188,8 @@ class Attention(Explorable):
             letters=", ".join(
                 words("picture_letter", character=characters[s], weight=_share_text(weights[s])) for s in most
             ),
-            changes=", ".join(
-                words("picture_change", character=characters[s], change=_share_text(changes[s]))
+            traces=", ".join(
+                words("picture_trace", character=characters[s], trace=_share_text(traces[s]))
                 for s in range(number - 1, max(-1, number - 6), -1)
             ),
         )
@@ -180,7 +197,7 @@ class Attention(Explorable):
         step = min(16, 416 / max(number, 1))
         for s, character in enumerate(characters):
             x = 12 + step * s
-            up, down = (100 * values[s] for values in (weights, changes))
+            up, down = 100 * weights[s], 65 * min(1.6, traces[s])
             picture.add("rect", x=x + 1, y=118 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
             mono = {"font_family": "ui-monospace, monospace", "font_size": 14, "text_anchor": "middle"}
             picture.add("text", character, x=x + step / 2, y=135, **mono)

@@ -1,15 +1,15 @@
-// Attention beside a state: what each looks back at in one text.
+// Attention beside a state: what each guesses, and which earlier letter matters for it.
 import { element, explorable, prefersReducedMotion } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { derive, repair } from "./maths.mjs";
-import { expectsNodes, headButtons, lookPanel, modelsInWords, outcomeOf, sentenceNodes, spoken, textRow } from "./panels.mjs";
+import { guessTable, headButtons, lookPanel, outcomeOf, scores, sentenceNodes, spoken, textRow } from "./panels.mjs";
 
 const LETTER_MS = 140; // how long the reading rests on a letter
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
-  const expects = element("p", { class: "att-expects" });
+  const guesses = guessTable({ t });
   const models = element("p");
   let timer = 0;
   let reading = null; // the letter that the playing has come to, which no trait holds
@@ -36,8 +36,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     next(from);
   };
 
-  const look = lookPanel({ t, now, signal, onPlace: (place) => change({ place }), onLetter: (letter) => change({ letter }) });
-  const heads = headButtons({ t, signal, numHeads: SPEC.controls.head.max, onHead: (head) => change({ head, letter: 0 }) });
+  const look = lookPanel({ t, signal, onPlace: (place) => change({ place }), onLetter: (letter) => change({ letter }) });
+  const heads = headButtons({ t, signal, numHeads: SPEC.controls.head.max, onHead: (head) => change({ head }) });
   const own = textRow({
     t, signal,
     onText: (text) => {
@@ -67,16 +67,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, look.node, expects, steps.node, own.node, fold(t("more_models"), heads.node, models), footRow({ t, reset, link, say, signal })));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, guesses.node, look.node, steps.node, own.node, fold(t("more_models"), heads.node, models), footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = reading === null ? given : derive({ ...state(), place: reading });
-    now.set(...sentenceNodes(model, model.told, t));
-    look.draw(model);
+    now.set(...sentenceNodes(model, t));
+    guesses.draw(model);
+    look.draw(model, reading !== null);
     heads.draw(model);
     own.draw(model);
-    expects.replaceChildren(...expectsNodes(model, t));
-    models.textContent = modelsInWords(model, t);
+    models.textContent = t("models", scores(model));
   }
   return { draw, destroy: stop };
 }

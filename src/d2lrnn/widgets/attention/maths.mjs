@@ -78,38 +78,36 @@ function otherThan(index, vocab) {
 }
 
 /**
- * How far the state after the last of these letters moves when one letter is replaced: { changes, probs }.
- * A change is the distance of the two states as a share of their two lengths together: 0 to 1.
+ * What is left of each letter in the state after the last of these: { traces, probs, others }.
+ * A trace is how far apart the states with and without the letter are now, as a share of what that was when the letter
+ * had just been read; `others[s]` are the probabilities with letter s replaced.
  */
 export function replaceEach({ model, vocab }, ids) {
   const reader = createReader(model);
-  const before = []; // states before each letter
+  const states = [reader.state]; // before each letter, and after the last
   let probs = null;
   for (const index of ids) {
-    before.push(reader.state);
     probs = Array.from(reader.read(index));
+    states.push(reader.state);
   }
-  const state = reader.state;
-  const changes = ids.map((index, s) => {
-    reader.state = before[s];
-    reader.read(otherThan(index, vocab));
-    for (const later of ids.slice(s + 1)) reader.read(later);
-    return Math.hypot(...reader.state.map((h, j) => h - state[j])) / (Math.hypot(...state) + Math.hypot(...reader.state));
+  const apart = (place) => Math.hypot(...reader.state.map((h, j) => h - states[place][j]));
+  const others = [];
+  const traces = ids.map((index, s) => {
+    reader.state = states[s];
+    let found = reader.read(otherThan(index, vocab));
+    const first = apart(s + 1);
+    for (const later of ids.slice(s + 1)) found = reader.read(later);
+    others.push(Array.from(found));
+    return apart(ids.length) / first;
   });
-  return { changes, probs };
+  return { traces, probs, others };
 }
 
-/** A share or a change in words: 33%, 0.6%; never a nothing or an all that it is not. */
+/** A share in words: 33%, 0.6%; never a nothing or an all that it is not. */
 export function shareText(share) {
   if (share > 0 && share < 0.0005) return "<0.1%";
   if (share >= 0.995 && share < 1) return ">99%";
   return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
-}
-
-/** Whether a state still holds a letter whose replacement changes it so much: "forgotten", "fading" or "held". */
-export function verdictOf(change) {
-  if (change < 0.05) return "forgotten";
-  return change < 0.15 ? "fading" : "held";
 }
 
 const loaded = new WeakMap(); // DataView -> network: several figures on a page share one
@@ -121,13 +119,8 @@ function once(view, load) {
 
 /** The letter that comes next most likely. */
 function guessOf(probs, vocab) {
-  const index = mostOf(probs);
+  const index = probs.indexOf(Math.max(...probs));
   return { index, character: vocab[index], p: probs[index] };
-}
-
-/** The place of the letter with most weight. */
-export function mostOf(weights) {
-  return weights.indexOf(Math.max(...weights));
 }
 
 /** How many numbers a model in a safetensors file has learned. */
@@ -141,22 +134,18 @@ export function derive({ text, place: wished, head, letter, weights_attention, w
   const network = once(weights_trained, (view) => ({ ...loadModel(view), size: sizeOf(view) }));
   const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
   const place = Math.min(Math.max(wished, 1), text.length);
-  const read = text.slice(0, place);
-  const shown = {
-    text, place, head, read, perplexities, kept: 2 * attention.numHiddens, state: network.model.numHiddens,
-    sizes: [attention.size, network.size],
-  };
-  if (place === 0) return { ...shown, heads: [], weights: [], changes: [], most: -1, told: -1, expects: [] };
-  const ids = encode(read, network.vocab);
+  const told = letter > 0 && letter <= place ? letter - 1 : -1; // the letter that is replaced
+  const shown = { text, place, head, told, perplexities, state: network.model.numHiddens, sizes: [attention.size, network.size] };
+  if (place === 0) return { ...shown, heads: [], weights: [], traces: [], by: "", before: [], after: [] };
+  const ids = encode(text.slice(0, place), network.vocab);
   const { heads, probs } = attend(attention, ids);
-  const weights = heads[head - 1];
-  const { changes, probs: stateProbs } = replaceEach(network, ids);
-  const most = mostOf(weights);
-  const told = letter > 0 && letter <= place ? letter - 1 : most; // the letter whose numbers are shown
-  const guess = guessOf(probs, attention.vocab);
-  const others = ids.map((index, s) => (s === told ? otherThan(index, network.vocab) : index));
-  const without = attend(attention, others).probs[guess.index]; // what is left of the guess where another letter is told
-  return { ...shown, heads, weights, changes, most, told, without, expects: [guess, guessOf(stateProbs, network.vocab)] };
+  const { traces, probs: stateProbs, others } = replaceEach(network, ids);
+  const other = told < 0 ? -1 : otherThan(ids[told], network.vocab);
+  const guesses = (looking, holding) => [guessOf(looking, attention.vocab), guessOf(holding, network.vocab)];
+  return {
+    ...shown, heads, weights: heads[head - 1], traces, by: network.vocab[other] ?? "", before: guesses(probs, stateProbs),
+    after: told < 0 ? [] : guesses(attend(attention, ids.map((index, s) => (s === told ? other : index))).probs, others[told]),
+  };
 }
 
 /** A link's text is what is read of it, and the letter is one of it. */

@@ -2,10 +2,12 @@
 import { buttonControl, element, formatNumber, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { MAX_TEXT, readable, shareText, verdictOf } from "./maths.mjs";
+import { MAX_TEXT, readable, shareText } from "./maths.mjs";
 
 const HANDLE = 12; // px from the middle of the last letter read a finger still has it
-const MOST = 0.8; // no change of the state in the story is as large (style.css leaves so much room)
+const FULL = 0.5; // a whole trace, in heights of a whole look
+const MOST = 1.6; // no trace grows larger (style.css leaves so much room)
+const NAMES = ["attention", "state"];
 
 /** How far before the last letter read a letter stands, in words. */
 function earlier(place, s, t) {
@@ -13,78 +15,90 @@ function earlier(place, s, t) {
   return t(count < 2 ? `earlier_${count}` : "earlier", { count });
 }
 
-/** The sentence on top, of letter s: { key, values }. */
-function sentenceOf({ text, place, weights, changes }, s, t) {
+/** The sentence on top: { key, values }. */
+function sentenceOf({ text, place, told, by, before, after }, t) {
   if (place === 0) return { key: "now_empty", values: {} };
+  const [looks, holds] = before.map(({ character }) => visibleCharacter(character));
+  if (told < 0) return { key: "now_none", values: { looks, holds } };
+  const [looksThen, holdsThen] = after.map(({ character }) => visibleCharacter(character));
+  const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
   return {
-    key: "now",
+    key: `now_${["neither", changed[0], "both"][changed.length]}`,
     values: {
-      last: visibleCharacter(text[place - 1]), weight: shareText(weights[s]), character: visibleCharacter(text[s]),
-      earlier: earlier(place, s, t), change: shareText(changes[s]), verdict: t(verdictOf(changes[s])),
+      by: t(by === "e" ? "by_e" : "by_space"), character: visibleCharacter(text[told]), earlier: earlier(place, told, t),
+      looks, holds, looks_then: looksThen, holds_then: holdsThen,
     },
   };
 }
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, values } = sentenceOf(model, model.told, t);
+  const { key, values } = sentenceOf(model, t);
   return t(key, values);
 }
 
-export function sentenceNodes(model, s, t) {
-  const { key, values } = sentenceOf(model, s, t);
+export function sentenceNodes(model, t) {
+  const { key, values } = sentenceOf(model, t);
   return emphasised(t.raw(key), values);
 }
 
-/** Which of the two models predicts new text better, and how much: { better, lower, other, higher }. */
-export function scoreOf({ perplexities }, t) {
-  const [first, second] = ["attention", "state"]
-    .map((name, i) => ({ name: t(`name_${name}`), perplexity: perplexities[i] }))
-    .sort((a, b) => a.perplexity - b.perplexity);
-  return { better: first.name, lower: formatNumber(first.perplexity), other: second.name, higher: formatNumber(second.perplexity) };
-}
-
-/** What each expects next. */
-export function expectsNodes({ expects, place }, t) {
-  if (place === 0) return [];
-  const [looking, holding] = expects.map(({ character, p }) => t("expects_letter", { character: visibleCharacter(character), p: shareText(p) }));
-  return emphasised(t.raw("expects"), { looking, holding });
+/** The perplexities and sizes of both, by the names that the words give them. */
+export function scores({ perplexities, sizes }) {
+  return Object.fromEntries(NAMES.flatMap((name, i) => [
+    [`${name}_perplexity`, formatNumber(perplexities[i])], [`${name}_size`, formatNumber(sizes[i], 0)],
+  ]));
 }
 
 /** What a guided step tells of the model it has set. */
 export function outcomeOf(model, t) {
-  const [{ character, p }] = model.expects;
+  const { told, after, traces, state } = model;
+  const [looks, holds] = after.map(({ p }) => shareText(p));
   return {
-    ...scoreOf(model, t), state: model.state, weight: shareText(model.weights[model.told]), faded: shareText(model.changes[model.told]),
-    by: t(model.text[model.told] === " " ? "by_e" : "by_space"), guess: visibleCharacter(character), p: shareText(p), without: shareText(model.without),
+    ...sentenceOf(model, t).values, ...scores(model), state,
+    ...(told >= 0 && { looks_p: looks, holds_p: holds, left: shareText(traces[told]) }),
   };
 }
 
-/** Behind the fold: what each keeps, and how the two were made. */
-export function modelsInWords(model, t) {
-  const { place, kept, state, sizes } = model;
-  const [attention, network] = sizes.map((size) => formatNumber(size, 0));
-  return [
-    place > 0 && t("kept", { each: kept, numbers: formatNumber(place * kept, 0), state }),
-    t("score", scoreOf(model, t)),
-    t("models", { attention_size: attention, state_size: network }),
-  ].filter(Boolean).join(" ");
+/** What each guesses: as it is written, and with a letter replaced. */
+export function guessTable({ t }) {
+  const cell = (name) => {
+    const letter = element("b", { class: "att-guess-letter" });
+    const bar = element("span", { class: `att-guess-bar att-guess-${name}` });
+    const share = element("span", { class: "att-guess-share" });
+    return { node: element("td", {}, element("span", { class: "att-guess" }, letter, bar, share)), letter, bar, share };
+  };
+  const rows = ["before", "after"].map(() => ({ label: element("th", { scope: "row" }), cells: NAMES.map(cell) }));
+  const node = element("table", { class: "att-guesses" },
+    element("thead", {}, element("tr", {}, element("th", { scope: "col" }, t("guess")),
+      ...NAMES.map((name) => element("th", { scope: "col", class: `att-title-${name}` }, t(`name_${name}`))))),
+    element("tbody", {}, ...rows.map(({ label, cells }) => element("tr", {}, label, ...cells.map((each) => each.node)))));
+  const draw = ({ text, told, by, before, after }) => {
+    rows[0].label.textContent = t("guess_before");
+    rows[1].label.textContent = told < 0 ? t("guess_none") : t("guess_after", { character: visibleCharacter(text[told]), by: visibleCharacter(by) });
+    [before, after].forEach((guesses, i) => rows[i].cells.forEach(({ node: td, letter, bar, share }, k) => {
+      const guess = guesses[k];
+      letter.textContent = guess ? visibleCharacter(guess.character) : "?";
+      share.textContent = guess ? shareText(guess.p) : "";
+      bar.style.setProperty("--att-share", guess ? guess.p.toFixed(4) : "0");
+      td.classList.toggle("att-guess-new", i === 1 && guess !== undefined && guess.character !== before[k].character);
+    }));
+  };
+  return { node, draw };
 }
 
 /**
- * One column for each letter: how much attention looks at it above, how different the state would be without it below, both on
- * one scale that never changes. Drag the last letter read to read more or less; tap a letter to mark it (`onLetter(s)`),
- * or point at it, to have its numbers.
+ * One column for each letter: how much attention looks at it above, how much of it is left in the state below, on scales that
+ * never change. Drag the last letter read to read more or less; tap a letter to replace it (`onLetter(s)`, 0 for none).
  */
-export function lookPanel({ t, now, signal, onPlace, onLetter }) {
+export function lookPanel({ t, signal, onPlace, onLetter }) {
   const columns = element("div", { class: "att-columns", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "att-keys", min: 1, step: 1, "aria-label": t("place") });
-  const marks = element("input", { type: "range", class: "att-keys att-marks", min: 1, step: 1, "aria-label": t("letter") });
-  const [above, below] = ["attention", "state"].map((name) => element("p", { class: "att-title" },
+  const marks = element("input", { type: "range", class: "att-keys att-marks", min: 0, step: 1, "aria-label": t("letter") });
+  const [above, below] = NAMES.map((name) => element("p", { class: "att-title" },
     element("b", { class: `att-title-${name}` }, t(`${name}_title`)), " ", element("span", {}, t.raw(`${name}_axis`))));
-  const ticks = [["up", 1], ["up", 0.5], ["down", 0.5]].map(([side, share]) => {
+  const ticks = [["up", 1], ["up", 0.5], ["down", 1], ["down", 0.5]].map(([side, share]) => {
     const tick = element("span", { class: `att-tick att-tick-${side}` }, shareText(share));
-    tick.style.setProperty("--att-at", String(share));
+    tick.style.setProperty("--att-at", String(side === "up" ? share : FULL * share));
     return tick;
   });
   const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys, marks);
@@ -92,8 +106,6 @@ export function lookPanel({ t, now, signal, onPlace, onLetter }) {
     above, stage, below, element("p", { class: "att-tip", "aria-hidden": "true" }, t("tip")));
   let views = [];
   let shown = null;
-  let pointed = -1; // the letter under the mouse
-
   let reads = false; // or marks
   let last = -1;
   const placeAt = (x) => Math.min(views.length, Math.floor(x * views.length) + 1);
@@ -109,66 +121,54 @@ export function lookPanel({ t, now, signal, onPlace, onLetter }) {
     move: ({ x }) => {
       const place = placeAt(x);
       if (reads && place !== shown.place) onPlace(place);
-      if (!reads && place !== last && place <= shown.place) onLetter(place);
+      if (!reads && place !== last && place <= shown.place) onLetter(last < 0 && place === shown.told + 1 ? 0 : place);
       last = place;
     },
   });
   marks.addEventListener("input", () => onLetter(Number(marks.value)), { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
-  const point = (s) => {
-    pointed = s;
-    if (shown !== null) drawTold();
-  };
-  columns.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "mouse") point(views.findIndex(({ column }) => column.contains(event.target)));
-  }, { signal });
-  columns.addEventListener("pointerleave", () => point(-1), { signal });
-
-  const drawTold = () => {
-    const { place, weights, changes, told } = shown;
-    const s = pointed >= 0 && pointed < place ? pointed : told;
+  const drawTold = ({ weights, traces, told }) => {
     const wide = columns.clientWidth;
-    views.forEach(({ column, weight, change }, i) => {
-      column.classList.toggle("att-told", i === s);
-      weight.textContent = i === s ? shareText(weights[i]) : "";
-      change.textContent = i === s ? shareText(changes[i]) : "";
-      if (i !== s || wide === 0) return;
+    views.forEach(({ column, weight, trace }, i) => {
+      column.classList.toggle("att-told", i === told);
+      weight.textContent = i === told ? shareText(weights[i]) : "";
+      trace.textContent = i === told ? shareText(traces[i]) : "";
+      if (i !== told || wide === 0) return;
       // Numbers keep off the bars beside theirs, and inside the figure.
       const each = wide / views.length;
-      for (const [node, values] of [[weight, weights], [change, changes]]) {
+      for (const [node, values, unit] of [[weight, weights, 1], [trace, traces, FULL]]) {
         const half = node.offsetWidth / 2;
-        const reach = Math.ceil(half / each - 0.5);
+        const reach = Math.ceil(half / each);
         const beside = Math.max(...values.slice(Math.max(0, i - reach), i + reach + 1));
-        node.style.setProperty("--att-clear", String(beside - values[i]));
+        node.style.setProperty("--att-clear", String(unit * (beside - values[i])));
         const middle = (i + 0.5) * each;
         node.style.setProperty("--att-shift", `${Math.max(half - middle, Math.min(0, wide - middle - half)).toFixed(1)}px`);
       }
     });
-    now.set(...sentenceNodes(shown, s, t));
   };
-  const draw = (model) => {
-    const { text, place, head, weights, changes } = model;
+  const draw = (model, reading) => {
+    const { text, place, head, weights, traces, told } = model;
+    node.classList.toggle("att-reading", reading);
     if (shown?.text !== text) {
       views = Array.from(text, (character) => {
-        const [weight, change] = ["weight", "change"].map(() => element("span", { class: "att-value" }));
+        const [weight, trace] = NAMES.map(() => element("span", { class: "att-value" }));
         const up = element("span", { class: "att-bar att-bar-up" }, weight);
-        const down = element("span", { class: "att-bar att-bar-down" }, change);
+        const down = element("span", { class: "att-bar att-bar-down" }, trace);
         const letter = element("span", { class: "att-letter" }, character === " " ? "␣" : character);
         const column = element("span", { class: "att-column" }, element("span", { class: "att-half" }, up), letter,
           element("span", { class: "att-half" }, down));
-        return { column, up, down, weight, change };
+        return { column, up, down, weight, trace };
       });
       columns.replaceChildren(...views.map(({ column }) => column));
       columns.style.setProperty("--att-count", String(Math.max(1, text.length)));
-      pointed = -1;
     }
     shown = model;
-    const share = (values, s, most = 1) => (s < place ? Math.min(most, values[s]) : 0).toFixed(4);
+    const share = (values, s) => (s < place ? values[s] : 0);
     views.forEach(({ column, up, down }, s) => {
       column.classList.toggle("att-read", s < place);
       column.classList.toggle("att-last", s === place - 1);
-      up.style.setProperty("--att-share", share(weights, s));
-      down.style.setProperty("--att-share", share(changes, s, MOST));
+      up.style.setProperty("--att-share", share(weights, s).toFixed(4));
+      down.style.setProperty("--att-share", (FULL * Math.min(MOST, share(traces, s))).toFixed(4));
     });
     above.lastChild.textContent = t("attention_axis", { head });
     keys.disabled = place === 0;
@@ -179,11 +179,11 @@ export function lookPanel({ t, now, signal, onPlace, onLetter }) {
     }));
     marks.disabled = place === 0;
     marks.max = Math.max(place, 1);
-    marks.value = model.told + 1;
-    marks.setAttribute("aria-valuetext", place === 0 ? t("now_empty") : t("place_value", {
-      character: visibleCharacter(text[model.told]), place: model.told + 1, count: place,
+    marks.value = told + 1;
+    marks.setAttribute("aria-valuetext", told < 0 ? t("letter_none") : t("place_value", {
+      character: visibleCharacter(text[told]), place: told + 1, count: place,
     }));
-    drawTold();
+    drawTold(model);
   };
   return { node, draw };
 }
@@ -221,7 +221,7 @@ export function textRow({ t, signal, onText, onPlay }) {
     const out = leftOut(input.value);
     const hints = [];
     if (out.length > 0) hints.push(t("text_left_out", { count: out.length, characters: [...new Set(out)].slice(0, 12).join(" ") }));
-    if (normalise(input.value).length > MAX_TEXT) hints.push(t("text_long", { max: MAX_TEXT }));
+    if (normalise(input.value).length > MAX_TEXT) hints.push(t("text_long", { max: MAX_TEXT, end: readable(input.value).slice(-8).trimStart() }));
     hint.textContent = hints.join(" ");
     hint.hidden = hints.length === 0;
     onText(readable(input.value));
