@@ -164,9 +164,10 @@ class Attention(Explorable):
         if not 0 <= s < len(read):
             return words("now_none", looks=before[0], holds=before[1])
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
+        which = "both" if len(changed) == 2 else changed[0] if changed else "neither"
         count = len(read) - 1 - s
         return words(
-            "now_" + ("both" if len(changed) == 2 else changed[0] if changed else "neither"),
+            f"now_{which}",
             by=words("by_e" if read[s] == " " else "by_space"),
             character=visible_character(read[s]),
             earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
