@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, scales, standing, thinCurve, unitLetters,
+  powerName, scales, standing, thinCurve, unitRest, unitLetters,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -110,6 +110,14 @@ test("letters of earlier runs stay in the box, apart, and clear of what is there
 test("the thin curve lies above, near or below the bold one", () => {
   const lies = (mine, perplexity) => thinCurve({ train: { xs: [1], ys: [mine] }, perplexity });
   assert.deepEqual([lies(9, 8), lies(8, 8), lies(3, 4), lies(NaN, 27)], ["above", "near", "below", "near"]);
+  const lost = { train: { xs: [1], ys: [8] }, heldout: { ys: [8, 2.7e6] }, perplexity: 2.7e6, steps: 301 };
+  assert.equal(thinCurve(lost), "lost", "a mean that lags behind an explosion is no overfitting");
+});
+
+test("a unit that stands still through the sentence is said to", () => {
+  const sentence = [..."abcabc"];
+  const states = Int8Array.from(sentence.flatMap((_, i) => [-127, 20 * i]));
+  assert.deepEqual([unitRest({ sentence, states }, 0), unitRest({ sentence, states }, 1)], [-1, null]);
 });
 
 test("what unseen pages copy is measured in passages that stand word for word in the pages before", () => {

@@ -34,7 +34,7 @@ function tell({ state, cat = 0, until }, changes, kernels) {
   return { ...found, end: report.heldout.last, spelled: report.spelled };
 }
 
-test("story 1: three in five of its words are real after some hundred updates, and it ends below the 3-gram", () => {
+test("story 1: three in five of its words are real after a few hundred updates, and it ends below the 3-gram", () => {
   const kernels = createKernels();
   for (const seed of [0, 1, 2]) {
     const { spelled, end } = tell(SPEC.steps[0], { seed }, kernels);

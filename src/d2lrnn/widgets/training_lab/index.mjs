@@ -160,7 +160,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isOther = "cell" in values || "num_hiddens" in values;
     const before = isTold && isOther ? pick(model.get("author_state"), SETTINGS) : {};
     if (isOther) isTold = false;
-    commit({ ...before, ...values });
+    commit({ ...before, ...values, ...(isOther ? { story: 0 } : {}) }); // its question is not of this network
   }
   function learn(chosen) {
     ghosts = [];
@@ -172,7 +172,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const fresh = isTold ? pick(model.get("author_state"), SETTINGS) : settings;
     isTold = false;
     settings = fresh; // so that the traits' change does not start yet another run
-    commit(fresh);
+    commit({ ...fresh, story: 0 });
     restart(fresh);
     wish = true;
     if (isFree()) engine.go();

@@ -28,8 +28,9 @@ export function isMemorising({ train, heldout, perplexity, tokens }) {
   return isOld && perplexity > 1.1 * best && mine <= 1.1 * bestOf(train) && perplexity > 1.5 * mine;
 }
 
-/** How the curve of the part that it learns from lies to the bold one: "above", "below", or "near". */
-export function thinCurve({ train, perplexity }) {
+/** How the curve of the part that it learns from lies to the bold one: "above", "below", "near", or "lost": a run that was thrown off. */
+export function thinCurve({ train, heldout, perplexity, steps }) {
+  if (isLost({ heldout, perplexity, steps })) return "lost"; // the mean of late updates lags behind: it says nothing
   const mine = train.ys.at(-1);
   if (mine > 1.05 * perplexity) return "above";
   return mine < 0.92 * perplexity ? "below" : "near";
@@ -138,6 +139,14 @@ export function unitLetters({ sentence, states }, unit) {
   const means = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b) / all.length]);
   const order = means.sort((a, b) => b[1] - a[1]).map(([letter]) => letter);
   return { highest: order.slice(0, 2), lowest: order.slice(-2).reverse() };
+}
+
+/** The value at which a unit stands still through the sentence, to one digit; null where it moves. */
+export function unitRest({ sentence, states }, unit) {
+  const units = states.length / sentence.length;
+  const values = sentence.map((_, i) => states[i * units + unit] / 127);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return most - least < 0.05 ? Math.round(5 * (least + most)) / 10 : null;
 }
 
 // ---- the reader's own text ------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, whenSeen } from "../shape.mjs";
-import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, thinCurve, unitLetters } from "./maths.mjs";
+import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, thinCurve, unitLetters, unitRest } from "./maths.mjs";
 
 /** Redraw when the width of a node changes; `draw(width)`. */
 function onWidth(node, draw, signal) {
@@ -123,7 +123,10 @@ export function readingPanel({ t, signal, onReset }) {
     const name = forgets ? "strip_alone" : "strip";
     const spell = (all) => all.map(visibleCharacter).join(" ");
     const { highest, lowest } = unit < 0 ? { highest: [], lowest: [] } : unitLetters({ sentence, states }, unit);
-    strip.textContent = unit < 0 ? t(name, { units }) : t("unit", { unit: unit + 1, highest: spell(highest), lowest: spell(lowest) });
+    const stuck = unit < 0 ? null : unitRest({ sentence, states }, unit);
+    if (unit < 0) strip.textContent = t(name, { units });
+    else if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
+    else strip.textContent = t("unit", { unit: unit + 1, highest: spell(highest), lowest: spell(lowest) });
     strip.setAttribute("aria-valuemax", units);
     strip.setAttribute("aria-valuenow", unit + 1);
     strip.setAttribute("aria-valuetext", strip.textContent);
@@ -249,9 +252,10 @@ export function curvePanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   const thin = element("p", { class: "lab-note lab-thin" });
+  const means = element("span", { class: "lab-note" }, t("curve_means"));
   const node = element(
     "div", { class: "lab-curve" },
-    element("p", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", element("span", { class: "lab-note" }, t("curve_means"))),
+    element("p", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means),
     box, thin,
   );
   let latest = null;
@@ -266,7 +270,7 @@ export function curvePanel({ t, signal }) {
     const height = (width < 360 ? 182 : 250) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
-      tokens, perUpdate, curves: [heldout, train, ...ghosts.map((ghost) => ghost.heldout)], levels, until,
+      tokens, perUpdate, curves: [heldout, train, ...ghosts.map(({ heldout: { ys } }) => ({ ys: ys.filter((value) => value <= 1.1 * levels[0].perplexity) }))], levels, until,
       count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
     });
     const { x, y } = scales(range, box);
@@ -297,7 +301,7 @@ export function curvePanel({ t, signal }) {
     const ends = []; // of the earlier runs
     for (const ghost of ghosts) {
       const xs = ghost.heldout.xs.filter((value) => value <= range.x.to).map((value) => Math.max(value, range.x.from));
-      const ys = ghost.heldout.ys.slice(0, xs.length);
+      const ys = ghost.heldout.ys.slice(0, xs.length).map((value) => (value <= range.y.to ? value : range.y.to)); // one that exploded runs along the edge
       add("path", { class: `lab-ghost lab-ghost-${ghost.place}`, d: linePath(xs, ys, x, y) });
       const points = xs.map((value, i) => ({ x: x(value), y: y(ys[i]) })).filter(({ y: at }) => Number.isFinite(at));
       if (points.length) ends.push({ points, letter: ghost.letter });
@@ -341,6 +345,9 @@ export function curvePanel({ t, signal }) {
       const { report } = data;
       const about = t(report.steps > 0 ? `thin_${thinCurve(report)}` : "thin_near");
       if (thin.textContent !== about) thin.textContent = about;
+      const alphabet = report.levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
+      const meaning = t(report.steps > 0 && !(report.perplexity <= 1.1 * alphabet) ? "curve_wrong" : "curve_means"); // untrained it may be a little above
+      if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
     },
   };
