@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { derive, lossAt, placeOf, signed, slopeAt } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { derive, lossAt, placeOf, signed } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -36,10 +36,10 @@ test("the norm never exceeds the threshold and keeps its direction; no value exc
 });
 
 test("the example: its slope is the gradient's length; a long step makes the loss rise, a clipped one makes it fall", () => {
-  for (let u = -8.2; u <= 3; u += 0.25) assert.ok(Math.abs((lossAt(u + 1e-5) - lossAt(u - 1e-5)) / 2e-5 - slopeAt(u)) < 1e-3, `${u}`);
+  const slopeAt = (u) => (lossAt(u + 1e-5) - lossAt(u - 1e-5)) / 2e-5;
   const step = (g_1, clip = 2) => derive({ g_1, g_2: 0, clip, by: "norm" });
   for (let length = 0.1; length <= 8.4; length += 0.1) {
-    assert.ok(Math.abs(slopeAt(placeOf(length)) - length) < 1e-9);
+    assert.ok(Math.abs(slopeAt(placeOf(length)) - length) < 1e-4 * length, `${length}`);
     const { from, free, kept } = step(length);
     close(free, from - length);
     close(kept, from - Math.min(length, 2));

@@ -10,9 +10,6 @@ const FLAT = 3.4; // as good as flat
 export const lossAt = (u) => (u < 0
   ? Math.hypot(1, u) - 1 + STEEPEST * FOOT * Math.exp(u / FOOT)
   : STEEPEST * (FOOT + TOP * (1 - Math.exp(-u / TOP))));
-/** Its slope. */
-export const slopeAt = (u) => (u < 0 ? u / Math.hypot(1, u) + STEEPEST * Math.exp(u / FOOT) : STEEPEST * Math.exp(-u / TOP));
-
 /** Where on the cliff or the plateau the example's slope is as long as a gradient. */
 export const placeOf = (slope) => Math.min(FLAT, TOP * Math.log(STEEPEST / slope));
 

@@ -156,7 +156,8 @@ function build(context) {
     const isCut = place.isCut && before !== after;
     const values = { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) };
     const where = t.raw(place.past ? "where" : "where_start"); // an empty text has no letter to name
-    return [t.raw(`chart${isOwn ? "_own" : ""}${isCut ? "_cut" : ""}`).replace("{where}", where), values];
+    const key = isOwn ? (isCut ? "chart_own_cut" : "chart_own") : (isCut ? "chart_cut" : "chart");
+    return [t.raw(key).replace("{where}", where), values];
   };
   const tell = (row) => {
     caption.replaceChildren(...emphasised(...words(row)));
