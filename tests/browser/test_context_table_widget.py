@@ -169,7 +169,7 @@ def test_there_are_as_many_blocks_as_known_letters_in_a_row(opened: tuple[Page, 
     expect(widget.locator(".ctx-stack.ctx-ahead")).to_have_count(7)
     fewer = sum(n < 6 for n in orders)
     expect(widget.locator(".ctx-stack.ctx-fewer")).to_have_count(fewer)
-    widget.get_by_role("button", name="New, and yet right").click()
+    widget.get_by_role("button", name="A new word").click()
     for told in (".ctx-stack.ctx-ahead", ".ctx-came"):
         assert all(not each.is_visible() for each in widget.locator(told).all()), "a step that asks tells nothing ahead"
     widget.get_by_role("button", name="50%").click()
@@ -215,14 +215,14 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(page, tmp_path, ContextTable())
     start = widget.inner_text()
     told = widget.locator(".d2lrnn-outcome")
-    widget.get_by_role("button", name="New, and yet right").click()
+    widget.get_by_role("button", name="A new word").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "22")
     widget.get_by_role("button", name="50%").click()
     expect(told).to_have_text(
         "No. >99%. The story has “tio” 18 times, each time with n next. Three letters are enough here."
     )
     expect(widget.locator(".ctx-stack.ctx-fewer:not(.ctx-ahead)")).to_have_count(5)
-    widget.get_by_role("button", name="Seen, and yet wrong").click()
+    widget.get_by_role("button", name="A known phrase").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "33")
     widget.get_by_role("button", name="less than 1%").click()
     expect(told).to_contain_text("Right. 0.01%. The story has “ll th” 47 times, never with o next.")
@@ -336,7 +336,7 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
             "(all) => all.map((e) => e.getBoundingClientRect().top)"
         )
         assert len(set(tops)) == 1, "the steps stand in one row"
-    widget.get_by_role("button", name="New, and yet right").click()
+    widget.get_by_role("button", name="A new word").click()
     widget.get_by_role("button", name="50%").click()
     widget.locator("summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") == width

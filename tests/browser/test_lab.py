@@ -61,7 +61,7 @@ OWN_CORPUS = 'TrainingLab("own.txt", num_hiddens=16, num_steps=8, batch_size=4, 
 class Move:
     """The reader moves a control, which sets a trait; then Python sets the trait, which moves the control."""
 
-    label: str
+    label: str | re.Pattern[str]
     how: str  # a key, or what is typed or chosen
     trait: str
     value: Any
@@ -78,9 +78,9 @@ MOVES = {
     "Gates": Move("forget bias", "End", "bias", 4.0, 1.0, "1"),
     "GradientFlow": Move("spectral radius", "End", "radius", 1.6, 0.5, "50"),
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
-    "NextCharacter": Move("Go on from", "low tide", "text", "low tide", "a ship", "a ship"),
+    "NextCharacter": Move("Your text", "low tide", "text", "low tide", "a ship", "a ship"),
     "Perplexity": Move("Word", "rnn", "word", "rnn", "gated", "gated"),
-    "Scan": Move("Tick", "End", "step", 7, 2, "2"),
+    "Scan": Move(re.compile("^Tick"), "End", "step", 7, 2, "2"),
     "SurpriseMap": Move("Your own text", "low tide", "text", "low tide", "high tide", "high tide"),
     "TrainingLab": Move("learning rate", "End", "learning_rate", 5.0, 0.01, "4"),
     "Truncation": Move("Each step back", "End", "factor", 0.95, 0.5, "10"),
