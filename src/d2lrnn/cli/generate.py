@@ -116,8 +116,8 @@ def load(path: str) -> tuple[Checkpoint, Vocab]:
 
 def how_to_read(loaded: Checkpoint, vocab: Vocab) -> tuple[Level, bool]:
     """Level and cleaning of the text that the model was trained on, as it says or as its vocabulary shows."""
-    from d2lrnn.ops.scoring import is_cleaned
+    from d2lrnn.ops.scoring import has_cleaned_tokens
 
     level = "word" if any(len(token) > 1 for token in vocab.tokens if token != vocab.unk_token) else "char"
-    clean = loaded.settings.get("clean", is_cleaned(vocab))
+    clean = loaded.settings.get("clean", has_cleaned_tokens(vocab))
     return loaded.settings.get("level", level), loaded.settings.get("cleaned", clean)

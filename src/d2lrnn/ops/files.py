@@ -12,14 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["replacing"]
+__all__ = ["finite", "replacing"]
 
 #: a part that nobody has written to for so long belongs to a process that was killed
 _ABANDONED_SECONDS = 3600
 
 
 def finite(value: float) -> float | None:
-    """A number as a JSON file can hold it: None for what is not finite."""
+    """A number as a JSON file can hold it: None for what is not finite.
+
+    Examples
+    --------
+    >>> finite(2.5), finite(float("inf"))
+    (2.5, None)
+    """
     return value if math.isfinite(value) else None
 
 

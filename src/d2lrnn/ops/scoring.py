@@ -110,7 +110,7 @@ def score_text(
     >>> found.lines[0].number, found.lines[0].score.bits_per_token > found.score.bits_per_token
     (2, True)
     """
-    clean = is_cleaned(vocab) if clean is None else clean
+    clean = has_cleaned_tokens(vocab) if clean is None else clean
     ledger = _Ledger(num_lines, min_tokens)
     reader = _Reader(model)
     encode = _Encoder(vocab, level)
@@ -142,8 +142,8 @@ def score_text(
     return TextScore(ledger.total, unknown, lines)
 
 
-def is_cleaned(vocab: Vocab) -> bool:
-    """Whether a vocabulary is one of cleaned texts."""
+def has_cleaned_tokens(vocab: Vocab) -> bool:
+    """Whether every token of a vocabulary is what cleaning leaves of it."""
     return all(normalize(token) == token for token in vocab.tokens if token != vocab.unk_token)
 
 
