@@ -18,7 +18,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf bench lab outputs strip repository student pretrained kernels lock lowest carried clean
+.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf slides bench lab outputs strip repository student pretrained kernels lock lowest carried clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -77,6 +77,9 @@ browser: env chromium ## open the built book in a real Chromium
 
 pdf: book chromium ## print the book and each lesson into _build/pdf; SOLUTIONS=no leaves the solutions out
 	@$(PY) tools/make_pdf.py --solutions $(SOLUTIONS)
+
+slides: book ## turn every chapter into slides, _build/html/slides, with the explorables alive
+	@$(PY) tools/make_slides.py
 
 bench: env ## train the same networks with everybody's code, in turns, and print who is how fast (some 8 minutes)
 	@$(PY) benchmarks/run.py $(BENCH)
