@@ -31,7 +31,7 @@ class Concatenation(Explorable):
     batch_size, num_inputs, num_hiddens : int, optional
         Sequences, inputs and hidden units, 1 to 4 each.
     seed : int, optional
-        Which numbers stand in the matrices; each has one decimal, so that every sum of products has two.
+        Which numbers stand in the matrices, from -1 to 1; each has one decimal, so that every sum of products has two.
 
     Raises
     ------
@@ -74,15 +74,15 @@ class Concatenation(Explorable):
         """X, W_xh, H and W_hh in their shapes, float64."""
         inner = self.num_hiddens
         shapes = [
-            (self.batch_size, self.num_inputs),
-            (self.num_inputs, inner),
-            (self.batch_size, inner),
-            (inner, inner),
+            (self.batch_size, self.num_inputs, 10),
+            (self.num_inputs, inner, 10),
+            (self.batch_size, inner, 9),  # out of tanh, so below 1
+            (inner, inner, 10),
         ]
         numbers = random_source(self.seed)
         X, W_xh, H, W_hh = (
-            torch.tensor([[_one_decimal(next(numbers)) for _ in range(c)] for _ in range(r)], dtype=torch.float64)
-            for r, c in shapes
+            torch.tensor([[_tenths(next(numbers), most) for _ in range(c)] for _ in range(r)], dtype=torch.float64)
+            for r, c, most in shapes
         )
         return X, W_xh, H, W_hh
 
@@ -147,9 +147,9 @@ class Concatenation(Explorable):
         return str(picture)
 
 
-def _one_decimal(u: float) -> float:
-    # As JavaScript rounds: halves upwards.
-    return math.floor(40 * u - 19.5) / 10
+def _tenths(u: float, most: int) -> float:
+    # From -most to most tenths, rounded as in JavaScript: halves upwards.
+    return math.floor(2 * most * u - most + 0.5) / 10
 
 
 def _written(value: float, decimals: int) -> str:

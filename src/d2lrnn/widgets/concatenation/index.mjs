@@ -1,8 +1,9 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
+import { formatPowerOfTen } from "../charts.mjs";
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { countDifferent, derive, exactSum, newState, products, repair, swapped } from "./maths.mjs";
-import { asPower, codePanel, digitsPanel, roundingPanel, stagePanel, stepPicture, sumPanel, written } from "./panels.mjs";
+import { countDifferent, derive, exactSum, products, repair, wrongOrder } from "./maths.mjs";
+import { codePanel, digitsPanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLIDE_SECONDS = 2.4;
@@ -28,23 +29,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const now = nowLine();
   const sum = sumPanel({ t });
-  const after = element("p", { class: "glue-after", hidden: true });
-  const diagram = stepPicture({
-    t, signal,
-    onDrag: (share) => {
-      slider.stop();
-      sum.move(1);
-      stage.slide(share);
-      diagram.move(share);
-    },
-    onDrop: (share) => {
-      if (share > 0.5 === model.glued) slide();
-      else commit({ glued: !model.glued });
-    },
-  });
   const code = codePanel();
   const digits = digitsPanel({ t });
-  const rounding = roundingPanel({ t });
   const stage = stagePanel({
     t, signal,
     onSelect: (place) => {
@@ -103,8 +89,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(model.glued ? "now_glued" : "now_apart"), told(model, looked)));
     sum.show(products(model.mats, ...looked), model.parts[looked[0]][looked[1]], model.glued);
     code.show(model.glued);
-    after.hidden = !model.glued;
-    after.replaceChildren(...emphasised(t.raw("after"), { H: newState(model, looked[0]).map((value) => written(value)).join(", ") }));
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -122,7 +106,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const home = Math.min(1, HOME * share);
       const at = share === 1 ? to : from + share * (to - from);
       stage.slide(at, ease(home));
-      diagram.move(at);
       sum.move(share === 1 ? 1 : ease(share));
     });
   };
@@ -153,8 +136,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const values = told(rest, [row, column]);
       const { different, largest } = countDifferent(rest, "float32");
       return {
-        ...values, cells, all: cells * values.count, wrong: written(swapped(rest.mats, row, column).wrong),
-        different, largest: asPower(largest),
+        ...values, cells, all: cells * values.count, wrong: written(wrongOrder(rest.mats, row, column)), different, largest: largest === 0 ? 0 : formatPowerOfTen(largest),
       };
     },
   });
@@ -167,10 +149,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-top" }, diagram.node, element("div", { class: "glue-act" }, glue, hint)),
-      stage.node, sum.node, after),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, hint), stage.node, sum.node),
     steps.node,
-    fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers, rounding.node),
+    fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -196,11 +177,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     glue.textContent = t(model.glued ? "unglue" : "glue");
     hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
-    rounding.draw(model);
     digits.draw(model);
+    const asked = SPEC.steps[steps.opened()]?.before;
+    if (asked && [...SIZES, "seed"].some((name) => asked[name] !== model[name])) { // it asked of other numbers
+      steps.ask(-1);
+      digits.node.hidden = true;
+    }
     if (first) {
       stage.slide(model.glued ? 1 : 0);
-      diagram.move(model.glued ? 1 : 0);
     }
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed

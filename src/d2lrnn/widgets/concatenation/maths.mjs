@@ -1,18 +1,18 @@
 // The numbers of the concatenation identity, the same as those of Python's Concatenation, and where the blocks stand.
 import { randomSource } from "../core.mjs";
 
-/** A matrix of numbers with one decimal from -2 to 2, as a list of rows. */
-function matrix(rows, columns, random) {
+/** A matrix of numbers with one decimal, from -1 to 1 or up to so many tenths, as a list of rows. */
+function matrix(rows, columns, random, tenths = 10) {
   return Array.from({ length: rows }, () =>
-    Array.from({ length: columns }, () => Math.floor(40 * random() - 19.5) / 10));
+    Array.from({ length: columns }, () => Math.floor(2 * tenths * random() - tenths + 0.5) / 10));
 }
 
-/** X, W_xh, H and W_hh: equal settings, equal numbers. */
+/** X, W_xh, H and W_hh: equal settings, equal numbers. H comes out of tanh, so it stays below 1. */
 export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
   const random = randomSource(seed);
   return {
     X: matrix(batch_size, num_inputs, random), W_xh: matrix(num_inputs, num_hiddens, random),
-    H: matrix(batch_size, num_hiddens, random), W_hh: matrix(num_hiddens, num_hiddens, random),
+    H: matrix(batch_size, num_hiddens, random, 9), W_hh: matrix(num_hiddens, num_hiddens, random),
   };
 }
 
@@ -53,15 +53,11 @@ export function countDifferent({ mats }, precision) {
   return found;
 }
 
-/** The number in row i, column j if H stands before X: with W_hh above W_xh, and with W_xh left on top. */
-export function swapped({ X, W_xh, H, W_hh }, i, j) {
-  const factors = [...H[i], ...X[i]];
-  const sumWith = (weights) => exactSum(factors.map((value, k) => [value, weights[k][j]]));
-  return { value: sumWith([...W_hh, ...W_xh]), wrong: sumWith([...W_xh, ...W_hh]) };
+/** The number in row i, column j of [X H] if W_hh stands above W_xh by mistake. */
+export function wrongOrder({ X, W_xh, H, W_hh }, i, j) {
+  const weights = [...W_hh, ...W_xh];
+  return exactSum([...X[i], ...H[i]].map((value, k) => [value, weights[k][j]]));
 }
-
-/** Row i of the new H, with a bias of zeros. */
-export const newState = ({ parts }, i) => parts[i].map(({ sum }) => Math.tanh(sum));
 
 /** A cell that the result has. */
 export function repair(state) {
@@ -84,8 +80,8 @@ export function derive(given) {
 const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const LABEL = 20;
-const ROW = { wide: 34, narrow: 28, glued: 34 };
-const UNIT = { least: 22, wide: 28, most: 42, glued: 56 }; // width of a column of X and H
+const ROW = { wide: 40, narrow: 28, least: 30, most: 40 }; // height of a row; glued from least to most
+const UNIT = { least: 22, wide: 28, most: 44, glued: 56 }; // width of a column of X and H
 const BROAD = 1.25; // columns of weights and results are broader: results have two decimals
 
 /** The glued blocks in cells of one size, in the middle of `total`. */
@@ -100,52 +96,62 @@ function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, t
   };
 }
 
+/** The same arrangement in the middle of `height`. */
+function centred(blocks, height) {
+  const lower = (height - blocks.height) / 2;
+  return Object.fromEntries(Object.entries(blocks).map(([name, place]) => [name, Array.isArray(place) ? [place[0], place[1] + lower] : place]));
+}
+
 /**
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
- * `width` is what there is. Gives { width, isWide, apart, near, glued }: the last three are { unit, broad, row, height, X,
+ * `width` is what there is. Gives { width, height, isWide, apart, near, glued }: the last three are { unit, broad, row, X,
  * W_xh, H, W_hh, from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room,
- * else one below the other; `near` is glued in cells that are still as small as apart.
+ * else one below the other; `near` is glued in cells that are no larger than apart. The height is the same in all three.
  */
 export function arrange(sizes, width) {
   const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
   const wideFixed = 2 * GAP + 2 * SIGN;
   const wideUnit = (width - wideFixed) / (d + h + BROAD * 3 * h);
   const isWide = wideUnit >= UNIT.wide;
-  const within = (unit, most) => Math.max(UNIT.least, Math.min(most, unit));
-  const a = within(isWide ? wideUnit : (width - GAP - SIGN) / (Math.max(d, h) + BROAD * h), UNIT.most);
+  const within = (value, { least, most }) => Math.max(least, Math.min(most, value));
+  const a = within(isWide ? wideUnit : (width - GAP - SIGN) / (Math.max(d, h) + BROAD * h), UNIT);
   const b = BROAD * a;
   const r = isWide ? ROW.wide : ROW.narrow;
-  const large = within((width - GAP) / (d + h + BROAD * h), UNIT.glued);
+  const large = within((width - GAP) / (d + h + BROAD * h), { least: UNIT.least, most: UNIT.glued });
   const needed = isWide ? (d + h) * a + 3 * h * b + wideFixed : Math.max(d, h) * a + h * b + GAP + SIGN;
   const total = Math.max(width, needed, (d + h + BROAD * h) * large + GAP);
-  const all = {
-    width: total, isWide, near: together(sizes, Math.min(a, large), r, total), glued: together(sizes, large, ROW.glued, total),
-  };
+  const apart = isWide ? abreast(sizes, a, b, r, (total - needed) / 2) : stacked(sizes, a, b, r, (total - needed) / 2);
+  const high = within((apart.height - GAP - LABEL) / (d + h + n), ROW); // as high as the picture is when apart
+  const all = { apart, near: together(sizes, Math.min(a, large), Math.min(r, high), total), glued: together(sizes, large, high, total) };
+  const height = Math.max(...Object.values(all).map((blocks) => blocks.height));
+  return { width: total, height, isWide, ...Object.fromEntries(Object.entries(all).map(([name, blocks]) => [name, centred(blocks, height)])) };
+}
 
-  if (isWide) {
-    const begin = (total - needed) / 2;
-    const y = Math.max(d, h) * r + GAP; // of the rows
-    const first = begin + d * a + GAP;
-    const second = first + h * b + SIGN;
-    const apart = {
-      unit: a, broad: b, row: r,
-      height: y + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [first + h * b + SIGN / 2, y],
-      H: [second, y], W_hh: [second + h * a + GAP, y - GAP - h * r], from_h: [second + h * a + GAP, y],
-      equals: [second + h * a + GAP + h * b + SIGN / 2, y], sum: [second + h * a + GAP + h * b + SIGN, y],
-    };
-    return { ...all, apart };
-  }
-  const edge = (total - needed) / 2 + Math.max(d, h) * a; // the rows end here
+/** Apart, side by side. */
+function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, a, b, r, begin) {
+  const y = Math.max(d, h) * r + GAP; // of the rows
+  const first = begin + d * a + GAP;
+  const second = first + h * b + SIGN;
+  return {
+    unit: a, broad: b, row: r,
+    height: y + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [first + h * b + SIGN / 2, y],
+    H: [second, y], W_hh: [second + h * a + GAP, y - GAP - h * r], from_h: [second + h * a + GAP, y],
+    equals: [second + h * a + GAP + h * b + SIGN / 2, y], sum: [second + h * a + GAP + h * b + SIGN, y],
+  };
+}
+
+/** Apart, one below the other. */
+function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, a, b, r, begin) {
+  const edge = begin + Math.max(d, h) * a; // the rows end here
   const column = edge + GAP;
   const [y1, y2] = [d * r + GAP, (d + n + h) * r + 2 * GAP + LABEL + 4];
   const y3 = y2 + n * r + LABEL + 4;
-  const apart = {
+  return {
     unit: a, broad: b, row: r,
     height: y3 + n * r + LABEL, X: [edge - d * a, y1], W_xh: [column, 0], from_x: [column, y1], plus: [column + h * b + SIGN / 2, y1],
     H: [edge - h * a, y2], W_hh: [column, y2 - GAP - h * r], from_h: [column, y2], equals: [column - GAP - SIGN / 2, y3], sum: [column, y3],
   };
-  return { ...all, apart };
 }
 
 // The whole motion, in shares of it: the partial results fade, all blocks come on their lines, H slides to X, W_hh slides
@@ -176,12 +182,6 @@ export function between({ isWide, apart, near, glued }, name, share) {
 export function sizeAt({ apart, near, glued }, share) {
   return Object.fromEntries(["unit", "broad", "row"].map((name) => [
     name, mix(mix(apart[name], near[name], during(share, 0, MERGED)), glued[name], during(share, ALL_MEET, 1))]));
-}
-
-/** The height of the picture on the way. */
-export function heightAt({ isWide, apart, near, glued }, share) {
-  const part = isWide ? during(share, MERGED, ON_LINE) : during(share, ROWS_MEET, ALL_MEET);
-  return mix(mix(apart.height, near.height, part), glued.height, during(share, ALL_MEET, 1));
 }
 
 /** Where [X H] and the weights on top of each other stand once glued: { rows, columns }, each { x, y, width, height }. */

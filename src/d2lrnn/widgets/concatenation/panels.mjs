@@ -1,11 +1,11 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code, the last digits.
-import { formatPowerOfTen } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
-import { buttonControl, element, svg } from "../ui.mjs";
-import { MERGED, ROUND, arrange, between, bothWays, digitsOf, frames, gapBetween, heightAt, products, sizeAt } from "./maths.mjs";
+import { buttonControl, element, prefersReducedMotion } from "../ui.mjs";
+import { MERGED, ROUND, arrange, between, bothWays, digitsOf, frames, gapBetween, products, sizeAt } from "./maths.mjs";
 
+/** A number behind a plus or a times sign. */
+const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
-const smallNumber = (value) => (value === 0 ? "0" : formatPowerOfTen(value));
 
 const TIGHT = 32; // px: narrower columns have a narrow font
 const EDGE = 4; // px around the blocks, for their frames
@@ -117,14 +117,14 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     stage.classList.toggle("glue-together", share >= MERGED);
     stage.classList.toggle("glue-held", lifted !== null);
     stage.classList.toggle("glue-done", share === 1 && lifted === null);
-    nodes.sum.firstChild.textContent = t(share >= MERGED ? "product" : "sum");
-    stage.style.height = `${heightAt(layout, share)}px`;
+    nodes.sum.firstChild.textContent = t(share >= MERGED ? "same" : "sum");
   };
   const measure = () => {
     const width = box.clientWidth - 2 * EDGE;
     if (width <= 0 || shown === null) return;
     layout = arrange(shown, width);
     stage.style.width = `${layout.width}px`;
+    stage.style.height = `${layout.height}px`;
     stage.style.setProperty("--glue-rows", shown.batch_size);
     ratios = [false, true].map((isTight) => { // the width of a number with one decimal, at 1 px
       stage.classList.toggle("glue-tight", isTight);
@@ -138,6 +138,10 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
       && left + shown.num_inputs * unit / 2 >= CAPTION / 2 - EDGE && (shown.num_inputs + shown.num_hiddens) * near.unit / 2 > CAPTION + EDGE;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
       nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * Math.min(unit, near.unit) >= CAPTION || hasRoom(name) ? ` ${t(`is_${name}`)}` : "");
+    }
+    for (const name of ["W_xh", "W_hh"]) {
+      const room = Math.min(layout.apart[name][0], layout.glued[name][0]);
+      nodes[name].firstChild.replaceChildren(...(room < CAPTION ? [] : [t("weights"), element("br", {})]), element("code", {}, name));
     }
     place();
     if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
@@ -247,40 +251,37 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
 }
 
 /**
- * The sum of one number, term by term: two rows, or one. `show(pairs, values, glued)` lists the terms,
+ * The sum of one number, term by term: two rows and their sum, or one row. `show(pairs, values, glued)` lists the terms,
  * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old place to its new one.
  */
 export function sumPanel({ t }) {
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" });
-  let lines = []; // [{ terms, values, total }]
+  let lines = []; // [{ pairs, terms, total }]
 
-  const line = (name, pairs, part, sums = null) => {
+  const line = (name, pairs, part, value, sums = null) => {
     const terms = pairs.map(([u, v], k) => element(
       "span", { class: `glue-term glue-${part(k)}` }, element("span", {}, written(u, 1)), element("span", {}, `×${written(v, 1)}`),
     ));
-    const total = element("b", {});
-    const equals = element("span", {});
+    const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
     const groups = sums === null ? all : ["x", "h"].map((kind) => element( // a bracket below says what they make
       "span", { class: `glue-group glue-${kind}`, "data-sum": written(sums[kind]) }, ...all.filter((_, k) => part(k) === kind),
     ));
-    return {
-      pairs, terms, total, equals,
-      node: element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...groups, element("span", { class: "glue-total" }, equals, " ", total)),
-    };
+    return { pairs, terms, total, node: row(name, ...groups, element("span", { class: "glue-total" }, "= ", total)) };
   };
+  const row = (name, ...parts) => element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...parts);
   const run = (count, sum, isRunning) => {
     let before = 0;
-    for (const { pairs, terms, total, equals } of lines) {
+    for (const { pairs, terms, total } of lines) {
       const added = Math.max(0, Math.min(pairs.length, count - before));
       terms.forEach((term, k) => {
         term.classList.toggle("glue-later", k >= added);
         term.classList.toggle("glue-now", isRunning && before + k === count - 1);
       });
-      equals.textContent = added === pairs.length ? "=" : t("so_far");
-      total.textContent = added === 0 ? "…" : written(sum(pairs.slice(0, added)));
+      total.textContent = added < pairs.length ? "…" : written(sum(pairs));
       before += pairs.length;
     }
+    node.classList.toggle("glue-running", count < before);
   };
   let before = null; // glued or not
   let ways = []; // [term, dx, dy]: from where it comes
@@ -304,91 +305,20 @@ export function sumPanel({ t }) {
     before = glued;
     const places = old.length > 0 ? placesNow() : [];
     ways = old.length > 0 && old.length === places.length ? termsNow().map((term, i) => [term, old[i][0] - places[i][0], old[i][1] - places[i][1]]) : [];
+    if (ways.length > 0 && !prefersReducedMotion()) move(0);
   };
   const list = ({ x, h }, values, glued) => {
-    if (glued) {
-      lines = [line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"), values)];
-      lines[0].node.classList.add("glue-one");
-    } else {
-      lines = [line(t("from_x"), x, () => "x"), line(t("from_h"), h, () => "h")];
-    }
-    node.replaceChildren(...lines.map((each) => each.node));
+    const one = line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"), values.sum, values);
+    const two = [line(t("from_x"), x, () => "x", values.x), line(t("from_h"), h, () => "h", values.h)];
+    const both = row(t("sum"), written(values.x), ` + ${second(values.h)} = `, element("b", {}, written(values.sum)));
+    both.classList.add("glue-both");
+    lines = glued ? [one] : two;
+    // The way that is not shown keeps its room, so that nothing below jumps.
+    node.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
+      "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
+    )));
   };
   return { node, show, run, move };
-}
-
-/**
- * One step of the network: X and H meet weights, the bias is added, tanh makes the new H. `move(share)` glues it. Its H can be
- * dragged to X and away: `onDrag(share)` hears how far, `onDrop(share)` of the end.
- */
-export function stepPicture({ t, signal, onDrag, onDrop }) {
-  const picture = svg("svg", { class: "glue-step", viewBox: "0 -5 340 104", role: "img" });
-  const part = (name, x, width, label) => {
-    const node = svg("g", { class: `glue-part glue-part-${name}` },
-      svg("rect", { x, y: 0, width, height: 28, rx: 4 }), svg("text", { x: x + width / 2, y: 19 }, label));
-    picture.append(node);
-    return Object.assign((y) => node.setAttribute("transform", `translate(0 ${y})`), { node });
-  };
-  const line = (d = "", kind = "glue-arrow") => {
-    const node = svg("path", { class: kind, d });
-    picture.append(node);
-    return (to) => node.setAttribute("d", to);
-  };
-  const arrow = (x, y, toX, toY) => {
-    const [dx, dy] = [toX - x, toY - y];
-    const [ux, uy] = [dx / Math.hypot(dx, dy), dy / Math.hypot(dx, dy)];
-    const head = [-1, 1].map((side) => `${toX - 6 * ux - 4.5 * side * uy} ${toY - 6 * uy + 4.5 * side * ux}`);
-    return `M${x} ${y}L${toX} ${toY}M${head[0]}L${toX} ${toY}L${head[1]}`;
-  };
-  const frame = svg("rect", { class: "glue-layer", x: 60, y: -3, width: 137, height: 78, rx: 6 });
-  const layer = svg("text", { class: "glue-small", x: 128, y: 88 });
-  picture.append(frame, layer, svg("text", { class: "glue-small", x: 302, y: 88, "text-anchor": "end" }, t("next")));
-  let share = 0;
-  const rows = [[2, 10, "X", "W_xh", "x"], [44, 38, "H", "W_hh", "h"]].map(([apart, glued, name, weights, kind]) => ({
-    apart, glued, places: [part(kind, 4, 32, name), part(kind, 66, 72, `× ${weights}`)], arrows: [line(), line()],
-  }));
-  const far = 36; // of the picture's 340
-  for (const { node } of rows[1].places) {
-    let from = null;
-    dragOn(node, {
-      axis: "both", signal,
-      start: ({ event }) => {
-        from = { y: event.clientY, share, scale: picture.clientWidth / 340, moved: false };
-      },
-      move: ({ event }) => {
-        const way = (from.y - event.clientY) / (far * from.scale);
-        if (!from.moved && Math.abs(event.clientY - from.y) <= 3) return;
-        from.moved = true;
-        onDrag(Math.max(0, Math.min(1, from.share + way)));
-      },
-      end: () => from.moved && onDrop(share),
-    });
-  }
-  const loop = line();
-  picture.append(svg("circle", { cx: 176, cy: 38, r: 11 }), svg("text", { x: 176, y: 43.5 }, "+"), svg("text", { class: "glue-bias", x: 176, y: 11 }, "b_h"));
-  line(arrow(176, 15, 176, 26));
-  line(arrow(189, 38, 207, 38));
-  part("tanh", 209, 52, "tanh")(24);
-  picture.append(svg("text", { class: "glue-small", x: 235, y: 17 }, t("then")));
-  line(arrow(262, 38, 280, 38));
-  part("new", 282, 56, t("new"))(24);
-  const move = (to) => {
-    share = to;
-    for (const { apart, glued, places, arrows } of rows) {
-      const y = apart + share * (glued - apart);
-      for (const put of places) put(y);
-      const middle = y + 14 + share * (38 - glued - 14); // two arrows become one
-      arrows[0](arrow(38, middle, 63, middle));
-      arrows[1](arrow(140, middle, 176 - 12 * Math.cos((1 - share) * 0.75), 38 + Math.sign(apart - glued) * 12 * Math.sin((1 - share) * 0.75)));
-    }
-    loop(`M310 53V94H20V${75 - 6 * share}m-4.5 6l4.5 -6l4.5 6`);
-    const isOne = share === 1;
-    frame.style.opacity = Number(isOne);
-    layer.textContent = t(isOne ? "layer" : "layers");
-    layer.classList.toggle("glue-one-layer", isOne);
-    picture.setAttribute("aria-label", t(isOne ? "diagram_glued" : "diagram_apart"));
-  };
-  return { node: picture, move };
 }
 
 /** The line of code that computes what stands above; `light` marks the names of the part that is added now. */
@@ -411,8 +341,8 @@ export function codePanel() {
   return { node, show, light };
 }
 
-/** Two numbers as a computer of that precision has them; where their digits part they stand out. */
-const digitNodes = (values, kind) => digitsOf(values, kind === "float32" ? 9 : 17).map((parts) => parts.map(([text, differs]) => (
+/** Two numbers in float32, digit by digit; where they part they stand out. */
+const digitNodes = (values) => digitsOf(values, 9).map((parts) => parts.map(([text, differs]) => (
   differs ? element("b", { class: "glue-differs" }, text) : text)));
 
 /** The chosen number in float32, found both ways, one above the other. */
@@ -422,29 +352,7 @@ export function digitsPanel({ t }) {
     const { apart, glued } = bothWays(products(mats, row, column), ROUND.float32);
     const names = [t("column_apart"), t("column_glued")];
     const line = (name, ...digits) => element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...digits);
-    node.replaceChildren(...digitNodes([apart, glued], "float32").map((digits, i) => line(names[i], ...digits)), line(t("exactly"), written(parts[row][column].sum)));
+    node.replaceChildren(...digitNodes([apart, glued]).map((digits, i) => line(names[i], ...digits)), line(t("exactly"), written(parts[row][column].sum)));
   };
   return { node, draw };
 }
-
-/** What a computer of either precision finds both ways. */
-export function roundingPanel({ t }) {
-  const words = element("p", {});
-  const table = element("table", { class: "glue-table" });
-  const draw = ({ mats, row, column }) => {
-    words.textContent = t("rounding", { row: row + 1, column: column + 1 });
-    const pairs = products(mats, row, column);
-    const body = Object.entries(ROUND).map(([kind, round]) => {
-      const { apart, glued } = bothWays(pairs, round);
-      const gap = Math.abs(apart - glued);
-      const cells = digitNodes([apart, glued], kind);
-      return element("tr", {}, element("th", { scope: "row" }, kind), ...cells.map((digits) => element("td", {}, ...digits)),
-        element("td", {}, gap === 0 ? t("equal") : smallNumber(gap)));
-    });
-    const head = ["precision", "column_apart", "column_glued", "difference"].map((key) => element("th", { scope: "col" }, t(key)));
-    table.replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
-  };
-  return { node: element("div", { class: "glue-rounding" }, words, table), draw };
-}
-
-export const asPower = smallNumber;
