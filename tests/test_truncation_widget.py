@@ -27,33 +27,37 @@ def test_the_stored_cases_are_fresh() -> None:
     assert not found, f"run `python tests/js/make_truncation_cases.py`: {found[:3]}"
 
 
-@pytest.mark.parametrize(("factor", "reach"), [(0.8, 1), (0.8, 6), (0.5, 12), (0.95, 12)])
-def test_what_is_lost_is_the_sum_beyond_the_cut(factor: float, reach: int) -> None:
+@pytest.mark.parametrize(("factor", "tau"), [(0.8, 1), (0.8, 6), (0.5, 12), (0.95, 24)])
+def test_what_is_cut_off_is_the_sum_beyond_the_cut(factor: float, tau: int) -> None:
     terms = factor ** np.arange(2000)
-    widget = Truncation(factor=factor, tau=reach)
-    assert widget.lost["losses"] == pytest.approx(terms[reach:].sum() / terms.sum())
-    shares = [terms[j:].sum() / terms.sum() for j in range(1, reach + 1)]
-    assert widget.lost["windows"] == pytest.approx(sum(shares) / reach)
+    beyond = [terms[j:].sum() / terms.sum() for j in range(1, tau + 1)]
+    losses = Truncation(factor=factor, tau=tau, way="losses")
+    assert losses.lost == pytest.approx(beyond[-1]) and 1 - losses.kept == pytest.approx(24 * [beyond[-1]])
+    windows = Truncation(factor=factor, tau=tau)
+    assert 1 - windows.kept == pytest.approx(24 // tau * beyond)
+    assert windows.lost == pytest.approx(sum(beyond) / tau)
 
 
 def test_windows_are_uneven() -> None:
-    assert Truncation(tau=5).reaches == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]
+    assert Truncation(tau=8).reaches == 3 * [1, 2, 3, 4, 5, 6, 7, 8]
+    assert Truncation(tau=8, way="losses").reaches == 24 * [8]
 
 
-def test_the_sentence_says_what_is_lost() -> None:
-    told = "Windows of 6 steps lose 49 % of the gradient. Always going 6 steps back loses 26 %."
-    assert Truncation().static_sentence() == told
-    alike = "Cut after 1 step, both ways are the same: they lose 80 % of the gradient."
-    assert Truncation(tau=1).static_sentence() == alike
+def test_the_sentence_says_what_is_cut_off() -> None:
+    rest = "of the learning signal (the gradient) is cut off."
+    assert Truncation().static_sentence() == f"Cut every 6 letters: 49 % {rest}"
+    assert Truncation(way="losses").static_sentence() == f"Always 6 back: 26 % {rest}"
+    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: 80 % {rest}"
 
 
-@pytest.mark.parametrize("wrong", [{"tau": 0}, {"tau": 13}, {"factor": 0.96}, {"factor": math.nan}])
+@pytest.mark.parametrize("wrong", [{"tau": 0}, {"tau": 5}, {"way": "none"}, {"factor": 0.96}, {"factor": math.nan}])
 def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(t.TraitError, match=next(iter(wrong))):
         Truncation(**wrong)
 
 
-def test_the_picture_has_a_square_for_each_step_of_each_loss_in_both_ways() -> None:
-    for tau in (1, 12):
-        picture = Truncation(tau=tau).static_picture()
-        assert picture.count("<rect") == 288 and "nan" not in picture
+def test_the_picture_has_a_bar_for_each_letter_and_the_cuts_of_windows() -> None:
+    for tau, way, cuts in ((6, "windows", 5), (24, "windows", 2), (6, "losses", 0)):
+        picture = Truncation(tau=tau, way=way).static_picture()
+        assert picture.count("<rect") == 48 and picture.count("<text") == 24 and picture.count("<path") == cuts
+        assert "nan" not in picture

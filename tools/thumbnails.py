@@ -213,16 +213,14 @@ def _clipping() -> Iterable[str]:
 
 
 def _truncation() -> Iterable[str]:
-    xs = [24 + 21.3 * k for k in range(10)]
-    yield _line((xs[0], 70), (xs[-1], 70), stroke=SOFT)
-    for k, x in enumerate(xs):
-        yield _box(x - 7, 63, 14, 14, fill=PAPER, stroke=INK, stroke_width=1.5, rx=3)
-        if k > 5:
-            path = f"M{x:g} 56q-10.6 -18 -21.3 0m.5 -7l-.5 7l7 -1"
-            yield _curve(path, stroke=VERMILLION, move="draw", i=3 * (9 - k), pathLength=1)
-    cut = (xs[4] + xs[5]) / 2
-    yield _line((cut, 26), (cut, 104), stroke_dasharray="4 3")
-    yield _text(xs[-1], 100, "loss", fill=SOFT, font_size=12)
+    # What gets through to the guess after each letter of two windows of six, where each letter back keeps 0.8.
+    for k, letter in enumerate("de came up a"):
+        x, filled = 15 + 18 * k, 66 * (1 - 0.8 ** (k % 6 + 1))
+        yield _box(x, 14, 12, 66, fill=NONE, stroke=VERMILLION)
+        yield _box(x, 80 - filled, 12, filled, fill=BLUE, move="up", i=k)
+        yield _text(x + 6, 100, letter, font_size=14)
+    for k in (0, 6, 12):
+        yield _line((12 + 18 * k, 6), (12 + 18 * k, 112), stroke_dasharray="4 3")
 
 
 THUMBNAILS: dict[str, Callable[[], Iterable[str]]] = {

@@ -1,4 +1,4 @@
-"""The explorable Truncation on a page without a kernel: the cut dragged in either picture, keys, steps."""
+"""The explorable Truncation on a page without a kernel: cuts dragged, letters touched, keys, steps."""
 
 from __future__ import annotations
 
@@ -35,61 +35,92 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
-def drag_to(page: Page, widget: Locator, way: str, start: int, end: int) -> None:
-    """Drag the cut from the right edge of a column to that of another, in the picture of one way."""
-    box = widget.locator(f".trunc-{way} .trunc-picture").bounding_box()
-    scale, y = box["width"] / 314, box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + (46 + 22 * start) * scale, y)
+def drag(page: Page, widget: Locator, cut: int, letters: int) -> None:
+    """Drag the grip of a cut by so many letters."""
+    grip = widget.locator(f'.trunc-cut[data-cut="{cut}"] .trunc-grip').bounding_box()
+    letter = widget.locator(".trunc-bars").bounding_box()["width"] / 24
+    x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+    page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(box["x"] + (46 + 22 * end) * scale, y, steps=3)
+    page.mouse.move(x + letters * letter, y, steps=3)
     page.mouse.up()
 
 
-def test_the_cut_can_be_dragged_in_either_picture(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def cuts(widget: Locator) -> Locator:
+    return widget.locator(".trunc-cut:not([hidden])")
+
+
+def test_every_cut_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    kept = {way: widget.locator(f".trunc-{way} rect.trunc-kept") for way in ("windows", "losses")}
     expect(now(widget)).to_have_text(Truncation().static_sentence())
-    expect(kept["windows"]).to_have_count(42)
-    expect(kept["losses"]).to_have_count(72)
-    expect(widget.locator(".trunc-start")).to_have_count(1)
-    drag_to(page, widget, "windows", 6, 10)
-    expect(now(widget)).to_have_text(Truncation(tau=10).static_sentence())
-    expect(kept["windows"]).to_have_count(55 + 3)
-    drag_to(page, widget, "windows", 10, 15)
-    expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())
-    drag_to(page, widget, "losses", 12, 5)
-    expect(now(widget)).to_have_text(Truncation(tau=5).static_sentence())
-    expect(kept["losses"]).to_have_count(60)
+    expect(cuts(widget)).to_have_count(4)
+    drag(page, widget, 1, 2)
+    expect(now(widget)).to_have_text(Truncation(tau=8).static_sentence())
+    expect(cuts(widget)).to_have_count(3)
+    drag(page, widget, 2, -8)  # two windows before it: 16 letters become 8
+    expect(now(widget)).to_have_text(Truncation(tau=4).static_sentence())
+    drag(page, widget, 1, 30)
+    expect(now(widget)).to_have_text(Truncation(tau=24).static_sentence())
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
 
 
-def test_each_way_says_what_it_loses_and_what_it_costs(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
+    expect(now(widget)).to_have_text(Truncation(way="losses").static_sentence())
+    expect(cuts(widget)).to_have_count(1)
+    expect(widget.locator(".trunc-work")).to_have_text("Work: 144 steps back for 24 letters")
+    drag(page, widget, 1, 3)  # nearer to the letter: the way back is shorter
+    expect(now(widget)).to_have_text(Truncation(way="losses", tau=3).static_sentence())
+    expect(widget.locator(".trunc-is-kept")).to_have_text(["a", "m", "e"])
+
+
+def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    told, value = widget.locator(".trunc-told"), widget.locator(".trunc-value")
+    expect(told).to_have_text("The guess after e learns from e alone. 80 % of its signal is cut off.")
+    expect(value).to_have_text("20 %")
+    widget.locator(".trunc-letter").nth(11).click()
+    expect(told).to_have_text("The guess after m learns from 6 letters. 26 % of its signal is cut off.")
+    expect(widget.locator(".trunc-is-kept")).to_have_text(["d", "e", "␣", "c", "a", "m"])
+    expect(widget.locator(".trunc-is-cut")).to_have_count(6)
+    letters = widget.get_by_role("slider", name="The guess after")
+    letters.press("ArrowLeft")
+    expect(value).to_have_text("67 %")
+    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67 % gets through"
+    letters.press("Home")
+    expect(told).to_contain_text("learns from t alone")
+    widget.get_by_role("button", name="Reset").click()
+    expect(told).to_contain_text("learns from e alone")
+
+
+def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     flow = Truncation(tau=4)
     widget = show(page, tmp_path, flow)
-    expect(widget.locator(".trunc-title")).to_have_text(["Windows of 4", "Always 4 back"])
-    expect(widget.locator(".trunc-fact-lost b")).to_have_text([f"{100 * share:.0f} %" for share in flow.lost.values()])
-    expect(widget.locator(".trunc-windows .trunc-arrow")).to_have_count(3)  # a way back for each window
-    expect(widget.locator(".trunc-losses .trunc-arrow")).to_have_count(12)  # and one for each loss
-    told = re.compile(r"^Cut after 4 steps, a loss loses 0\.8 . 0\.8 . … \(4 times\) = 41 %\.$")
-    expect(widget.locator(".trunc-sum")).to_have_text(told)
-    expect(widget.locator(".trunc-fact-work b")).to_have_text(["12 steps", "48 steps"])
-    widths = widget.locator(".trunc-bar").evaluate_all("(bars) => bars.map((bar) => bar.getBoundingClientRect().width)")
-    assert widths[0] > widths[2] and widths[3] == pytest.approx(4 * widths[1], rel=0.01)
+    heights = "(all) => all.map((one) => one.offsetHeight / one.parentNode.offsetHeight)"
+    found = widget.locator(".trunc-bars .trunc-fill").evaluate_all(heights)
+    assert found == pytest.approx(flow.kept.tolist(), abs=0.01)
+    widths = "(all) => all.map((one) => one.offsetWidth / one.parentNode.offsetWidth)"
+    found = widget.locator(".trunc-share .trunc-fill").evaluate_all(widths)
+    assert found == pytest.approx([1 - flow.lost], abs=0.01)
+    expect(widget.locator(".trunc-legend")).to_have_text(re.compile(r"gets through 41 %\s*cut off 59 %"))
 
 
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    cut = widget.get_by_label(re.compile("^Steps back"))
+    cut = widget.get_by_role("slider", name="Letters from cut to cut")
     cut.press("ArrowRight")
-    expect(now(widget)).to_have_text(Truncation(tau=7).static_sentence())
-    assert cut.get_attribute("aria-valuetext") == "Steps back before the cut: τ = 7"
+    expect(now(widget)).to_have_text(Truncation(tau=8).static_sentence())
+    assert cut.get_attribute("aria-valuetext") == "8"
     cut.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1).static_sentence())
-    memory = widget.get_by_label(re.compile("^Each step back"))
+    memory = widget.get_by_label(re.compile("^Each letter back"))
     memory.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1, factor=0.5).static_sentence())
     assert "0.5" in memory.get_attribute("aria-valuetext")
@@ -100,12 +131,12 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-fact-work").last
+    outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-work")
     for i, (answer, told) in enumerate(
         (
-            ("31 %", "Right. 31 %: the first losses"),
-            ("Twice", "No. 6 times: 72 steps back instead of 12."),
-            ("Less", "Right. Windows of 6 lose 16 %, always 6 back only 1.6 %"),
+            ("31 %", "Right. 31 %, not half of 49 %"),
+            ("Twice", "No. 144 steps back, not 24: 6 times."),
+            ("Less", "Right. 16 % instead of 49 %"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
@@ -121,14 +152,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
 
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
+    sides = "(all) => all.map((one) => one.getBoundingClientRect()).filter((one) => one.width)"
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        for settings in ({"tau": 12}, {"tau": 1, "factor": 0.95}):
+        for settings in ({"tau": 24}, {"tau": 1, "factor": 0.95}, {"tau": 24, "way": "losses"}):
             widget = show(page, tmp_path, Truncation(**settings))
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
-            right = widget.bounding_box()["x"] + widget.bounding_box()["width"]
-            ends = widget.locator("text, label, .d2lrnn-button, rect, b").evaluate_all(
-                "(all) => all.map((one) => one.getBoundingClientRect().right)"
-            )
-            assert max(ends) <= right
+            box = widget.bounding_box()
+            parts = widget.locator(".d2lrnn-view :is(p, span, label, button, b)").evaluate_all(sides)
+            assert all(box["x"] <= part["left"] and part["right"] <= box["x"] + box["width"] for part in parts)

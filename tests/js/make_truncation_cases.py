@@ -12,12 +12,13 @@ FILE = Path(__file__).with_name("truncation_cases.json")
 _CASES: tuple[dict[str, Any], ...] = (
     {},
     {"tau": 1},
-    {"tau": 5},
+    {"tau": 8},
     {"tau": 12},
-    {"tau": 11, "factor": 0.95},
-    {"tau": 1, "factor": 0.9},
+    {"tau": 24, "factor": 0.95},
+    {"tau": 1, "way": "losses"},
+    {"way": "losses"},
     {"factor": 0.5},
-    {"factor": 0.5, "tau": 12},
+    {"factor": 0.5, "tau": 12, "way": "losses"},
 )
 
 
@@ -33,8 +34,8 @@ def text() -> str:
         found.append(
             {
                 "settings": widget.author_state, "reaches": widget.reaches,
-                "lost": {way: short(share) for way, share in widget.lost.items()},
-                "by_reach": [short(float(share)) for share in widget.lost_by_reach],
+                "lost": short(widget.lost),
+                "kept": [short(share) for share in widget.kept.tolist()],
                 "sentence": widget.static_sentence(),
             }
         )

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { NUM_LOSSES, WAYS, derive, percent, reachesOf } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { NUM_LETTERS, TAUS, derive, nearestTau, percent } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -14,74 +14,91 @@ const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, co
 const shown = (settings = {}) => derive({ ...DEFAULTS, ...settings });
 const close = (a, b, name) => assert.ok(Math.abs(a - b) <= 1e-8 * Math.max(1, Math.abs(b)), `${name}: ${a} is not ${b}`);
 
-test("reaches, what is lost and the sentence are those of Python's Truncation", () => {
+test("reaches, what is cut off and the sentence are those of Python's Truncation", () => {
   const t = translator("en", SPEC.words);
-  for (const { settings, reaches, lost, by_reach: byReach, sentence: expected } of cases) {
+  for (const { settings, reaches, lost, kept, sentence: expected } of cases) {
     const found = shown(settings);
     const name = JSON.stringify(settings);
-    assert.deepEqual(found.reaches.windows, reaches, name);
-    for (const way of WAYS) close(found.lost[way], lost[way], `${name} lost ${way}`);
-    found.byReach.forEach((share, i) => close(share, byReach[i], `${name} reach ${i + 1}`));
+    assert.deepEqual(found.reaches, reaches, name);
+    close(found.lost, lost, `${name} lost`);
+    found.kept.forEach((share, i) => close(share, kept[i], `${name} letter ${i + 1}`));
     assert.equal(t(...sentence(found)), expected);
   }
 });
 
-test("in windows the rows reach 1, 2, ... steps; from each loss all reach the same", () => {
-  assert.deepEqual(reachesOf(5, "windows"), [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
-  assert.deepEqual(reachesOf(5, "losses"), Array(NUM_LOSSES).fill(5));
+test("the line has as many letters as the figure has bars, and every window of it is whole", () => {
+  assert.equal([...SPEC.words.en.text].length, NUM_LETTERS);
+  for (const tau of TAUS) assert.equal(NUM_LETTERS % tau, 0);
 });
 
-test("a window loses the plain mean of what its losses lose; kept and lost are the whole", () => {
-  for (const factor of [0.5, 0.8, 0.95]) for (const tau of [1, 6, 12]) {
-    const { lost, byReach, sizes } = shown({ factor, tau });
-    const shares = reachesOf(tau, "windows").slice(0, tau).map((reach) => byReach[reach - 1]);
-    close(lost.windows, shares.reduce((sum, share) => sum + share, 0) / tau, `windows of ${tau}`);
-    const kept = sizes.slice(0, tau).reduce((sum, size) => sum + size, 0) * (1 - factor); // of 1 + a + a² + … = 1 / (1 - a)
-    close(kept + lost.losses, 1, "kept + lost");
+test("the bars that are drawn make the share that is said", () => {
+  for (const way of SPEC.controls.way.choices) for (const factor of [0.5, 0.8, 0.95]) for (const tau of TAUS) {
+    const { kept, lost } = shown({ way, factor, tau });
+    close(kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS + lost, 1, `${way} ${tau}`);
   }
 });
 
-test("whatever the memory, each further step leaves less missing, and from each loss less than in windows", () => {
+test("what gets through is the sum of the terms up to the cut", () => {
+  const factor = 0.8;
+  const { reaches, kept } = shown({ factor, tau: 12 });
+  reaches.forEach((reach, i) => {
+    const sum = Array.from({ length: reach }, (_, lag) => factor ** lag).reduce((all, term) => all + term, 0);
+    close(kept[i], sum * (1 - factor), `letter ${i + 1}`); // of 1 + a + a² + … = 1 / (1 - a)
+  });
+});
+
+test("whatever the memory, a longer way loses less, and counted from each loss less than in windows", () => {
   const { min, max } = SPEC.controls.factor;
-  const falls = (values) => values.slice(1).forEach((value, i) => assert.ok(value < values[i]));
   for (let factor = min; factor <= max + 1e-9; factor += 0.05) {
-    const found = Array.from({ length: NUM_LOSSES }, (_, i) => shown({ factor: Math.min(max, factor), tau: i + 1 }));
-    falls(found[0].sizes);
-    for (const way of WAYS) falls(found.map(({ lost }) => lost[way]));
-    assert.equal(found[0].lost.windows, found[0].lost.losses);
-    found.slice(1).forEach(({ lost }) => assert.ok(lost.windows > lost.losses));
+    const lost = (way) => TAUS.map((tau) => shown({ factor: Math.min(max, factor), tau, way }).lost);
+    const [windows, losses] = [lost("windows"), lost("losses")];
+    for (const values of [windows, losses]) values.slice(1).forEach((value, i) => assert.ok(value < values[i]));
+    assert.equal(windows[0], losses[0]);
+    losses.slice(1).forEach((value, i) => assert.ok(value < windows[i + 1]));
   }
 });
 
-test("the work: in windows each step is gone back once, else once for each loss that reaches it", () => {
-  for (const tau of [1, 5, 12]) {
-    const { work, reaches } = shown({ tau });
-    assert.equal(work.losses, reaches.losses.reduce((sum, reach) => sum + reach, 0));
-    const longest = reaches.windows.filter((reach, i) => i === NUM_LOSSES - 1 || reaches.windows[i + 1] === 1); // of each window
-    assert.equal(work.windows, longest.reduce((sum, reach) => sum + reach, 0));
+test("the work: in windows each letter is gone back over once, else once for each loss that reaches it", () => {
+  for (const tau of TAUS) {
+    const losses = shown({ tau, way: "losses" });
+    assert.equal(losses.work, losses.reaches.reduce((sum, reach) => sum + reach, 0));
+    const windows = shown({ tau });
+    const longest = windows.reaches.filter((reach, i) => i === NUM_LETTERS - 1 || windows.reaches[i + 1] === 1); // of each window
+    assert.equal(windows.work, longest.reduce((sum, reach) => sum + reach, 0));
   }
+});
+
+test("a cut that is dragged goes to the nearest length", () => {
+  assert.deepEqual([-3, 0, 5.2, 7.1, 10.1, 17, 19, 99].map(nearestTau), [1, 1, 6, 8, 12, 12, 24, 24]);
 });
 
 test("the guided steps: what is said to be right is right", () => {
   const { en } = SPEC.words;
-  const [longer, price, shorter] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
-  assert.ok(percent(longer.after.lost.windows) === en[`step_1_answer_${longer.right + 1}`]);
-  assert.ok(en.step_1_question.includes(percent(longer.before.lost.windows)));
-  const { lost, work } = price.after;
-  assert.ok(en.step_2_question.includes(percent(lost.losses)));
-  assert.ok(work.losses === 6 * work.windows && price.right === 2 && en.step_2_answer_3 === "6 times");
-  for (const way of WAYS) assert.ok(shorter.after.lost[way] < 0.6 * shorter.before.lost[way]);
-  assert.equal(shorter.right, 0);
-  for (const { factor } of [shorter.before, shorter.after]) assert.ok(en.step_3_question.includes(`${factor}`));
+  const [longer, price, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
+  assert.equal(percent(longer.after.lost), en[`step_1_answer_${longer.right + 1}`]);
+  assert.ok(en.step_1_question.includes(percent(longer.before.lost)) && en.step_1_outcome.includes(percent(longer.before.lost)));
+  assert.equal(longer.after.kept[12], longer.before.kept[12]); // right after a cut as much as before
+  assert.ok(en.step_2_question.includes(percent(price.after.lost)));
+  assert.ok(price.after.work === 6 * price.before.work && price.right === 2 && en.step_2_answer_3 === "6 times");
+  assert.ok(faster.after.lost < 0.6 * faster.before.lost);
+  assert.equal(faster.right, 0);
+  for (const { factor } of [faster.before, faster.after]) assert.ok(en.step_3_question.includes(`${factor}`));
+});
+
+test("how it is counted is right", () => {
+  const { kept, factor } = shown();
+  close(1 / (1 - factor), 5, "in all");
+  assert.equal(percent(kept[0]), "20 %");
 });
 
 test("whatever the controls are set to, no number is lost", () => {
   const rules = rulesOf(SPEC.controls);
-  for (const factor of [0.5, 0.95]) for (const tau of [1, 7, 12]) {
-    assert.ok(rules.tau(tau) === tau && rules.factor(factor) === factor);
-    const found = shown({ factor, tau });
-    assert.ok([...Object.values(found.lost), ...found.byReach, ...found.sizes].every(Number.isFinite));
+  for (const factor of [0.5, 0.95]) for (const tau of TAUS) for (const way of SPEC.controls.way.choices) {
+    assert.ok(rules.tau(tau) === tau && rules.factor(factor) === factor && rules.way(way) === way);
+    const found = shown({ factor, tau, way });
+    assert.ok([found.lost, found.work, ...found.kept].every(Number.isFinite));
   }
+  assert.equal(rules.tau(5), undefined);
 });
 
 test("shares have as many places as they need", () => {

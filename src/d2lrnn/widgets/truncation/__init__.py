@@ -1,4 +1,4 @@
-"""The explorable of truncation: how far back a cut lets each loss reach, and how much of the gradient is lost."""
+"""The explorable of truncation: a line of text is cut, and each letter shows how much of its gradient gets through."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Truncation"]
 
 _SPEC = Spec("truncation")
-_NUM_LOSSES = 12
+_NUM_LETTERS = 24
 
 
 def _percent(share: float) -> str:
@@ -21,17 +21,20 @@ def _percent(share: float) -> str:
 
 
 class Truncation(Explorable):
-    r"""Cut the way back through time: each step back keeps the same share of the gradient, and each step has a loss.
+    r"""Cut the way back through time: a line of 24 letters, after each of which a network guesses the next.
 
-    Two ways stand side by side. In windows of :math:`\tau` steps the losses reach 1, 2, ..., :math:`\tau` steps, their
-    own included, and share one way back; counted from each loss, every one reaches :math:`\tau`, on its own way.
+    The gradient of each guess goes back over the letters before it, and each letter back keeps the same share of it.
+    In windows of :math:`\tau` letters the guesses reach 1, 2, ..., :math:`\tau` letters, their own included, and share
+    one way back; counted from each loss, every one reaches :math:`\tau`, on its own way.
 
     Parameters
     ----------
     tau : int, optional
-        1 to 12.
+        1, 2, 3, 4, 6, 8, 12 or 24.
+    way : {"windows", "losses"}, optional
+        Cut the text into windows, or go back `tau` letters from each loss.
     factor : float, optional
-        What each step back keeps of the gradient, 0.5 to 0.95.
+        What each letter back keeps of the gradient, 0.5 to 0.95.
 
     Raises
     ------
@@ -40,9 +43,9 @@ class Truncation(Explorable):
 
     Examples
     --------
-    >>> Truncation(tau=6).reaches
+    >>> Truncation(tau=6).reaches[:12]
     [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]
-    >>> {way: round(share, 2) for way, share in Truncation(tau=6).lost.items()}
+    >>> {way: round(Truncation(way=way).lost, 2) for way in ("windows", "losses")}
     {'windows': 0.49, 'losses': 0.26}
     """
 
@@ -51,43 +54,43 @@ class Truncation(Explorable):
     _words = "truncation"
 
     tau = _SPEC.trait("tau")
+    way = _SPEC.trait("way")
     factor = _SPEC.trait("factor")
 
     @property
     def reaches(self) -> list[int]:
-        """How many steps, its own included, each of 12 losses reaches in windows."""
-        return [row % self.tau + 1 for row in range(_NUM_LOSSES)]
+        """How many letters, its own included, the guess after each letter reaches."""
+        return [place % self.tau + 1 if self.way == "windows" else self.tau for place in range(_NUM_LETTERS)]
 
     @property
-    def lost_by_reach(self) -> np.ndarray:
-        """What a loss that reaches 1, 2, ..., 12 steps loses of the sum of its terms; its past has no end."""
-        return self.factor ** np.arange(1, _NUM_LOSSES + 1)
+    def kept(self) -> np.ndarray:
+        """The share of each guess's gradient, a sum without end, that is not cut off."""
+        return 1 - self.factor ** np.array(self.reaches)
 
     @property
-    def lost(self) -> dict[str, float]:
-        """What is lost: ``windows``, the mean over the losses of a window, and ``losses``, cut from each loss."""
-        reached = self.lost_by_reach[: self.tau]
-        return {"windows": float(reached.mean()), "losses": float(reached[-1])}
+    def lost(self) -> float:
+        """What is cut off: the mean over the guesses."""
+        return float(1 - self.kept.mean())
 
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What the two cuts lose, as the figure says it."""
-        shares = {way: _percent(share) for way, share in self.lost.items()}
-        if self.tau == 1:
-            return Words(self._words)("now_one", tau=1, windows=shares["windows"])
-        return Words(self._words)("now", tau=self.tau, **shares)
+        """What is cut off, as the figure says it."""
+        key = "now_windows_one" if self.tau == 1 and self.way == "windows" else f"now_{self.way}"
+        return Words(self._words)(key, tau=self.tau, lost=_percent(self.lost))
 
     def static_picture(self) -> str:
-        """Both ways: a row for each loss, a square for each step back, filled where it is reached."""
+        """A bar over each letter, filled as far as its gradient gets through, and the cuts."""
         words = Words(self._words)
-        picture = Picture(500, 262, words("title"), self.static_sentence())
-        size, filled, hollow = 18.0, {"fill": color("blue")}, {"fill": "none", "stroke": color("vermillion")}
-        for left, way, reaches in ((20, "windows", self.reaches), (270, "losses", _NUM_LOSSES * [self.tau])):
-            picture.add("text", words(f"way_{way}", tau=self.tau), x=left, y=20, font_weight=600)
-            for loss, reach in enumerate(reaches):
-                for step in range(_NUM_LOSSES):
-                    side = (size - 5) * self.factor ** (step / 2)
-                    x, y = left + size * (step + 0.5) - side / 2, 36 + size * (loss + 0.5) - side / 2
-                    picture.add("rect", x=x, y=y, width=side, height=side, **(filled if step < reach else hollow))
+        picture = Picture(520, 176, words("title"), self.static_sentence())
+        left, top, width, height = 20.0, 16.0, 20.0, 110.0
+        for place, (letter, kept) in enumerate(zip(words("text"), self.kept.tolist(), strict=True)):
+            x, filled = left + width * place, height * kept
+            picture.add("rect", x=x + 3, y=top, width=width - 6, height=height, fill="none", stroke=color("vermillion"))
+            picture.add("rect", x=x + 3, y=top + height - filled, width=width - 6, height=filled, fill=color("blue"))
+            picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
+        if self.way == "windows":
+            for place in range(0, _NUM_LETTERS + 1, self.tau):
+                cut = {"stroke": "currentColor", "stroke_width": 1.5, "stroke_dasharray": "5 4"}
+                picture.add("path", d=f"M{left + width * place:g} 6V162", fill="none", **cut)
         return str(picture)

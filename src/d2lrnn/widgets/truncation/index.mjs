@@ -1,86 +1,100 @@
-// Truncation: two ways to cut the way back, side by side: how far each loss reaches, what is lost, and what it costs.
+// Truncation: a line of text is cut; each letter shows how much of its learning signal gets through to it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { element, explorable, rangeControl } from "../ui.mjs";
-import { WAYS, derive, percent } from "./maths.mjs";
-import { wayPanel } from "./panels.mjs";
+import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
+import { NUM_LETTERS, derive, percent } from "./maths.mjs";
+import { linePanel, sharePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
+const CHOSEN = 12; // the first letter of a window: "cam|e"
+
 /** The living sentence: its key, and its values. */
-export function sentence({ tau, lost }) {
-  const windows = percent(lost.windows);
-  return tau === 1 ? ["now_one", { tau, windows }] : ["now", { tau, windows, losses: percent(lost.losses) }];
+export function sentence({ tau, way, lost }) {
+  return [tau === 1 && way === "windows" ? "now_windows_one" : `now_${way}`, { tau, lost: percent(lost) }];
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
-  const show = motion({ seconds: 1.5, signal });
+  const show = motion({ seconds: 2, signal });
   let touched = false;
+  let chosen = CHOSEN;
   const set = (values) => {
     touched = true;
     commit(values);
   };
-  const now = nowLine();
-  const panels = WAYS.map((way) => wayPanel({ t, way, onTau: (tau) => set({ tau }), signal }));
-  const range = ({ min, max, onInput }) => {
-    const label = element("span", { class: "trunc-caption" });
-    return { ...rangeControl({ label, min, max, onInput, signal }), label };
+  const choose = (place) => {
+    touched = true;
+    show.stop();
+    chosen = place;
+    paint(derive(state()));
   };
-  const cut = range({ min: controls.tau.min, max: controls.tau.max, onInput: (tau) => set({ tau }) });
-  const memory = range({
-    min: 20 * controls.factor.min, max: Math.round(20 * controls.factor.max), onInput: (place) => set({ factor: place / 20 }),
+  const now = nowLine();
+  const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
+  const told = element("p", { class: "trunc-caption trunc-told" });
+  const share = sharePanel({ t });
+  const work = element("p", { class: "trunc-caption trunc-work" });
+  const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
+  const caption = element("span", { class: "trunc-caption" });
+  const memory = rangeControl({
+    label: caption, min: 20 * controls.factor.min, max: Math.round(20 * controls.factor.max), onInput: (place) => set({ factor: place / 20 }), signal,
   });
   memory.node.classList.add("trunc-memory");
-  const sum = element("p", { class: "trunc-caption trunc-sum" });
 
   const at = (values) => derive({ ...state(), ...values });
   const outcome = (i) => {
-    const { tau, lost, work } = at(steps[i].state);
-    return [{ lost: percent(lost.windows) }, { more: tau, each: work.losses, shared: work.windows }, { windows: percent(lost.windows), losses: percent(lost.losses) }][i];
+    const [before, after] = [at(steps[i].before), at(steps[i].state)];
+    return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work, more: after.work / before.work };
   };
   const guided = guidedSteps({ t, steps, set, outcome, onReset, say, signal });
   const more = fold(t("counted"), element("p", { class: "trunc-caption" }, t("counted_text")));
-  onReset(() => (more.open = false));
+  onReset(() => {
+    more.open = false;
+    show.stop();
+    chosen = CHOSEN;
+    paint(derive(state()));
+  });
 
-  const ways = element("div", { class: "trunc-ways" }, ...panels.map((panel) => panel.node));
+  const figure = element("div", { class: "trunc-figure" }, element("p", { class: "trunc-title" }, t("chart")), line.node, told, share.node);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
+    element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("p", { class: "trunc-caption trunc-lead" }, t("lead")),
-    element(
-      "div", { class: "trunc-main" },
-      cut.node,
-      ways,
-      element("p", { class: "trunc-caption trunc-key" }, t("key"), " ",
-        element("span", { class: "trunc-kept-text" }, `■ ${t("kept")}`), " ", element("span", { class: "trunc-lost-text" }, `□ ${t("lost")}`)),
-      sum,
-      memory.node,
-    ),
+    element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)),
+    figure,
+    element("div", { class: "trunc-foot" }, memory.node, work),
     guided.node,
     more,
     footRow({ t, reset, link, say, signal }),
   ));
-  // once: the cut comes in from the left
-  whenSeen(ways, {
+  // once: through a window from its first letter to its last, and over the cut
+  whenSeen(figure, {
     act: () => {
-      const end = state();
-      if (!touched) show.run((share) => paint(derive({ ...end, tau: Math.round(1 + (end.tau - 1) * share) })));
+      if (touched) return;
+      const model = derive(state());
+      show.run((part) => {
+        chosen = Math.floor(6 + 6 * part);
+        paint(model);
+      });
     },
     signal,
   });
 
   function paint(model) {
+    const { tau, way, factor, lost } = model;
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
-    panels.forEach((panel) => panel.draw(model));
-    const named = (control, word, filled, place) => {
-      control.label.replaceChildren(...emphasised(t.raw(word), filled));
-      control.set(place, t(word, filled));
-    };
-    named(cut, "tau", { tau: model.tau }, model.tau);
-    named(memory, "memory", { factor: model.factor }, Math.round(20 * model.factor));
-    const { tau, factor } = model;
-    const product = t(tau === 2 ? "product_2" : "product", { factor, tau });
-    sum.replaceChildren(...emphasised(t.raw(tau === 1 ? "sum_one" : "sum"), { tau, product, lost: percent(model.lost.losses) }));
+    for (const { way: each, node } of ways) {
+      node.textContent = t(`way_${each}`, { tau });
+      node.setAttribute("aria-pressed", String(each === way));
+    }
+    line.draw(model, chosen);
+    const reach = model.reaches[chosen];
+    told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), {
+      letter: visibleCharacter(line.text[chosen]), reach, lost: percent(1 - model.kept[chosen]),
+    }));
+    share.set(lost);
+    work.replaceChildren(...emphasised(t.raw("work"), { work: model.work, letters: NUM_LETTERS }));
+    caption.replaceChildren(...emphasised(t.raw("memory"), { factor }));
+    memory.set(Math.round(20 * factor), t("memory", { factor }));
   }
   const draw = (model) => {
     show.stop();

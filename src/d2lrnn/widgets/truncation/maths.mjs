@@ -1,24 +1,26 @@
-// Truncated backpropagation through time, in plain numbers: each step back keeps the same share of the gradient.
-export const NUM_LOSSES = 12;
-/** The two ways to cut: start again every τ steps, or go back τ steps from each loss. */
-export const WAYS = ["windows", "losses"];
+// Truncated backpropagation through time, in plain numbers: each letter back keeps the same share of the signal.
+import SPEC from "./spec.json" with { type: "json" };
 
-/** How many steps, its own included, each of the losses reaches. */
-export function reachesOf(tau, way) {
-  return Array.from({ length: NUM_LOSSES }, (_, row) => (way === "windows" ? (row % tau) + 1 : tau));
+export const NUM_LETTERS = 24;
+/** The lengths that divide the line: no window of it is a part of one. */
+export const TAUS = SPEC.controls.tau.choices;
+
+/** Every number of the page. The past has no end: cut after j letters, a guess keeps 1 - factor ** j of its signal. */
+export function derive({ tau, way, factor }) {
+  const lostAfter = Array.from({ length: tau }, (_, i) => factor ** (i + 1));
+  const reaches = Array.from({ length: NUM_LETTERS }, (_, i) => (way === "windows" ? (i % tau) + 1 : tau));
+  const lost = { // a window's guesses reach 1, 2, ... letters
+    windows: lostAfter.reduce((sum, share) => sum + share, 0) / tau, losses: lostAfter[tau - 1],
+  };
+  return {
+    tau, way, factor, reaches, kept: reaches.map((reach) => 1 - lostAfter[reach - 1]), lost: lost[way],
+    work: way === "windows" ? NUM_LETTERS : NUM_LETTERS * tau, // a window goes back once for all its guesses
+  };
 }
 
-/** Every number of the page. The past has no end: cut after j steps, a loss loses factor ** j of the sum of its terms. */
-export function derive({ tau, factor }) {
-  const sizes = Array.from({ length: NUM_LOSSES }, (_, lag) => factor ** lag);
-  const byReach = sizes.map((size) => size * factor);
-  const sum = byReach.slice(0, tau).reduce((total, share) => total + share, 0);
-  return {
-    tau, factor, sizes, byReach,
-    reaches: Object.fromEntries(WAYS.map((way) => [way, reachesOf(tau, way)])),
-    lost: { windows: sum / tau, losses: byReach[tau - 1] }, // a window's losses reach 1, 2, ... steps
-    work: { windows: NUM_LOSSES, losses: NUM_LOSSES * tau }, // a window goes back once for all its losses
-  };
+/** The possible length nearest to one that is wished. */
+export function nearestTau(wish) {
+  return TAUS.reduce((best, tau) => (Math.abs(tau - wish) < Math.abs(best - wish) ? tau : best));
 }
 
 /** 47 %, 3.1 %, 0.04 %. */

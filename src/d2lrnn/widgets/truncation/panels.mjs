@@ -1,67 +1,124 @@
-// A way to cut: a row for each loss, as far as it reaches back; below, what is lost and what it costs.
+// A line of text under bars: how much of its learning signal each letter gets, where the cuts stand, how far back one reaches.
 import { dragOn } from "../shape.mjs";
-import { element, svg } from "../ui.mjs";
-import { NUM_LOSSES, percent } from "./maths.mjs";
+import { element, visibleCharacter } from "../ui.mjs";
+import { NUM_LETTERS, TAUS, nearestTau, percent } from "./maths.mjs";
 
-const [LEFT, TOP, CELL] = [46, 32, 22];
-const BOTTOM = TOP + NUM_LOSSES * CELL;
-const WIDTH = LEFT + NUM_LOSSES * CELL + 4;
-const MOST_WORK = NUM_LOSSES ** 2;
-const xOf = (step) => LEFT + step * CELL; // the right edge of a step
-const yOf = (row) => TOP + row * CELL;
-const text = (x, y, words, more = {}) => svg("text", { class: "trunc-text", x, y, "text-anchor": "middle", ...more }, words);
+const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
+const MIDDLE_SHARE = 0.42; // of blue behind the chosen letter: its ink stays legible
 
-/** A name, a value, and below them a bar. */
-function fact(kind, name) {
-  const value = element("b");
-  const bar = element("span", { class: "trunc-bar" });
-  const node = element("div", { class: `trunc-fact trunc-fact-${kind}` }, element("span", {}, name), value, element("span", { class: "trunc-track" }, bar));
-  return { node, set: (words, share) => {
-    value.textContent = words;
-    bar.style.width = `${(100 * share).toFixed(2)}%`;
-  } };
+/** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
+function arrows(node, { move, signal }) {
+  const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity };
+  node.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(steps, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    move(steps[event.key]);
+  }, { signal });
 }
 
-/** `onTau` gets the τ that the cut is dragged to. */
-export function wayPanel({ t, way, onTau, signal }) {
-  const bands = svg("g");
-  const squares = Array.from({ length: NUM_LOSSES ** 2 }, () => svg("rect"));
-  const starts = svg("g");
-  const ways = svg("g");
-  const edge = svg("path", { class: "trunc-edge" });
-  const middle = (TOP + BOTTOM) / 2;
-  const picture = svg("svg", { class: "trunc-picture", viewBox: `0 0 ${WIDTH} ${BOTTOM + 4}`, role: "img" },
-    bands, ways, ...squares, starts, edge,
-    text(xOf(0.5), TOP - 9, "1"), text(xOf(NUM_LOSSES / 2), TOP - 9, t("columns")), text(xOf(NUM_LOSSES - 0.5), TOP - 9, String(NUM_LOSSES)),
-    text(LEFT - 31, yOf(0.5) + 6, "1"), text(LEFT - 31, yOf(NUM_LOSSES - 0.5) + 6, String(NUM_LOSSES)),
-    text(LEFT - 28, middle, t("row"), { transform: `rotate(-90 ${LEFT - 28} ${middle})` }));
-  const title = element("div", { class: "trunc-title" });
-  const [lost, work] = [fact("lost", t("lost")), fact("work", t("work"))];
-  dragOn(picture, { move: ({ x }) => onTau(Math.min(NUM_LOSSES, Math.max(1, Math.round((x * WIDTH - LEFT) / CELL)))), signal });
+const within = (value, most) => Math.min(most, Math.max(0, value));
 
-  function draw({ tau, sizes, reaches: { [way]: reaches }, lost: { [way]: share }, work: { [way]: steps } }) {
-    squares.forEach((square, k) => {
-      const [row, step] = [Math.floor(k / NUM_LOSSES), k % NUM_LOSSES];
-      const side = (CELL - 5) * Math.min(1, Math.sqrt(sizes[step])); // its area is the strength
-      square.setAttribute("class", step < reaches[row] ? "trunc-square trunc-kept" : "trunc-square trunc-cut");
-      square.setAttribute("x", (xOf(step + 0.5) - side / 2).toFixed(2));
-      square.setAttribute("y", (yOf(row + 0.5) - side / 2).toFixed(2));
-      square.setAttribute("width", side.toFixed(2));
-      square.setAttribute("height", side.toFixed(2));
+/** `onTau` gets the length that a cut is dragged to, `onLetter` the place of a letter that is touched. */
+export function linePanel({ t, onTau, onLetter, signal }) {
+  const text = [...t("text")];
+  const fills = text.map(() => element("span", { class: "trunc-fill" }));
+  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)));
+  const cells = text.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
+  const letters = element("div", {
+    class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
+  }, ...cells.map((cell) => element("span", { class: "trunc-cell", "aria-hidden": "true" }, cell)));
+  const reached = element("span", { class: "trunc-reached" });
+  const beyond = element("span", { class: "trunc-beyond" });
+  const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
+  const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
+  const cuts = text.map((_, i) => element("span", { class: "trunc-cut", hidden: true, "data-cut": i + 1 }, element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"))));
+  const [first] = cuts;
+  first.hidden = false;
+  for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
+  const node = element("div", { class: "trunc-line" }, value, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, beyond, reached), element("span", { class: "trunc-start" }), drag, ...cuts);
+
+  let shown = null; // { model, chosen }
+  let held = null; // the cut in hand
+  const cutFrom = (event) => event.target.closest?.(".trunc-cut");
+  dragOn(node, {
+    start: ({ x, event }) => {
+      const cut = cutFrom(event);
+      const { way, tau } = shown.model;
+      held = cut ? { from: x, tau, count: way === "windows" ? Number(cut.dataset.cut) : -1 } : null;
+      node.classList.toggle("trunc-held", held !== null);
+    },
+    move: ({ x }) => {
+      if (held) onTau(nearestTau(held.tau + ((x - held.from) * NUM_LETTERS) / held.count));
+      else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
+    },
+    end: () => {
+      held = null;
+      node.classList.remove("trunc-held");
+    },
+    signal,
+  });
+  arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
+  arrows(first, { move: (step) => onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + step, TAUS.length - 1)]), signal });
+
+  function draw(model, chosen) {
+    shown = { model, chosen };
+    const { tau, way, factor, reaches, kept } = model;
+    const reach = reaches[chosen];
+    const start = chosen + 1 - reach;
+    fills.forEach((fill, i) => {
+      fill.style.height = `${(100 * kept[i]).toFixed(2)}%`;
+      fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
     });
-    bands.replaceChildren(...reaches.map((reach, row) => svg("rect", { class: "trunc-band", x: LEFT, y: yOf(row) + 0.75, width: reach * CELL, height: CELL - 1.5 })));
-    const rows = reaches.map((_, row) => row).filter((row) => row > 0 && way === "windows" && row % tau === 0);
-    starts.replaceChildren(...rows.map((row) => svg("path", { class: "trunc-start", d: `M${LEFT - 8} ${yOf(row)}H${xOf(NUM_LOSSES)}` })));
-    // back in time is up: a window has one way for all its losses; else each loss has its own, along its row
-    const ends = reaches.map((_, row) => row).filter((row) => way === "losses" || row === NUM_LOSSES - 1 || reaches[row + 1] === 1);
-    ways.replaceChildren(...ends.map((row) => svg("path", { class: "trunc-arrow", d: way === "losses"
-      ? `M${LEFT + 2} ${yOf(row + 0.5)}H${xOf(reaches[row]) - 1}m-5 -4l5 4l-5 4`
-      : `M${LEFT - 9} ${yOf(row + 1) - 4}V${yOf(row + 1 - reaches[row]) + 4}m-4 6l4 -6l4 6` })));
-    edge.setAttribute("d", `M${xOf(tau)} ${TOP - 4}V${BOTTOM + 2}`);
-    title.textContent = t(`way_${way}`, { tau });
-    lost.set(percent(share), Math.min(1, share));
-    work.set(t("work_steps", { work: steps }), steps / MOST_WORK);
-    picture.setAttribute("aria-label", t("picture", { way: title.textContent, lost: percent(share), work: steps }));
+    cells.forEach((cell, i) => {
+      const lag = chosen - i;
+      const strength = lag < 0 ? 0 : MIDDLE_SHARE * factor ** lag;
+      cell.style.setProperty("--trunc-strength", `${(100 * strength).toFixed(1)}%`);
+      cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : ""}${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
+    });
+    value.textContent = percent(kept[chosen]);
+    value.style.left = at(Math.min(NUM_LETTERS - 1.5, Math.max(1.5, chosen + 0.5)));
+    const from = Math.max(0, start);
+    reached.style.left = at(from);
+    reached.style.width = at(chosen + 0.5 - from);
+    beyond.style.width = at(from);
+    node.dataset.way = way;
+    node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
+    // windows: a cut after each; else the one cut of the chosen letter
+    const every = Math.max(1, Math.ceil(4 / tau)); // grips that do not touch
+    cuts.forEach((cut, i) => {
+      const place = way === "windows" ? (i + 1) * tau : from;
+      cut.hidden = way === "windows" ? place > NUM_LETTERS : i > 0;
+      cut.style.left = at(place);
+      cut.classList.toggle("trunc-bare", way === "windows" && (i % every !== 0 || (place === NUM_LETTERS && tau < 12)));
+    });
+    first.classList.toggle("trunc-at-left", parseFloat(first.style.left) < 8);
+    first.classList.toggle("trunc-at-right", parseFloat(first.style.left) > 92);
+    drag.style.left = at(way === "windows" ? tau : from);
+    drag.classList.toggle("trunc-left", way === "windows" && tau > 12);
+    first.setAttribute("aria-label", t(`cut_${way}`));
+    first.setAttribute("aria-valuenow", tau);
+    first.setAttribute("aria-valuetext", String(tau));
+    letters.setAttribute("aria-valuenow", chosen + 1);
+    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: percent(kept[chosen]) }));
+    bars.setAttribute("aria-label", t("picture", { values: kept.map(percent).join(", ") }));
   }
-  return { node: element("div", { class: `trunc-way trunc-${way}` }, title, picture, lost.node, work.node), draw };
+  return { node, draw, text };
+}
+
+/** One bar for all letters, and what its two parts are. */
+export function sharePanel({ t }) {
+  const fill = element("span", { class: "trunc-fill" });
+  const parts = ["kept", "lost"].map((kind) => {
+    const value = element("b");
+    return { value, node: element("span", { class: `trunc-${kind}-text` }, element("i", { class: `trunc-sign trunc-sign-${kind}` }), `${t(kind)} `, value) };
+  });
+  const node = element("div", { class: "trunc-share" },
+    element("span", { class: "trunc-share-title" }, t("all")), element("span", { class: "trunc-bar", "aria-hidden": "true" }, fill),
+    element("div", { class: "trunc-legend" }, ...parts.map((part) => part.node)));
+  const set = (lost) => {
+    fill.style.width = `${(100 * (1 - lost)).toFixed(2)}%`;
+    parts[0].value.textContent = percent(1 - lost);
+    parts[1].value.textContent = percent(lost);
+  };
+  return { node, set };
 }
