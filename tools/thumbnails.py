@@ -170,14 +170,16 @@ def _gradient_flow() -> Iterable[str]:
 
 
 def _attention() -> Iterable[str]:
-    # After "went quite slac": where attention looks (also at the q), and what is left of each letter in the state.
-    weights = (0, 0, 0, 0, 0, 0.12, 0, 0, 0, 0, 0.03, 0.01, 0.45, 0.01, 0.38)
-    traces = (0.03, 0.06, 0.09, 0.05, 0.12, 0.15, 0.19, 0.33, 0.33, 0.56, 0.79, 0.87, 0.91, 1.3, 1)
-    for k, (weight, trace) in enumerate(zip(weights, traces, strict=True)):
-        x = 10 + 14 * k
-        yield _box(x, 45 - 80 * weight, 12, 80 * weight + 1, fill=BLUE, move="in", i=15 - k)
-        yield _box(x, 69, 12, 34 * trace + 1, fill=VERMILLION, move="in", i=15 - k)
-    yield _letters("went quite slac", 16, 62, 14, font_size=14)
+    # After "went quite slac": how much of attention's guess depends on each letter (also on the q), and of the state's.
+    effects = {
+        BLUE: (0.02, 0.01, 0.01, 0.01, 0.01, 0.37, 0.01, 0.02, 0.01, 0.07, 0.11, 0.7, 0.94, 0.9, 0.91),
+        VERMILLION: (0, 0.01, 0, 0.02, 0.03, 0.02, 0.02, 0.29, 0.18, 0.28, 0.65, 0.16, 0.77, 0.93, 0.74),
+    }
+    for fill, values in effects.items():
+        for k, value in enumerate(values):
+            height = 42 * value + 1
+            yield _box(10 + 14 * k, 47 - height if fill == BLUE else 71, 12, height, fill=fill, move="in", i=15 - k)
+    yield _letters("went quite slac", 16, 64, 14, font_size=14)
 
 
 def _scan() -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The explorable of attention beside a state: what each looks back at, in the chapter *After the chain*."""
+"""The explorable of attention beside a state: which letters each guess depends on; chapter *After the chain*."""
 
 from __future__ import annotations
 
@@ -34,23 +34,20 @@ def _share_text(share: float) -> str:
 
 
 class Attention(Explorable):
-    r"""What a layer of attention looks back at after some letters of a text, and what a recurrent state still holds.
+    r"""Which earlier letters the next guess depends on: of a layer of attention, and of a recurrent state.
 
-    Of attention it shows the weights :math:`\alpha_{ts}` of all letters :math:`s \le t`; of a state what is left of
-    letter :math:`s`: how far the state moves when the letter is replaced by a space (by an e where it is one), as a
-    share of how far it moved when the letter had just been read. A letter can be replaced, to see what either model
-    guesses then. Both models were trained on *The Tide Clock* and come with the package.
+    Each letter in turn is replaced by a space (by an e where it is one). A bar shows how much of the guess changes: the
+    total variation distance between the probabilities of the next letter with and without it. Both models were trained
+    on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
     text : str, optional
-        Normalised to letters and spaces, and cut to its first 36 characters.
-    place : int, optional
-        How many letters have been read, from 1; at most all.
-    head : int, optional
-        Which head's weights are shown, 1 to 4.
+        Normalised to letters and spaces, and cut to its last 24 characters.
     letter : int, optional
         Which letter is replaced, from 1; 0 for none.
+    bars : bool, optional
+        Whether all letters have their bars, or only the replaced one.
 
     Raises
     ------
@@ -59,9 +56,9 @@ class Attention(Explorable):
 
     Examples
     --------
-    >>> widget = Attention(text="the tide clock", place=8)
-    >>> tuple(widget.attention_weights.shape), len(widget.state_traces)
-    ((4, 8), 8)
+    >>> widget = Attention(text="the tide")
+    >>> tuple(widget.effects.shape), tuple(widget.attention_weights.shape)
+    ((2, 8), (4, 8))
     """
 
     _esm = module("attention")
@@ -69,9 +66,8 @@ class Attention(Explorable):
     _words = "attention"
 
     text = t.Unicode(_SPEC.controls["text"]["default"]).tag(sync=True, control=True)  # a longer one is cut, not refused
-    place = _SPEC.trait("place")
-    head = _SPEC.trait("head")
     letter = _SPEC.trait("letter")
+    bars = _SPEC.trait("bars")
     weights_attention = t.Bytes().tag(sync=True, shared=True)
     weights_trained = t.Bytes().tag(sync=True, shared=True)
 
@@ -85,41 +81,32 @@ class Attention(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[:_MAX_TEXT]
-
-    @property
-    def read(self) -> str:
-        """The letters that have been read."""
-        return self.text[: max(1, self.place)]
+        return normalize(proposal["value"])[-_MAX_TEXT:].lstrip()
 
     @property
     def attention_weights(self) -> torch.Tensor:
-        """The weight of every letter read, for each head. Shape (4, num_letters); each row sums to 1."""
+        """The weight of every letter, seen from the last one. Shape (4 heads, num_letters); each row sums to 1."""
         model = _network("attention").model
         layer: Any = model.rnn  # around CausalAttention
-        if not self.read:
+        if not self.text:
             return torch.zeros(layer.layer.num_heads, 0)
         with torch.no_grad():
             return layer.layer.weights(model.encode_inputs(self._ids()[None]))[0, :, -1]
 
     @property
-    def state_traces(self) -> list[float]:
-        """What is left of each letter in the state: 1 when it has just been read, and it may grow before it fades."""
-        if not self.read:
-            return []
+    def effects(self) -> torch.Tensor:
+        """How much of the guess changes when a letter is replaced, from 0 to 1. Shape (2, num_letters)."""
+        if not self.text:
+            return torch.zeros(2, 0)
         ids = self._ids()
         replaced = ids.repeat(len(ids), 1)
         replaced.diagonal().copy_(self._others(ids))
-        model = _network("trained").model
-        with torch.no_grad():
-            states, changed = (model.rnn(model.encode_inputs(rows))[0] for rows in (ids[None], replaced))
-        apart = (changed - states).norm(dim=2)  # (num_letters read, num_letters replaced)
-        return (apart[-1] / apart.diagonal()).tolist()
+        return (self._predict(replaced) - self._predict(ids[None])).clamp(min=0).sum(dim=2)
 
     @property
     def probs(self) -> torch.Tensor:
         """Probabilities of the next letter, by attention and by the tanh network. Shape (2, 27)."""
-        return self._predict(self._ids())
+        return self._predict(self._ids()[None])[:, 0]
 
     @property
     def probs_replaced(self) -> torch.Tensor:
@@ -127,10 +114,10 @@ class Attention(Explorable):
         ids = self._ids()
         if 0 < self.letter <= len(ids):
             ids[self.letter - 1] = self._others(ids)[self.letter - 1]
-        return self._predict(ids)
+        return self._predict(ids[None])[:, 0]
 
     def _ids(self) -> torch.Tensor:
-        return torch.tensor(_network("trained").vocab.encode(self.read))
+        return torch.tensor(_network("trained").vocab.encode(self.text))
 
     @staticmethod
     def _others(ids: torch.Tensor) -> torch.Tensor:
@@ -139,68 +126,65 @@ class Attention(Explorable):
         return torch.where(ids == space, e, space)
 
     @staticmethod
-    def _predict(ids: torch.Tensor) -> torch.Tensor:
+    def _predict(rows: torch.Tensor) -> torch.Tensor:
+        """Probabilities after each row of letters. Shape (2, num_rows, 27)."""
         with torch.no_grad():
             return torch.stack(
-                [_network(name).model(ids[None])[0][0, -1].softmax(0) for name in ("attention", "trained")]
+                [_network(name).model(rows)[0][:, -1].softmax(dim=1) for name in ("attention", "trained")]
             )
-
-    def _weights(self) -> list[float]:
-        """Of the head that is shown."""
-        return self.attention_weights[self.head - 1].tolist()
 
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
         """What either guesses, and what with the letter replaced."""
-        words, read, s = Words(self._words), self.read, self.letter - 1
-        if not read:
+        words, text, s = Words(self._words), self.text, self.letter - 1
+        if not text:
             return words("now_empty")
         vocab = _network("trained").vocab
+
+        def named(character: str, space: str = "by_space") -> str:
+            return words(space) if character == " " else character
+
         before, after = (
-            [visible_character(vocab.decode([int(best)])) for best in probs.argmax(dim=1)]
+            [named(vocab.decode([int(best)])) for best in probs.argmax(dim=1)]
             for probs in (self.probs, self.probs_replaced)
         )
-        if not 0 <= s < len(read):
-            return words("now_none", looks=before[0], holds=before[1])
+        if not 0 <= s < len(text):
+            return words("now_same" if before[0] == before[1] else "now_none", looks=before[0], holds=before[1])
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = "both" if len(changed) == 2 else changed[0] if changed else "neither"
-        count = len(read) - 1 - s
+        count = len(text) - 1 - s
         return words(
             f"now_{which}",
-            by=words("by_e" if read[s] == " " else "by_space"),
-            character=visible_character(read[s]),
+            by=words("by_e" if text[s] == " " else "by_space"),
+            character=named(text[s], "space"),
             earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
-            looks=before[0],
-            holds=before[1],
-            looks_then=after[0],
-            holds_then=after[1],
+            looks=after[0],
+            holds=after[1],
         )
 
     def static_picture(self) -> str:
-        """The text; bars above it for the weights, bars below it for what is left in the state."""
-        words, read = Words(self._words), self.read
-        weights, traces = (self._weights(), self.state_traces) if read else ([], [])
-        characters, number = [visible_character(character) for character in read], len(read)
-        most = sorted(range(number), key=lambda s: -weights[s])[:3]
-        description = words(
-            "picture",
-            context=read,
-            letters=", ".join(
-                words("picture_letter", character=characters[s], weight=_share_text(weights[s])) for s in most
-            ),
-            traces=", ".join(
-                words("picture_trace", character=characters[s], trace=_share_text(traces[s]))
-                for s in range(number - 1, max(-1, number - 6), -1)
-            ),
+        """The text; bars above it for attention, bars below it for the state."""
+        words, effects = Words(self._words), self.effects.tolist()
+        characters = [visible_character(character) for character in self.text]
+        number = len(characters)
+        looks, holds = (
+            ", ".join(
+                words("picture_letter", character=characters[s], share=_share_text(row[s]))
+                for s in sorted(range(number), key=lambda s: -row[s])[:4]
+            )
+            for row in effects
         )
-        picture = Picture(440, 262, words("title"), description)
-        step = min(16, 416 / max(number, 1))
-        for s, character in enumerate(characters):
+        description = words("picture", context=self.text, looks=looks, holds=holds)
+        picture = Picture(440, 276, words("title"), description)
+        step = min(17, 416 / max(number, 1))
+        for name, y, fill in (("attention", 16, "blue"), ("state", 268, "vermillion")):
+            picture.add("text", words(f"name_{name}"), x=13, y=y, font_size=14, font_weight=600, fill=color(fill))
+        for s, (character, up, down) in enumerate(zip(characters, *effects)):
             x = 12 + step * s
-            up, down = 100 * weights[s], 65 * min(1.6, traces[s])
-            picture.add("rect", x=x + 1, y=118 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
+            up, down = 96 * up, 96 * down
+            picture.add("rect", x=x + 1, y=124 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
             mono = {"font_family": "ui-monospace, monospace", "font_size": 14, "text_anchor": "middle"}
-            picture.add("text", character, x=x + step / 2, y=135, **mono)
-            picture.add("rect", x=x + 1, y=143, width=step - 3, height=max(1.0, down), fill=color("vermillion"))
+            picture.add("text", character, x=x + step / 2, y=141, **mono)
+            picture.add("rect", x=x + 1, y=150, width=step - 3, height=max(1.0, down), fill=color("vermillion"))
         return str(picture)

@@ -1,13 +1,13 @@
-// What a layer of attention and a state look back at: the same as Python's Attention. No page in here.
+// Which letters the guesses of attention and of a state depend on: the same as Python's Attention. No page in here.
 import { createReader } from "../core.mjs";
 import { encode, loadModel, normalise, readSafetensors } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
 
-/** What is read of a typed text: normalised, its first MAX_TEXT characters. */
+/** What is read of a typed text: normalised, its last MAX_TEXT characters. */
 export function readable(text) {
-  return normalise(text).slice(0, MAX_TEXT);
+  return normalise(text).slice(-MAX_TEXT).trimStart();
 }
 
 /** The attention layer in a safetensors file: tensors by name, sizes, vocabulary. */
@@ -77,30 +77,27 @@ function otherThan(index, vocab) {
   return index === space ? e : space;
 }
 
-/**
- * What is left of each letter in the state after the last of these: { traces, probs, others }.
- * A trace is how far apart the states with and without the letter are now, as a share of what that was when the letter
- * had just been read; `others[s]` are the probabilities with letter s replaced.
- */
+/** What a network with a state expects after these letters: { probs, others }; `others[s]` with letter s replaced. */
 export function replaceEach({ model, vocab }, ids) {
   const reader = createReader(model);
-  const states = [reader.state]; // before each letter, and after the last
+  const states = []; // before each letter
   let probs = null;
   for (const index of ids) {
-    probs = Array.from(reader.read(index));
     states.push(reader.state);
+    probs = Array.from(reader.read(index));
   }
-  const apart = (place) => Math.hypot(...reader.state.map((h, j) => h - states[place][j]));
-  const others = [];
-  const traces = ids.map((index, s) => {
+  const others = ids.map((index, s) => {
     reader.state = states[s];
     let found = reader.read(otherThan(index, vocab));
-    const first = apart(s + 1);
     for (const later of ids.slice(s + 1)) found = reader.read(later);
-    others.push(Array.from(found));
-    return apart(ids.length) / first;
+    return Array.from(found);
   });
-  return { traces, probs, others };
+  return { probs, others };
+}
+
+/** How much of a guess moves to other letters: 0 for none of it, 1 for all (the total variation distance). */
+export function moved(probs, others) {
+  return probs.reduce((sum, p, i) => sum + Math.max(0, p - others[i]), 0);
 }
 
 /** A share in words: 33%, 0.6%; never a nothing or an all that it is not. */
@@ -128,28 +125,32 @@ function sizeOf(view) {
   return Object.values(readSafetensors(view).tensors).reduce((sum, { values }) => sum + values.length, 0);
 }
 
-/** What the figure shows after `place` letters of the text. */
-export function derive({ text, place: wished, head, letter, weights_attention, weights_trained }) {
+/** What the figure shows: what each guesses after the text, and how much of it changes with each letter replaced. */
+export function derive({ text, letter, bars, weights_attention, weights_trained }) {
   const attention = once(weights_attention, (view) => ({ ...loadAttention(view), size: sizeOf(view) }));
   const network = once(weights_trained, (view) => ({ ...loadModel(view), size: sizeOf(view) }));
   const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
-  const place = Math.min(Math.max(wished, 1), text.length);
-  const told = letter > 0 && letter <= place ? letter - 1 : -1; // the letter that is replaced
-  const shown = { text, place, head, told, perplexities, state: network.model.numHiddens, sizes: [attention.size, network.size] };
-  if (place === 0) return { ...shown, heads: [], weights: [], traces: [], by: "", before: [], after: [] };
-  const ids = encode(text.slice(0, place), network.vocab);
-  const { heads, probs } = attend(attention, ids);
-  const { traces, probs: stateProbs, others } = replaceEach(network, ids);
-  const other = told < 0 ? -1 : otherThan(ids[told], network.vocab);
-  const guesses = (looking, holding) => [guessOf(looking, attention.vocab), guessOf(holding, network.vocab)];
+  const told = letter > 0 && letter <= text.length ? letter - 1 : -1; // the letter that is replaced
+  const shown = { text, told, bars, perplexities, sizes: [attention.size, network.size] };
+  if (text === "") return { ...shown, heads: [], effects: [[], []], by: "", before: [], after: [] };
+  const { vocab } = network;
+  const ids = encode(text, vocab);
+  const looked = attend(attention, ids);
+  const replaced = (s) => ids.map((index, i) => (i === s ? otherThan(index, vocab) : index));
+  const read = [
+    { probs: looked.probs, others: ids.map((_, s) => attend(attention, replaced(s)).probs) },
+    replaceEach(network, ids),
+  ];
   return {
-    ...shown, heads, weights: heads[head - 1], traces, by: network.vocab[other] ?? "", before: guesses(probs, stateProbs),
-    after: told < 0 ? [] : guesses(attend(attention, ids.map((index, s) => (s === told ? other : index))).probs, others[told]),
+    ...shown, heads: looked.heads, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)],
+    effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
+    before: read.map(({ probs }) => guessOf(probs, vocab)),
+    after: told < 0 ? [] : read.map(({ others }) => guessOf(others[told], vocab)),
   };
 }
 
 /** A link's text is what is read of it, and the letter is one of it. */
 export function repair(state) {
   const text = readable(state.text);
-  return { ...state, text, place: Math.min(state.place, text.length), letter: state.letter > text.length ? 0 : state.letter };
+  return { ...state, text, letter: state.letter > text.length ? 0 : state.letter };
 }

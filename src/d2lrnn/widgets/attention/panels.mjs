@@ -1,32 +1,33 @@
-// What the figure draws: one text, above it what attention looks back at, below it what a state still holds.
-import { buttonControl, element, formatNumber, visibleCharacter } from "../ui.mjs";
+// What the figure draws: one text, above it how much of attention's guess each letter changes, below it of the state's.
+import { element, formatNumber, prefersReducedMotion, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
 import { MAX_TEXT, readable, shareText } from "./maths.mjs";
 
-const HANDLE = 12; // px from the middle of the last letter read a finger still has it
-const FULL = 0.5; // a whole trace, in heights of a whole look
-const MOST = 1.6; // no trace grows larger (style.css leaves so much room)
+const GROW_MS = 50; // from one bar to the next, when the figure is first seen
 const NAMES = ["attention", "state"];
 
-/** How far before the last letter read a letter stands, in words. */
-function earlier(place, s, t) {
-  const count = place - 1 - s;
+/** How far before the last letter a letter stands, in words. */
+function earlier(text, s, t) {
+  const count = text.length - 1 - s;
   return t(count < 2 ? `earlier_${count}` : "earlier", { count });
 }
 
+/** A letter in a sentence: the space by its name. */
+const named = (character, t, space = "by_space") => (character === " " ? t(space) : character);
+
 /** The sentence on top: { key, values }. */
-function sentenceOf({ text, place, told, by, before, after }, t) {
-  if (place === 0) return { key: "now_empty", values: {} };
-  const [looks, holds] = before.map(({ character }) => visibleCharacter(character));
-  if (told < 0) return { key: "now_none", values: { looks, holds } };
-  const [looksThen, holdsThen] = after.map(({ character }) => visibleCharacter(character));
+function sentenceOf({ text, told, by, before, after }, t) {
+  if (text === "") return { key: "now_empty", values: {} };
+  const [looks, holds] = before.map(({ character }) => named(character, t));
+  if (told < 0) return { key: looks === holds ? "now_same" : "now_none", values: { looks, holds } };
+  const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
   return {
     key: `now_${["neither", changed[0], "both"][changed.length]}`,
     values: {
-      by: t(by === "e" ? "by_e" : "by_space"), character: visibleCharacter(text[told]), earlier: earlier(place, told, t),
-      looks, holds, looks_then: looksThen, holds_then: holdsThen,
+      by: t(by === "e" ? "by_e" : "by_space"), character: named(text[told], t, "space"), earlier: earlier(text, told, t),
+      looks: looksThen, holds: holdsThen,
     },
   };
 }
@@ -51,167 +52,143 @@ export function scores({ perplexities, sizes }) {
 
 /** What a guided step tells of the model it has set. */
 export function outcomeOf(model, t) {
-  const { told, after, traces, state } = model;
-  const [looks, holds] = after.map(({ p }) => shareText(p));
+  const { told, effects } = model;
+  if (told < 0) return {};
   return {
-    ...sentenceOf(model, t).values, ...scores(model), state,
-    ...(told >= 0 && { looks_p: looks, holds_p: holds, left: shareText(traces[told]) }),
+    ...sentenceOf(model, t).values, looks_moved: shareText(effects[0][told]), holds_moved: shareText(effects[1][told]),
   };
 }
 
-/** What each guesses: as it is written, and with a letter replaced. */
-export function guessTable({ t }) {
-  const cell = (name) => {
+/** What one of the two guesses: as the text is written, and then with a letter replaced. */
+function guessRow(name, t) {
+  const [before, after] = ["before", "after"].map(() => {
     const letter = element("b", { class: "att-guess-letter" });
-    const bar = element("span", { class: `att-guess-bar att-guess-${name}` });
     const share = element("span", { class: "att-guess-share" });
-    return { node: element("td", {}, element("span", { class: "att-guess" }, letter, bar, share)), letter, bar, share };
-  };
-  const rows = ["before", "after"].map(() => ({ label: element("th", { scope: "row" }), cells: NAMES.map(cell) }));
-  const node = element("table", { class: "att-guesses" },
-    element("thead", {}, element("tr", {}, element("th", { scope: "col" }, t("guess")),
-      ...NAMES.map((name) => element("th", { scope: "col", class: `att-title-${name}` }, t(`name_${name}`))))),
-    element("tbody", {}, ...rows.map(({ label, cells }) => element("tr", {}, label, ...cells.map((each) => each.node)))));
-  const draw = ({ text, told, by, before, after }) => {
-    rows[0].label.textContent = t("guess_before");
-    rows[1].label.textContent = told < 0 ? t("guess_none") : t("guess_after", { character: visibleCharacter(text[told]), by: visibleCharacter(by) });
-    [before, after].forEach((guesses, i) => rows[i].cells.forEach(({ node: td, letter, bar, share }, k) => {
-      const guess = guesses[k];
-      letter.textContent = guess ? visibleCharacter(guess.character) : "?";
-      share.textContent = guess ? shareText(guess.p) : "";
-      bar.style.setProperty("--att-share", guess ? guess.p.toFixed(4) : "0");
-      td.classList.toggle("att-guess-new", i === 1 && guess !== undefined && guess.character !== before[k].character);
-    }));
+    return { node: element("span", { class: "att-guess" }, letter, share), letter, share };
+  });
+  const arrow = element("span", { class: "att-arrow" }, "→");
+  const node = element("p", { class: `att-row att-row-${name}` },
+    element("b", { class: "att-name" }, t(`name_${name}`)), element("span", { class: "att-guesses" }, t("guesses")), before.node, arrow, after.node);
+  const draw = (was, is) => {
+    for (const [view, guess] of [[before, was], [after, is]]) {
+      view.node.hidden = guess === undefined;
+      if (guess === undefined) continue;
+      view.letter.textContent = visibleCharacter(guess.character);
+      view.share.textContent = shareText(guess.p);
+    }
+    arrow.hidden = is === undefined;
+    node.classList.toggle("att-changed", is !== undefined && is.character !== was.character);
   };
   return { node, draw };
 }
 
 /**
- * One column for each letter: how much attention looks at it above, how much of it is left in the state below, on scales that
- * never change. Drag the last letter read to read more or less; tap a letter to replace it (`onLetter(s)`, 0 for none).
+ * One column for each letter: how much of attention's guess it changes above, how much of the state's below, on one scale.
+ * Tap a letter or drag along the text to replace a letter (`onLetter(s)`, 0 for none).
  */
-export function lookPanel({ t, signal, onPlace, onLetter }) {
+export function textPanel({ t, signal, onLetter }) {
   const columns = element("div", { class: "att-columns", "aria-hidden": "true" });
-  const keys = element("input", { type: "range", class: "att-keys", min: 1, step: 1, "aria-label": t("place") });
-  const marks = element("input", { type: "range", class: "att-keys att-marks", min: 0, step: 1, "aria-label": t("letter") });
-  const [above, below] = NAMES.map((name) => element("p", { class: "att-title" },
-    element("b", { class: `att-title-${name}` }, t(`${name}_title`)), " ", element("span", {}, t.raw(`${name}_axis`))));
-  const ticks = [["up", 1], ["up", 0.5], ["down", 1], ["down", 0.5]].map(([side, share]) => {
+  const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
+  const rows = NAMES.map((name) => guessRow(name, t));
+  const ticks = ["up", "down"].flatMap((side) => [1, 0.5].map((share) => {
     const tick = element("span", { class: `att-tick att-tick-${side}` }, shareText(share));
-    tick.style.setProperty("--att-at", String(side === "up" ? share : FULL * share));
+    tick.style.setProperty("--att-at", String(share));
     return tick;
-  });
-  const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys, marks);
+  }));
+  const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys);
   const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") },
-    above, stage, below, element("p", { class: "att-tip", "aria-hidden": "true" }, t("tip")));
+    rows[0].node, stage, rows[1].node, element("p", { class: "att-tip", "aria-hidden": "true" }, t("tip")));
   let views = [];
   let shown = null;
-  let reads = false; // or marks
   let last = -1;
-  const placeAt = (x) => Math.min(views.length, Math.floor(x * views.length) + 1);
   dragOn(columns, {
     axis: "x", signal,
-    start: ({ x }) => {
-      if (views.length === 0) return false;
-      const away = (x * views.length - (shown.place - 0.5)) * (columns.clientWidth / views.length);
-      reads = away > -HANDLE || placeAt(x) >= shown.place; // what is not read yet has no numbers: read it
+    start: () => {
       last = -1;
-      return true;
+      return views.length > 0;
     },
     move: ({ x }) => {
-      const place = placeAt(x);
-      if (reads && place !== shown.place) onPlace(place);
-      if (!reads && place !== last && place <= shown.place) onLetter(last < 0 && place === shown.told + 1 ? 0 : place);
-      last = place;
+      const letter = Math.min(views.length, Math.floor(x * views.length) + 1);
+      if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
+      last = letter;
     },
   });
-  marks.addEventListener("input", () => onLetter(Number(marks.value)), { signal });
-  keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
-  const drawTold = ({ weights, traces, told }) => {
+  keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
+  /** The numbers of the replaced letter keep off the bars beside theirs, and inside the figure. */
+  const drawTold = ({ effects, told }) => {
     const wide = columns.clientWidth;
-    views.forEach(({ column, weight, trace }, i) => {
+    views.forEach(({ column, values }, i) => {
       column.classList.toggle("att-told", i === told);
-      weight.textContent = i === told ? shareText(weights[i]) : "";
-      trace.textContent = i === told ? shareText(traces[i]) : "";
-      if (i !== told || wide === 0) return;
-      // Numbers keep off the bars beside theirs, and inside the figure.
-      const each = wide / views.length;
-      for (const [node, values, unit] of [[weight, weights, 1], [trace, traces, FULL]]) {
-        const half = node.offsetWidth / 2;
+      values.forEach((value, k) => {
+        value.textContent = i === told ? shareText(effects[k][i]) : "";
+        if (i !== told || wide === 0) return;
+        const each = wide / views.length;
+        const half = value.offsetWidth / 2;
         const reach = Math.ceil(half / each);
-        const beside = Math.max(...values.slice(Math.max(0, i - reach), i + reach + 1));
-        node.style.setProperty("--att-clear", String(unit * (beside - values[i])));
+        const beside = Math.max(...effects[k].slice(Math.max(0, i - reach), i + reach + 1));
+        value.style.setProperty("--att-clear", String(beside - effects[k][i]));
         const middle = (i + 0.5) * each;
-        node.style.setProperty("--att-shift", `${Math.max(half - middle, Math.min(0, wide - middle - half)).toFixed(1)}px`);
-      }
+        value.style.setProperty("--att-shift", `${Math.max(half - middle, Math.min(0, wide - middle - half)).toFixed(1)}px`);
+      });
     });
   };
-  const draw = (model, reading) => {
-    const { text, place, head, weights, traces, told } = model;
-    node.classList.toggle("att-reading", reading);
+  const draw = (model) => {
+    const { text, told, by, effects, bars, before, after } = model;
+    rows.forEach((row, k) => row.draw(before[k], after[k]));
     if (shown?.text !== text) {
-      views = Array.from(text, (character) => {
-        const [weight, trace] = NAMES.map(() => element("span", { class: "att-value" }));
-        const up = element("span", { class: "att-bar att-bar-up" }, weight);
-        const down = element("span", { class: "att-bar att-bar-down" }, trace);
-        const letter = element("span", { class: "att-letter" }, character === " " ? "␣" : character);
-        const column = element("span", { class: "att-column" }, element("span", { class: "att-half" }, up), letter,
-          element("span", { class: "att-half" }, down));
-        return { column, up, down, weight, trace };
+      views = Array.from(text, () => {
+        const values = NAMES.map(() => element("span", { class: "att-value" }));
+        const both = values.map((value, k) => element("span", { class: `att-bar att-bar-${k === 0 ? "up" : "down"}` }, value));
+        const letter = element("span", { class: "att-letter" });
+        const column = element("span", { class: "att-column" }, element("span", { class: "att-half" }, both[0]), letter,
+          element("span", { class: "att-half" }, both[1]));
+        return { column, both, values, letter };
       });
       columns.replaceChildren(...views.map(({ column }) => column));
       columns.style.setProperty("--att-count", String(Math.max(1, text.length)));
     }
     shown = model;
-    const share = (values, s) => (s < place ? values[s] : 0);
-    views.forEach(({ column, up, down }, s) => {
-      column.classList.toggle("att-read", s < place);
-      column.classList.toggle("att-last", s === place - 1);
-      up.style.setProperty("--att-share", share(weights, s).toFixed(4));
-      down.style.setProperty("--att-share", (FULL * Math.min(MOST, share(traces, s))).toFixed(4));
+    views.forEach(({ column, both, letter }, s) => {
+      letter.textContent = visibleCharacter(s === told ? by : text[s]);
+      const seen = bars || s === told;
+      column.classList.toggle("att-seen", seen);
+      both.forEach((bar, k) => bar.style.setProperty("--att-share", (seen ? effects[k][s] : 0).toFixed(4)));
     });
-    above.lastChild.textContent = t("attention_axis", { head });
-    keys.disabled = place === 0;
+    keys.disabled = text === "";
     keys.max = Math.max(text.length, 1);
-    keys.value = Math.max(place, 1);
-    keys.setAttribute("aria-valuetext", place === 0 ? t("now_empty") : t("place_value", {
-      character: visibleCharacter(text[place - 1]), place, count: text.length,
-    }));
-    marks.disabled = place === 0;
-    marks.max = Math.max(place, 1);
-    marks.value = told + 1;
-    marks.setAttribute("aria-valuetext", told < 0 ? t("letter_none") : t("place_value", {
-      character: visibleCharacter(text[told]), place: told + 1, count: place,
+    keys.value = told + 1;
+    keys.setAttribute("aria-valuetext", told < 0 ? t("letter_none") : t("letter_value", {
+      character: visibleCharacter(text[told]), place: told + 1, count: text.length,
     }));
     drawTold(model);
   };
-  return { node, draw };
+  /** The bars grow, from the last letter back. */
+  const grow = () => {
+    if (prefersReducedMotion()) return;
+    views.forEach(({ both }, s) => both.forEach((bar) => bar.animate([{ height: 0 }, {}], {
+      duration: 350, delay: GROW_MS * (views.length - s), easing: "ease-out", fill: "backwards",
+    })));
+  };
+  return { node, stage, draw, grow };
 }
 
-/** All heads, small: each button shows where its head looks, and enlarges it. */
-export function headButtons({ t, signal, numHeads, onHead }) {
-  const views = Array.from({ length: numHeads }, (_, i) => {
-    const bars = element("span", { class: "att-small", "aria-hidden": "true" });
-    const button = buttonControl({
-      label: [element("span", {}, t("head", { head: i + 1 })), bars], class: "d2lrnn-button att-head", signal, onPress: () => onHead(i + 1),
-    });
-    return { button, bars };
-  });
-  const node = element("div", { class: "att-heads", role: "group", "aria-label": t("heads") },
-    element("p", {}, t("heads")), ...views.map(({ button }) => button));
-  const draw = ({ text, place, head, heads }) => views.forEach(({ button, bars }, i) => {
-    button.setAttribute("aria-pressed", String(i + 1 === head));
-    bars.replaceChildren(...Array.from(text, (_, s) => {
+/** Where attention looks from the last letter: a strip of bars for each head. */
+export function headStrips({ t, numHeads }) {
+  const strips = Array.from({ length: numHeads }, () => element("span", { class: "att-small", "aria-hidden": "true" }));
+  const node = element("div", { class: "att-heads" }, element("p", {}, t("heads")),
+    ...strips.map((strip, i) => element("div", { class: "att-head" }, element("span", {}, t("head", { head: i + 1 })), strip)));
+  const draw = ({ text, heads }) => strips.forEach((strip, i) => {
+    strip.replaceChildren(...Array.from(text, (character, s) => {
       const bar = element("i");
-      bar.style.setProperty("height", `${s < place ? (100 * heads[i][s]).toFixed(1) : 0}%`);
-      return bar;
+      bar.style.setProperty("height", `${(heads[i][s] * 2).toFixed(3)}rem`);
+      return element("span", {}, bar, element("span", {}, visibleCharacter(character)));
     }));
   });
   return { node, draw };
 }
 
-/** The reader's own text, and reading it letter by letter. */
-export function textRow({ t, signal, onText, onPlay }) {
+/** The reader's own text. */
+export function textRow({ t, signal, onText }) {
   const input = element("input", {
     type: "text", class: "d2lrnn-text att-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
@@ -221,18 +198,15 @@ export function textRow({ t, signal, onText, onPlay }) {
     const out = leftOut(input.value);
     const hints = [];
     if (out.length > 0) hints.push(t("text_left_out", { count: out.length, characters: [...new Set(out)].slice(0, 12).join(" ") }));
-    if (normalise(input.value).length > MAX_TEXT) hints.push(t("text_long", { max: MAX_TEXT, end: readable(input.value).slice(-8).trimStart() }));
+    if (normalise(input.value).length > MAX_TEXT) hints.push(t("text_long", { max: MAX_TEXT }));
     hint.textContent = hints.join(" ");
     hint.hidden = hints.length === 0;
     onText(readable(input.value));
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
-  const node = element(
-    "div", { class: "att-tools" },
-    element("label", { class: "att-label" }, element("span", {}, t("text")), input),
-    buttonControl({ label: t("play"), class: "d2lrnn-button att-play", signal, onPress: onPlay }), hint,
-  );
+  const node = element("div", { class: "att-tools" },
+    element("label", { class: "att-label" }, element("span", {}, t("text")), input), hint);
   const draw = ({ text }) => {
     if (readable(input.value) !== text) input.value = text;
   };
