@@ -38,13 +38,10 @@
 
   /** Until nothing on the page has changed for a while; a worker may have answers under way. */
   const quiet = async () => {
-    let changed = true;
-    const observer = new MutationObserver(() => (changed = true));
+    let since = performance.now();
+    const observer = new MutationObserver(() => (since = performance.now()));
     observer.observe(view, { childList: true, subtree: true, attributes: true, characterData: true });
-    while (changed) {
-      changed = false;
-      await wait(QUIET_MS);
-    }
+    for (let left = QUIET_MS; left > 0; left = since + QUIET_MS - performance.now()) await wait(left);
     observer.disconnect();
   };
 

@@ -22,10 +22,10 @@ WIDTHS = {1280: 900, 390: 844}
 # Everything that could still move the page is there, and for half a second nothing has.
 AT_REST = """async () => {
   const alive = () => [...document.querySelectorAll(".d2lrnn-widget")].every((e) => e.dataset.ready === "1");
-  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const later = () => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 50));
   await document.fonts.ready;
   let [last, since] = ["", performance.now()];
-  for (const end = performance.now() + 20_000; performance.now() < end; await frame()) {
+  for (const end = performance.now() + 20_000; performance.now() < end; await later()) {
     const now = `${document.readyState} ${alive()} ${scrollY} ${document.documentElement.scrollHeight}`;
     if (now !== last) [last, since] = [now, performance.now()];
     else if (now.startsWith("complete true") && performance.now() - since > 500) return;

@@ -86,6 +86,25 @@ OPENED = """() => {
 # Thousands of spans: what a reader hears of a formula is KaTeX's business, and the colours of code are those of a theme
 # made for contrast.
 MOST_OF_IT = {"exclude": [[".katex"], [".highlight"]]}
+# It is not even there while axe looks: of its thousands of elements each would be measured again and again. Its text
+# and its size stay. `PUT_BACK` brings it back.
+LEAVE_OUT = """() => {
+  const found = [...document.querySelectorAll(".katex, .highlight pre")].map((e) => {
+    const { width, height } = e.getBoundingClientRect();
+    return { e, children: [...e.childNodes], width: Math.max(width, e.scrollWidth), height };
+  });
+  for (const { e, width, height } of found) {
+    const stand = document.createElement("span");
+    stand.textContent = e.textContent;
+    if (e.matches(".katex")) {
+      const size = `width: ${width}px; height: ${height}px`;
+      stand.style = `display: inline-block; overflow: hidden; vertical-align: top; ${size}`;
+    }
+    e.replaceChildren(stand);
+  }
+  return found;
+}"""
+PUT_BACK = "(taken) => taken.forEach(({ e, children }) => e.replaceChildren(...children))"
 # What is far from the screen is not laid out, and what is not laid out axe can't judge; nor what glides to its colour.
 LAY_OUT_ALL = "section { content-visibility: visible !important; } * { transition: none !important; }"
 SET_THEME = "(theme) => { document.documentElement.dataset.theme = theme; }"
@@ -209,11 +228,13 @@ def ask_axe(page: Page) -> dict[str, AxeFound]:
     theme = page.evaluate("document.documentElement.dataset.theme")
     page.emulate_media(reduced_motion="reduce")  # a figure that comes into view shows its end, not a pale way there
     style = page.add_style_tag(content=LAY_OUT_ALL)
+    taken = page.evaluate_handle(LEAVE_OUT)
     page.evaluate(SET_THEME, "light")
     found = {"light": _ask_axe(page)}
     page.evaluate(SET_THEME, "dark")
     found["dark"] = _ask_axe(page, runOnly=ABOUT_COLOURS)
     page.evaluate(SET_THEME, theme)
+    taken.evaluate(PUT_BACK)
     style.evaluate("(e) => e.remove()")
     page.emulate_media(reduced_motion="no-preference")
     return found
