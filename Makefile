@@ -8,6 +8,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 PY := .venv/bin/python
 # Chapters executed at a time, and browsers: one takes one core and about half a gigabyte.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 4 ? n : 4 )))
+# Browser tests wait about half of their time (for a figure that plays, a line that is spoken late): half as many again.
+BROWSERS ?= $(shell echo $$(( ($(JOBS) * 3 + 1) / 2 )))
 CHAPTERS := $(basename $(notdir $(wildcard chapters/*.ipynb)))
 SOLUTIONS ?= end
 
@@ -18,7 +20,7 @@ define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
 endef
 
-.PHONY: help env book test quick lint format node unit chapters watch browser chromium pdf slides bench lab outputs strip repository student pretrained kernels lock lowest carried clean
+.PHONY: help env book test quick lint format node unit chapters watch browser figures pages chromium pdf slides bench lab outputs strip repository student pretrained kernels lock lowest carried clean
 
 help: ## list these targets
 	@echo "Hidden State"
@@ -32,16 +34,18 @@ env:
 book: env node ## make the environment, execute every chapter, leave the book at _build/html/index.html
 	@$(PY) tools/build_book.py --jobs $(JOBS)
 
-test: env ## everything that proves the book (a Chromium is installed if there is none)
-	$(call step,1/4 lint)
+test: env node chromium ## everything that proves the book (a Chromium is installed if there is none)
+	$(call step,1/3 lint)
 	@$(MAKE) lint
-	$(call step,2/4 package: tests and doctests)
-	@$(MAKE) unit
-	$(call step,3/4 chapters run; checked outputs agree; book without a warning)
-	@$(MAKE) book
-	$(call step,4/4 book in a real browser: over http and from disk with the network blocked)
-	@$(MAKE) browser
+	$(call step,2/3 side by side: tests and doctests of the package; chapters run and pages without a warning; explorables in a real browser)
+	@$(MAKE) --jobs=2 together-unit together-book together-figures
+	$(call step,3/3 book in a real browser: over http and from disk with the network blocked)
+	@$(MAKE) pages
 	@echo "All of it passed."
+
+# Two of them at a time, so that no core waits while the pages are written. Each line says whose it is.
+together-%:
+	@$(MAKE) $* 2>&1 | while IFS= read -r line; do printf '%-7s | %s\n' '$*' "$$line"; done
 
 quick: env node ## for daily work: lint, doctests, and the tests that take less than a second each
 	@$(MAKE) lint
@@ -72,8 +76,16 @@ watch: env node ## build the pages again after every change, and show them in a 
 chromium: env node
 	@$(PY) tools/chromium.py
 
-browser: env chromium ## open the built book in a real Chromium
-	@$(BATCH) $(PY) -m pytest -q -m browser -n $(JOBS) --dist loadgroup tests/browser
+IN_A_BROWSER := $(BATCH) $(PY) -m pytest -q -n $(BROWSERS) --dist loadgroup tests/browser
+
+browser: env chromium ## open the explorables and the built book in a real Chromium
+	@$(IN_A_BROWSER) -m browser
+
+figures: env chromium # what of it needs no built book
+	@$(IN_A_BROWSER) -m "browser and not built"
+
+pages: env chromium # and the rest
+	@$(IN_A_BROWSER) -m "browser and built"
 
 pdf: book chromium ## print the book and each lesson into _build/pdf; SOLUTIONS=no leaves the solutions out
 	@$(PY) tools/make_pdf.py --solutions $(SOLUTIONS)

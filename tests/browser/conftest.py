@@ -55,9 +55,12 @@ def visit(request: pytest.FixtureRequest, browser: Browser, addresses: dict[str,
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together, for one worker, what shares a visit or the JupyterLab; all others go where there is room."""
+    """Mark what needs the built book. Keep together, for one worker, what shares a visit or the JupyterLab; all others
+    go where there is room."""
     for item in items:
         names = getattr(item, "fixturenames", [])
+        if "book" in names:
+            item.add_marker(pytest.mark.built)
         if "visit" in names:
             item.add_marker(pytest.mark.xdist_group("-".join(item.callspec.params["visit"])))
         elif "lab" in names:
