@@ -19,12 +19,15 @@ def test_axe_finds_nothing_grave(visit: Visit) -> None:
 
 
 # Faults beside what axe is not to look at: a formula wider than its box, and code.
-FAULTS = """<!doctype html><html lang="en" data-theme="light"><title>Faults</title><style>
+FAULTS = """<!doctype html><html lang="en" data-theme="light"><title>Faults</title>
+<style>
   body { background: #fff; color: #000; } .katex { display: block; white-space: nowrap; }
   .katex-display { display: block; overflow-x: auto; width: 50px; }
-</style><main><h1>Faults</h1><p>A formula <span class="katex"><b>x</b></span> <i style="color: #aaa">and pale words</i></p>
+</style><main><h1>Faults</h1>
+<p>A formula <span class="katex"><b>x</b></span> <i style="color: #aaa">and pale words</i></p>
 <div class="katex-display"><span class="katex"><span>a wide formula a wide formula</span></span></div>
-<div class="highlight"><pre><span>code</span></pre></div><p style="color: #aaa">pale after code</p><button></button></main>"""
+<div class="highlight"><pre><span>code</span></pre></div><p style="color: #aaa">pale after code</p>
+<button></button></main>"""
 
 
 def test_axe_finds_faults_beside_formulas_and_code_and_leaves_the_page_as_it_was(browser: Browser) -> None:
