@@ -42,11 +42,16 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
+START = "Both compute 8 states: the memory after each step. Each tick the loop fills a box, the scan a column."
+
+
 def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
 def slider(widget: Locator, name: str) -> Locator:
+    if name == "Steps":
+        widget.locator("details").evaluate("(e) => (e.open = true)")
     return widget.get_by_role("slider", name=re.compile(rf"^{name}"))
 
 
@@ -68,24 +73,19 @@ def shown(values: list[float]) -> list[str]:
 
 
 def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Locator) -> None:
-    each = "Each tick the loop computes 1 cell, the scan a column (processors: 1 against up to 7)."
-    expect(now(widget)).to_have_text(f"Who is first? {each}")
+    expect(now(widget)).to_have_text(START)
     assert states(widget) == ["2", "2"], "h1 of the loop, and the first cell of the scan"
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
-    assert [text for text in heads if " up" in text] == ["1 row up", "2 rows up", "4 rows up"], "the levels to come"
+    assert [text for text in heads if "up to" in text] == ["up to 2 steps", "up to 4 steps", "up to 8 steps"]
     expect(widget.locator("rect.scan-ghost")).to_have_count(3 * 8)
-    rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1:"  # noqa: RUF001
-    sums = "0.9 × 0.9 = 0.81 and 0.9 × (\u22121) + 1 = 0.1."  # noqa: RUF001
-    expect(widget.locator(".scan-rule")).to_have_text(f"{rule} {sums}")
+    rule = "The trick: two steps make one. × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1."  # noqa: RUF001
+    expect(widget.locator(".scan-rule")).to_have_text(rule)
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-sample")).to_have_count(2)  # and its two arms
-    expect(widget.locator(".scan-work")).to_have_text(
-        "New cells so far: loop 0 (processors: 1), scan 0 (processors: up to 7)."
-    )
-    expect(widget.locator(".scan-hint")).to_contain_text("Step 1 starts from 0: its state is 2.")
-    expect(widget.locator(".d2lrnn-lead").first).to_contain_text("new state = a × old state + x.")  # noqa: RUF001
+    hint = "×0.9 \u22121 in a box: take the old state times 0.9, then add \u22121."  # noqa: RUF001
+    expect(widget.locator(".scan-hint")).to_contain_text(hint)
     expect(widget.locator(".scan-finish")).to_have_count(0)
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -100,16 +100,13 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(now(widget)).to_have_text("After 2 ticks the loop has 3 of 8 states, the scan 4.")
     expect(widget.get_by_role("status")).to_have_text("After 2 ticks the loop has 3 of 8 states, the scan 4.")
     tick(widget)
-    expect(now(widget)).to_have_text("After 3 ticks the scan has all 8 states, the loop 4.")
-    expect(widget.locator(".scan-work")).to_contain_text("loop 3 (processors: 1), scan 17 (processors: up to 7).")
+    expect(now(widget)).to_have_text("After 3 ticks the scan has all 8 states. The loop has 4.")
     expect(widget.locator(".scan-finish")).to_have_text("done at tick 3 ✓")
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
         tick(widget)
-    expect(now(widget)).to_have_text(
-        "The same 8 states: the loop needs 7 ticks with 1 processor, the scan 3 with many (up to 7)."
-    )
+    expect(now(widget)).to_have_text("The same 8 states: 7 ticks for the loop, 3 for the scan.")
     assert states(widget)[:8] == expected
     slider(widget, "Tick").press("Home")
     assert states(widget) == ["2", "2"]
@@ -128,29 +125,29 @@ def test_run_stays_under_the_pointer(opened: tuple[Page, Record], tmp_path: Path
 
 
 def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
-    slider(widget, "Time steps").fill("4")
+    slider(widget, "Steps").fill("4")
     press(widget, "Run")
     expect(now(widget)).to_contain_text("After 1 tick")
     press(widget, "Pause")
     widget.page.wait_for_timeout(1200)
     expect(now(widget)).to_contain_text("After 1 tick")
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("The same 4 states: the loop needs 3 ticks")
+    expect(now(widget)).to_contain_text("The same 4 states: 3 ticks for the loop")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("Who is first?")
+    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
     press(widget, "Who is first?")
-    expect(now(widget)).to_contain_text("Who is first?")
+    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 ticks")
-    expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states, the loop 4.")
-    press(widget, "64 time steps")
-    expect(now(widget)).to_contain_text("Who is first?")
+    expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states. The loop has 4.")
+    press(widget, "64 steps")
+    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
     guess = widget.locator(".scan-picture text", has_text="How many columns?")
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
@@ -158,20 +155,21 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-bars")).to_be_hidden()
     press(widget, "24")
     expect(guess).to_have_count(0)
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. It is done after 6 ticks. From 8")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. Only 6: the boxes join 2, 4, 8")
     bars = widget.locator(".scan-bar")
     widths = [bars.nth(i).bounding_box()["width"] for i in range(4)]
     assert [round(63 * width / widths[2]) for width in widths] == [7, 3, 63, 6]
-    expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states, the loop 7.")
-    expect(widget.locator(".scan-work")).to_be_hidden()  # it is the answer to the next question
+    expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states. The loop has 7.")
+    widget.locator("summary").click()
+    expect(widget.locator(".scan-counts")).to_be_hidden()  # it is the answer to the next question
     press(widget, "The price")
     expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
     press(widget, "about 320")
-    expect(widget.locator(".scan-work")).to_have_text(
-        "New cells so far: loop 63 (processors: 1), scan 321 (processors: up to 63)."
+    expect(widget.locator(".scan-counts")).to_contain_text("321")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
+        "Right. It fills 321, about five times as many. So it wins"
     )
-    expect(widget.locator(".scan-work")).to_be_visible()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It computes 321, about five times as many.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("fill a column at once, up to 63 boxes.")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
@@ -184,9 +182,9 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".scan-picture text", has_text=re.compile("^8$"))).to_be_attached()  # all lines have appeared
     press(widget, "Who is first?")
     press(widget, "6")
-    expect(now(widget)).to_contain_text("Who is first?")
+    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
     expect(now(widget)).to_contain_text("After 1 tick")
-    expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states, the loop 4.")
+    expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states. The loop has 4.")
     page.wait_for_timeout(1200)
     expect(now(widget)).to_contain_text("After 3 ticks")
 
@@ -200,7 +198,7 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
     expect(hand).to_contain_text(
-        "Steps 1\u2060\u2013\u20607 in one cell: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is h₇."  # noqa: RUF001
+        "Steps 1\u2060\u2013\u20607 in one box: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is h₇."  # noqa: RUF001
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     factor = slider(widget, "factor a₇")
@@ -243,7 +241,7 @@ def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
 
 def test_more_holds_examples_schedules_counts_and_the_difference(widget: Locator) -> None:
     widget.locator("summary").click()
-    slider(widget, "Time steps").fill("16")
+    slider(widget, "Steps").fill("16")
     widget.get_by_label("Scan by").select_option("two-sweep")
     ticks = slider(widget, "Tick")
     equal = widget.locator(".scan-equal")
@@ -259,11 +257,11 @@ def test_more_holds_examples_schedules_counts_and_the_difference(widget: Locator
         expect(equal).to_contain_text("exactly the same" if found["float64"] == 0 else "differ by at most")
         assert "at most 0 " not in equal.inner_text()
     expect(widget.locator(".scan-growth")).to_have_text(
-        "From T = 8 to T = 64 the loop goes from 7 to 63 ticks, the scan from 5 to 11."
+        "From 8 to 64 steps the loop goes from 7 to 63 ticks, the scan from 5 to 11."
     )
     rows = widget.locator(".scan-counts tbody tr").all_inner_texts()
     assert [re.findall(r"\d+", row) for row in rows] == [["15", "15", "15"], ["7", "26", "37"]]
-    slider(widget, "Time steps").press("Home")
+    slider(widget, "Steps").press("Home")
     tick(widget)
     expect(now(widget)).to_contain_text("After 1 tick both have all 2 states.")
 
@@ -294,15 +292,15 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    expect(widget.locator(".scan-hint")).to_contain_text("Tap one to see how.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Tap a box to see how it was made.")
     for _ in range(2):
         tick(widget)
-    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 steps are joined into the last cell")
+    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 steps are joined into the last box")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
 
 def test_of_many_lines_only_those_of_the_last_level_are_drawn(widget: Locator) -> None:
-    slider(widget, "Time steps").press("End")
+    slider(widget, "Steps").press("End")
     for _ in range(2):
         tick(widget)
     scan_lines = "path.scan-line:not(.scan-later):not([d^='M42']):not([d^='M62'])"
@@ -315,8 +313,9 @@ def test_of_many_lines_only_those_of_the_last_level_are_drawn(widget: Locator) -
 
 def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tuple[Page, Record]) -> None:
     page, _ = opened
+    length = slider(widget, "Steps")
     before = widget.locator(".scan").inner_text()
-    slider(widget, "Time steps").fill("13")
+    length.fill("13")
     tick(widget)
     tick(widget)
     widget.get_by_role("application").press("ArrowUp")
@@ -326,11 +325,11 @@ def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tup
     address = page.url
     page.goto("about:blank")
     page.goto(address)
-    expect(slider(widget, "Time steps")).to_have_value("13")
+    expect(slider(widget, "Steps")).to_have_value("13")
     assert widget.locator(".scan").inner_text() == expected
     press(widget, "Run")
     press(widget, "Reset")
-    expect(slider(widget, "Time steps")).to_have_value("8")
+    expect(slider(widget, "Steps")).to_have_value("8")
     assert widget.locator(".scan").inner_text() == before
     page.wait_for_timeout(1000)
     assert states(widget) == ["2", "2"]
@@ -352,7 +351,7 @@ def test_a_link_can_set_nothing_out_of_bounds(widget: Locator, state: dict[str, 
     expect(widget).to_have_attribute("data-ready", "1")
     assert not re.search(r"NaN|undefined|Infinity", widget.inner_text())
     assert page.locator("img").count() == 0
-    expect(slider(widget, "Time steps")).to_have_value("3" if len(state["a"]) == 3 else "8")
+    expect(slider(widget, "Steps")).to_have_value("3" if len(state["a"]) == 3 else "8")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -7,7 +7,7 @@ import {
   MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
   loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellInWords, cellText, layoutOf, litCell, longestCell, ruleSums, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellInWords, cellText, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -164,7 +164,9 @@ test("the right answers of the steps are right, and the question comes before th
   const { work } = counts(64, scanLevels(64, "doubling"), 63).scan;
   assert.equal(work, 321);
   assert.equal(right(three, 2), 320);
-  assert.deepEqual([counts(64, scanLevels(64, "two-sweep"), 63).scan.work, scanLevels(64, "two-sweep").length], [120, 11]);
+  assert.deepEqual(at(one.state).levels.map(({ distance }) => 2 * distance), [2, 4, 8], "each column joins twice as many steps");
+  assert.deepEqual(at(two.state).levels.map(({ distance }) => 2 * distance), [2, 4, 8, 16, 32, 64]);
+  assert.deepEqual([at(two.state).levels.length / at(one.state).levels.length, 63 / 7], [2, 9], "twice the ticks, the loop 9 times");
 });
 
 test("a cell in hand is one that is filled, and its words are the sum that made it", () => {
@@ -180,13 +182,13 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(words({ place: 5 }), ["Step 5 alone: × 0.9 − 2."]);
   const halving = { ...presetValues("halving", 8), place: 8 };
   assert.deepEqual(words({ ...halving, step: 2 }), [
-    "Steps 5⁠–⁠8 in one cell: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875 (rounded in the cell).",
+    "Steps 5⁠–⁠8 in one box: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875 (rounded in the box).",
     "0.25 × 0.25 = 0.0625 and 0.25 × 1.5 + 1.5 = 1.875.",
   ]);
-  assert.deepEqual(words({ ...halving, step: 3 }), ["Steps 1⁠–⁠8 in one cell: 0.0625 × 1.875 + 1.875 ≈ 1.9922, which is h₈."]);
-  assert.deepEqual(words({ place: 1, step: 2 }), ["Step 1, kept from the level before: 2, which is h₁."]);
+  assert.deepEqual(words({ ...halving, step: 3 }), ["Steps 1⁠–⁠8 in one box: 0.0625 × 1.875 + 1.875 ≈ 1.9922, which is h₈."]);
+  assert.deepEqual(words({ place: 1, step: 2 }), ["Step 1, kept from the column before: 2, which is h₁."]);
   assert.deepEqual(words({ place: 1, step: 2, level: 0 }), words({ place: 1, level: -1 }), "the first step is a state at once");
-  assert.deepEqual(words({ ...presetValues("fading", 9), method: "two-sweep", place: 5, step: 1 }), ["Step 5, kept from the level before: × 0.9 − 2."]);
+  assert.deepEqual(words({ ...presetValues("fading", 9), method: "two-sweep", place: 5, step: 1 }), ["Step 5, kept from the column before: × 0.9 − 2."]);
 });
 
 test("the cone of a cell ends at the inputs that it has seen", () => {
@@ -276,7 +278,6 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
 test("the rule is told by the first combination that is no state, which is drawn before the first tick", () => {
   const model = at({});
   assert.deepEqual(ruleValues(model), { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1" });
-  assert.equal(t("cell_sums", ruleSums(model)), "0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.");
   assert.equal(ruleValues(at(presetValues("fading", 2))), null);
   for (const { levels, numSteps } of SCHEDULES) {
     const a = Array.from({ length: numSteps }, (_, s) => 0.5 + s / 64);
@@ -287,8 +288,4 @@ test("the rule is told by the first combination that is no state, which is drawn
     const first = scanTrace(a, x, levels)[1];
     assert.deepEqual([first.a[sample.later], first.b[sample.later], first.from[sample.later]], [sample.a, sample.b, sample.earlier]);
   }
-});
-
-test("the work so far is that of the levels so far", () => {
-  assert.deepEqual([0, 1, 3, 7].map((step) => at({ step }).work), [{ loop: 0, scan: 0 }, { loop: 1, scan: 7 }, { loop: 3, scan: 17 }, { loop: 7, scan: 17 }]);
 });

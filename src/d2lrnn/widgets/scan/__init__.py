@@ -99,7 +99,7 @@ class Scan(Explorable):
     step : int, optional
         How many ticks have passed, 0 to 63; beyond the end, the end. At each the loop makes one step, the scan a level.
     place : int, optional
-        The time step of the cell in hand, 1 to 64; 0 if there is none.
+        The time step of the box in hand, 1 to 64; 0 if there is none.
     level : int, optional
         Its column: -1 the loop, 0 to 11 the levels of the scan; beyond the last that is reached, that one.
 

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, figure, growthBars, hand, ruleSums, ruleValues, sentence } from "./panels.mjs";
+import { cellText, countsTable, figure, growthBars, hand, ruleValues, sentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -101,7 +101,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const laws = element("p", { class: "scan-laws" }, law("loop"), law("scan"));
   const books = countsTable({ t });
   const more = fold(t("more"), element(
-    "div", { class: "scan-more" }, example.node, method.node, ownHint, laws, books.node,
+    "div", { class: "scan-more" }, lengthRange.node, example.node, method.node, ownHint, laws, books.node,
   ));
 
   const steps = guidedSteps({
@@ -117,11 +117,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const asked = SPEC.steps[i].state;
       const numSteps = asked.x.length;
       const { loop } = derive({ ...state(), ...asked }).states;
-      const [doubling, sweeps] = METHODS.map((name) => scanLevels(numSteps, name));
-      const workOf = (levels) => counts(numSteps, levels, levels.length).scan.work;
-      return {
-        loop, ticks: doubling.length, work: workOf(doubling), sweep_ticks: sweeps.length, sweep_work: workOf(sweeps),
-      };
+      const levels = scanLevels(numSteps, "doubling");
+      const helpers = Math.max(...levels.map(({ targets }) => targets.length)); // boxes of the longest column
+      return { loop, ticks: levels.length, work: counts(numSteps, levels, levels.length).scan.work, helpers };
     },
   });
   onReset(() => {
@@ -131,14 +129,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const rule = element("p", { class: "scan-rule" });
-  const work = element("p", { class: "scan-work" });
   const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
     lead, now.node,
-    element("div", { class: "scan-controls" }, runButton, tickRange.node, lengthRange.node),
-    rule, picture.node, work, hint, inHand.node, steps.node, growthBars({ t }), more, footRow({ t, reset, link, say, signal }),
+    element("div", { class: "scan-controls" }, runButton, tickRange.node),
+    picture.node, rule, hint, inHand.node, steps.node, growthBars({ t }), more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -151,17 +148,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     shown = model;
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
-    length.textContent = `T = ${model.numSteps}`;
+    length.textContent = String(model.numSteps);
     lengthRange.set(model.numSteps, t("length_value", { count: model.numSteps }));
     at.textContent = t("at_value", { step: model.step, count: model.numSteps - 1 });
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     const told = ruleValues(model);
     rule.hidden = told === null;
-    if (told !== null) rule.replaceChildren(...emphasised(t.raw("rule"), told), " ", t("cell_sums", ruleSums(model)));
-    work.replaceChildren(...emphasised(t.raw("work"), { ...model.work, helpers: model.helpers }));
+    if (told !== null) rule.replaceChildren(...emphasised(t.raw("rule"), told));
     const hintKey = model.cell !== null ? "hint_cell" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
-    hint.textContent = t(hintKey, { steps: model.numSteps, h: formatValue(model.loop[0]) });
+    hint.textContent = t(hintKey, { steps: model.numSteps, cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

@@ -181,8 +181,6 @@ export function derive(state) {
   return {
     a, x, method, step: walked, numSteps, levels, level, walked, loop: loopStates(a, x), trace, cell: empty ? null : held,
     states: { loop: walked + 1, scan: trace[level].from.filter((from) => from === 0).length },
-    work: { loop: walked, scan: counts(numSteps, levels, level).scan.work },
-    helpers: Math.max(...levels.map(({ targets }) => targets.length)), // cells of the longest column: processors that compute at once
     done: { loop: walked === numSteps - 1, scan: level === levels.length },
   };
 }

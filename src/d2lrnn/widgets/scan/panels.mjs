@@ -27,7 +27,7 @@ export const longestCell = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.
 export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const wide = width >= 520;
   const numbers = numSteps <= MOST_NUMBERS;
-  const columns = wide ? { t: 10, loop: 62 } : { t: 7, loop: 42 };
+  const columns = wide ? { t: 15, loop: 62 } : { t: 7, loop: 42 };
   const box = !numbers ? 12 : wide ? 56 : 44;
   const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 40);
   const pair = Math.max(52, Math.min(16, signs) * SIGN + 12);
@@ -111,18 +111,21 @@ function paint(picture, width, places, model, t, { lit, rows }) {
 
   // heads
   const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
-  const roomy = places.levels[1] - places.levels[0] >= 80; // for "16 rows up"
+  const roomy = places.levels[1] - places.levels[0] >= 100; // for "up to 16 steps"
+  const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   text(t("loop"), columns.loop, 10, "scan-head");
   const crowded = model.done.scan && width < 340; // both heads would collide
-  text(t(roomy || crowded || levels.length < 2 ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
+  text(t(roomy || crowded || levels.length < 2 ? "scan" : doubles ? "scan_joined" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   if (model.done.scan) text(t(roomy ? "scan_done" : "scan_done_short", { tick: levels.length }), width - 4, 10, "scan-level scan-finish", { anchor: "end" });
-  text("t", columns.t, 31, "scan-soft");
+  if (places.wide) text(t("column_step"), columns.t, 31, "scan-soft");
   text(t("column_state"), columns.loop, 31, "scan-soft");
-  if (boxes) text(t("column_pair"), places.levels[0], 31, "scan-soft");
+  if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
   levels.forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
-    text(roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance), places.levels[i + 1], 31, kind);
+    const count = Math.min(2 * distance, numSteps);
+    const head = doubles ? t(roomy ? "joined" : "joined_short", { count }) : roomy ? t("apart", { distance }) : String(distance);
+    text(head, Math.min(places.levels[i + 1], width - (SIGN * head.length) / 2), 31, kind); // inside the figure
   });
   if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
   for (let s = 0; s < rows; s += 1) {
@@ -320,12 +323,6 @@ function sums([a1, b1], [a2, b2], [a, b]) {
   };
 }
 
-/** How the numbers of `ruleValues` come about. */
-export function ruleSums({ a, x, levels }) {
-  const { earlier, later, a: a3, b: b3 } = sampleOf({ a, x, levels });
-  return sums([a[earlier], x[earlier]], [a[later], x[later]], [a3, b3]);
-}
-
 /** How the cell in hand was made: lines of text. */
 export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } }, t) {
   const span = (from, to) => (from === to ? t("span_one", { to: to + 1 }) : t("span", { from: from + 1, to: to + 1 }));
@@ -420,7 +417,7 @@ export function countsTable({ t }) {
 /** From 8 time steps to 64: the ticks of loop and scan as bars. Step 2 tells the same in words. */
 export function growthBars({ t }) {
   const row = (name, numSteps, ticks) => [
-    element("span", {}, `T = ${numSteps}`), element("b", {}, t(name)),
+    element("span", {}, t("length_value", { count: numSteps })), element("b", {}, t(name)),
     element("span", { class: `scan-bar scan-bar-${name}`, style: `--ticks: ${ticks}` }), element("span", {}, t("ticks", { count: ticks })),
   ];
   const rows = [8, 64].flatMap((numSteps) => [...row("loop", numSteps, numSteps - 1), ...row("scan", numSteps, scanLevels(numSteps, "doubling").length)]);
@@ -428,8 +425,8 @@ export function growthBars({ t }) {
 }
 
 /** The sentence on top: a key of the words, and its values. */
-export function sentence({ step, numSteps, levels, states, done, helpers }) {
-  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length, helpers };
+export function sentence({ step, numSteps, levels, states, done }) {
+  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   if (step === 0) return ["now_start", values];
   if (done.loop && done.scan) return [step === 1 ? "now_end_one" : "now_end", values];
   return [done.scan ? "now_scan_done" : step === 1 ? "now_one" : "now", values];
