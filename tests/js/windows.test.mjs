@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, limits, pairsRead, presetOf,
+  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, limits, partsMet, presetOf,
   repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -37,7 +37,7 @@ test("X and Y are those of SequentialWindows and RandomWindows, from the same st
     const epoch = settings.sampling === "sequential" ? epochStarts(num_tokens, settings) : starts;
     assert.deepEqual(epoch, starts);
     epoch.forEach((given, k) => assert.deepEqual(cutMinibatch(ids, given, settings.num_steps), { X: X[k], Y: Y[k] }));
-    assert.equal(pairsRead(num_tokens, epoch, settings.num_steps), pairs_read);
+    assert.equal(coverage(num_tokens, epoch, settings.num_steps, epoch.length).read, pairs_read);
   }
 });
 
@@ -110,9 +110,6 @@ test("what a strip shows: every window of a row, the places read twice, and how 
   assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { rows: [[[0, 3], [2, 5]], [[4, 7], [5, 8]]], once: [[0, 2], [3, 4], [7, 8]], again: [[2, 3], [4, 7]], read: 8 });
   assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { rows: [[[0, 3]], [[4, 7]]], once: [[0, 3], [4, 7]], again: [], read: 6 });
   assert.deepEqual(coverage(9, [], 3, 0), { rows: [], once: [], again: [], read: 0 });
-  for (const { num_tokens, settings, count, starts } of CASES.cuts.filter((each) => each.count > 0)) {
-    assert.equal(coverage(num_tokens, starts, settings.num_steps, count).read, pairsRead(num_tokens, starts, settings.num_steps));
-  }
   const { orders, epoch } = derive({ ...SETTINGS, sampling: "random", text: "" });
   assert.deepEqual([orders.random, orders.sequential], [epoch, epochStarts(35, SETTINGS)], "both orders of the same text");
 });
@@ -166,20 +163,24 @@ test("no control goes further than the text allows", () => {
 
 test("the right answers of the steps are right", () => {
   const at = (step, more = {}) => derive({ ...SETTINGS, ...step.before, ...more, text: "x".repeat(1200) });
-  const [next, state, left] = SPEC.steps;
+  const [next, state, mixed] = SPEC.steps;
   assert.deepEqual(at(next).epoch[0], [0, 120]);
   assert.deepEqual(at(next, next.state).epoch[1], [10, 130]);
   assert.equal(SPEC.words.en[`step_1_answer_${next.right + 1}`], "10 to 19");
   const random = at(state);
   assert.ok(!random.carries && random.epoch[0][0] + 10 !== random.epoch[1][0]);
-  assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "none: an empty bag");
-  const over = at(left, left.state);
-  assert.ok(over.isLast && left.right === 2);
-  assert.equal(over.epoch.flat().length * 10, 220);
-  assert.ok(239 - pairsRead(240, over.epoch, 10) > 80);
-  // what its outcome says of the other ways to cut: in sequence the ends of the two halves are left
-  assert.deepEqual(stretches(239, over.orders.sequential, 10, { read: false }), [[110, 120], [230, 239]]);
-  assert.equal(239 - pairsRead(240, at(left, { sampling: "adjoining" }).epoch, 10), 19);
+  assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "none: it starts empty");
+  const { epoch, orders, k } = at(mixed, mixed.state);
+  assert.deepEqual([k + 1, epoch.length], [4, 11]);
+  assert.deepEqual(["sequential", "random"].map((order) => partsMet(240, orders[order], 10, k + 1)), [2, 5]);
+  assert.equal(SPEC.words.en[`step_3_answer_${mixed.right + 1}`], "at random");
+});
+
+test("in how many equal parts of a text minibatches have read", () => {
+  assert.equal(partsMet(60, [[0], [9]], 10, 1), 1);
+  assert.equal(partsMet(60, [[0], [9]], 10, 2), 2);
+  assert.equal(partsMet(60, [[5]], 30, 1), 4, "all that lie between its ends");
+  assert.equal(partsMet(60, [], 10, 0), 0);
 });
 
 test("tokens of each source", () => {

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { derive, epochStarts, limits, pairsRead, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { derive, limits, partsMet, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel, unit } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -46,23 +46,16 @@ function onTheWay(model, k, share) {
 
 /** What is the case now, and why the bags are kept or thrown away. */
 function tellNow(t, model) {
-  const { epoch, k, carries, num_steps, isLast } = model;
+  const { epoch, orders, k, carries, num_steps, isLast } = model;
   if (k === 0) return emphasised(t.raw(model.batch_size === 1 ? "now_begin_one" : "now_begin_many"), { rows: model.batch_size });
   if (isLast) {
-    const sequential = model.orders.sequential.length * num_steps;
+    const sequential = orders.sequential.length * num_steps;
     const template = t.raw("now_over").replaceAll("{unit}", unit(t, model, sequential));
-    return emphasised(template, { count: epoch.length, total: epoch.flat().length * num_steps, sequential, random: num_steps });
+    return emphasised(template, { sequential, random: num_steps });
   }
   const start = epoch[k][0];
   if (carries) return emphasised(t.raw("now_carried"), { start });
   return emphasised(t.raw(start === epoch[k - 1][0] + num_steps ? "now_follows" : "now_torn"), { start });
-}
-
-/** How many tokens that could be an input are none in an epoch, for each way to cut. */
-function neverRead(model) {
-  const { tokens: { length }, num_steps } = model;
-  return Object.fromEntries(CONTROLS.sampling.choices.map((sampling) => (
-    [sampling, length - 1 - pairsRead(length, epochStarts(length, { ...model, sampling }), num_steps)])));
 }
 
 function tooShort(t, model) {
@@ -163,10 +156,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       commit(values);
     },
     outcome: () => {
-      const answered = derive(state());
-      const { epoch, num_steps, k } = answered;
+      const { tokens, epoch, orders, num_steps, k } = derive(state());
       const start = epoch[k][0];
-      return { start, to: start + num_steps - 1, from: epoch[k - 1][0], stopped: epoch[k - 1][0] + num_steps - 1, ...neverRead(answered) };
+      const met = (order) => partsMet(tokens.length, orders[order], num_steps, k + 1);
+      return {
+        start, to: start + num_steps - 1, from: epoch[k - 1][0], stopped: epoch[k - 1][0] + num_steps - 1,
+        sequential: met("sequential"), random: met("random"),
+      };
     },
   });
   const xy = fold(t("arrays"), arrays.node);
@@ -251,6 +247,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       }).then((ended) => ended && goOn());
     }
     showControls();
+    const step = SPEC.steps[steps.opened()];
+    const isOf = ([name, value]) => name === "minibatch" || [value, step.state[name]].includes(model[name]);
+    const isAnswered = !steps.node.querySelector(".d2lrnn-outcome").hidden;
+    if (step && isAnswered && !Object.entries(step.before).every(isOf)) steps.ask(-1); // what it says is of another text, of other sizes
   };
 
   // Seen for the first time: the bags run through their windows and fill.

@@ -108,11 +108,6 @@ export function stretches(numTokens, epoch, numSteps, { count = epoch.length, re
   return found;
 }
 
-/** How many of the pairs (a token and its successor) an epoch reads at least once. */
-export function pairsRead(numTokens, epoch, numSteps) {
-  return stretches(numTokens, epoch, numSteps).reduce((sum, [from, to]) => sum + to - from, 0);
-}
-
 /**
  * What the first `count` minibatches of an epoch have read: stretches [from, to) of each row, those that were read once
  * and more than once, and the number of places.
@@ -132,6 +127,13 @@ export function coverage(numTokens, epoch, numSteps, count) {
     else list.push([place, place + 1]);
   });
   return { rows, ...found, read: times.reduce((sum, n) => sum + (n > 0), 0) };
+}
+
+/** In how many of `parts` equal parts of the text the first `count` minibatches have read. */
+export function partsMet(numTokens, epoch, numSteps, count, parts = 6) {
+  const partOf = (place) => Math.floor((place * parts) / numTokens);
+  return new Set(stretches(numTokens, epoch, numSteps, { count }).flatMap(([from, to]) => (
+    Array.from({ length: partOf(to - 1) - partOf(from) + 1 }, (_, i) => partOf(from) + i)))).size;
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------

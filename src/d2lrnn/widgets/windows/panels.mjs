@@ -318,18 +318,22 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
-  const cut = element("span", {});
+  const [cut, memory] = [element("span", {}), element("span", {})];
   const items = {
-    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), t("legend_bag")),
+    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), memory),
+    done: element("span", { class: "win-legend-item" }, element("span", { class: "win-sample win-carried win-row-0", "aria-hidden": "true" }), t("legend_done")),
     cut: element("span", { class: "win-legend-item" }, sample("win-cut"), cut),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
     again: element("span", { class: "win-legend-item" }, sample("win-again"), t("legend_again")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
-  const draw = ({ tokens, epoch, orders, k, carries, isLast, batch_size, num_steps, offset }) => {
-    const { once, again } = coverage(tokens.length, orders.random, num_steps, k);
+  const draw = (model) => {
+    const { tokens, epoch, k, carries, isLast, batch_size, num_steps, offset } = model;
+    const { once, again } = coverage(tokens.length, epoch, num_steps, carries ? 0 : k);
     items.bag.hidden = epoch.length === 0;
+    memory.textContent = t("legend_bag", { unit: unit(t, model, num_steps) });
+    items.done.hidden = !carries || k === 0;
     items.cut.hidden = !carries || epoch.length === 0 || batch_size === 1;
     cut.textContent = t(batch_size === 2 && offset === 0 ? "legend_cut_half" : "legend_cut_parts");
     items.once.hidden = once.length === 0;
@@ -354,7 +358,7 @@ export function mapPanel({ t, signal, onOrder }) {
     return [order, { button, picture, never, words, node }];
   }));
   const node = element("div", { class: "win-orders", role: "group", "aria-label": t("reading") },
-    strips.sequential.node, strips.random.node);
+    element("p", { class: "win-whole", "aria-hidden": "true" }, t("whole")), strips.sequential.node, strips.random.node);
   const boxes = (list) => list.map(([from, to]) => `M${from} 0h${to - from}v1h${from - to}z`).join("");
   const draw = (model) => {
     const { tokens, orders, k, num_steps, carries } = model;
@@ -371,10 +375,10 @@ export function mapPanel({ t, signal, onOrder }) {
       strip.classList.toggle("win-other", !isChosen);
       picture.setAttribute("viewBox", `0 0 ${Math.max(1, pairs)} 1`);
       picture.replaceChildren(
-        ...(inParts
+        ...(inParts || !isChosen
           ? rows.map((list, row) => svg("path", { class: `win-done ${rowClass(row)}`, d: boxes(list) }))
           : [["once", before.once], ["again", before.again]].map(([kind, list]) => svg("path", { class: `win-${kind}`, d: boxes(list) }))),
-        ...(isChosen || !inParts ? rows : []).map((list, row) => svg("path", { class: `${isChosen ? "win-shown" : "win-done"} ${rowClass(row)}`, d: boxes(list.slice(-1)) })),
+        ...(isChosen ? rows : []).map((list, row) => svg("path", { class: `win-shown ${rowClass(row)}`, d: boxes(list.slice(-1)) })),
       );
       never.replaceChildren(...(isOver ? stretches(pairs, epoch, num_steps, { read: false }) : []).map(([from, to]) => {
         const box = element("span", { class: "win-never" });
@@ -386,9 +390,8 @@ export function mapPanel({ t, signal, onOrder }) {
         line.style.left = `${(100 * start) / pairs}%`;
         return line;
       }));
-      const longest = order === "sequential" ? count * num_steps : Math.min(count, 1) * num_steps;
-      const template = t.raw(isOver ? "map_over" : "map_now").replace("{unit}", unit(t, model, longest));
-      words.replaceChildren(...template.split("; ").map((part) => element("span", {}, ...emphasised(part, { longest, never: pairs - read }))));
+      const places = isOver ? emphasised(t.raw("never_read"), { never: pairs - read }) : [t(`places_${order}`)];
+      words.replaceChildren(element("span", {}, t(`memory_${order}`)), element("span", {}, ...places));
       words.classList.toggle("win-over", isOver);
       picture.setAttribute("aria-label", t("map", { order: t(`order_${order}`), read: [...words.children].map((part) => part.textContent).join(", ") }));
     }
