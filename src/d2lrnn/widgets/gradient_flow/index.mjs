@@ -108,17 +108,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const root = element(
     "div", { class: "d2lrnn-shape flow" },
+    element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("p", { class: "flow-caption flow-lead" }, t("gradient_is")),
     element(
       "div", { class: "flow-main" },
       element("div", { class: "flow-time" }, element("div", { class: "flow-title" }, t("chain_title")), chain.node),
       plane.node,
-      element("div", { class: "flow-knobs" }, inputs.node),
       element("div", { class: "flow-choices" }, activation.node, matrix.node),
     ),
     guided.node,
-    fold(t("more"), element("div", { class: "flow-more" }, radius.node, length.node, element("p", {}, t("inputs_note")), sigma)),
+    fold(t("more"), element("div", { class: "flow-more" }, radius.node, length.node, inputs.node, element("p", {}, t("inputs_note")), sigma)),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -166,7 +165,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (!isShow) now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
-    root.classList.toggle("flow-linear", model.activation === "linear");
     radius.set(100 * model.radius, formatFactor(model.radius));
     radiusValue.textContent = formatFactor(model.radius);
     activation.set(model.activation);

@@ -7,7 +7,7 @@ import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 const HEIGHT = 244;
 const MARGIN = { top: 22, right: 52, bottom: 74, left: 40 }; // the names of the zones stand outside, where no bead comes
 const INSET = 9; // half of the largest bead, between the last one and the scale
-const [TINY, NARROW, MIDDLE, ROOMY] = [320, 420, 470, 620]; // widths of the chain, for its words
+const [NARROW, ROOMY] = [380, 620]; // widths of the chain, for its words
 const CELLS = 37; // from the foot up to the middle of the row of cells
 const [FLOOR, CEILING] = [1e-6, 1e4]; // the scale never changes
 const TICKS = [1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
@@ -60,12 +60,6 @@ export function chainPanel({ t, steps, onTouch, signal }) {
 
   const off = (k) => model.shares[k] < FLOOR || model.shares[k] > CEILING;
 
-  const stepWords = () => {
-    if (width < TINY || (width < NARROW && model.reason !== "slopes")) return "a_step_tiny";
-    if (model.reason !== "slopes") return "a_step";
-    return width < ROOMY ? "a_step_short" : "a_step_slopes";
-  };
-
   function paintGrid() {
     const [l, r] = [MARGIN.left, right()];
     const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
@@ -80,8 +74,8 @@ export function chainPanel({ t, steps, onTouch, signal }) {
       svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
-      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(stepWords(), {
-        factor: formatFactor(model.reason === "predicted" ? model.radius : model.factor),
+      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(width < NARROW ? "a_step_tiny" : "a_step", {
+        factor: formatFactor(["predicted", "near_zero"].includes(model.reason) ? model.radius : model.factor),
       })),
     );
     grid.replaceChildren(...parts);
@@ -145,7 +139,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const words = formatLength(model.left);
     const near = (at, text = words) => svg("text", { class: "flow-end", x, y: at }, text);
     const outside = rises ? MARGIN.top - 8 : y(FLOOR) + 15;
-    if (off(model.lag)) return near(outside, width < MIDDLE ? words : t("off_scale", { length: words }));
+    if (off(model.lag)) return near(rises ? y(1) + 21 : y(1) - 9, t(rises ? "off_scale" : "off_scale_low", { length: words }));
     const beside = rises ? end - 12 : end + 23;
     const before = ghost?.lag === model.lag ? y(Math.min(CEILING, Math.max(FLOOR, ghost.left))) : -Infinity;
     const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
@@ -306,7 +300,7 @@ export function planePanel({ t, range, onRadius, signal }) {
       handle.style.top = `${50 - (50 * at) / HALF}%`;
       handle.setAttribute("aria-valuenow", model.radius);
       handle.setAttribute("aria-valuetext", formatFactor(model.radius));
-      caption.textContent = t(model.activation === "tanh" ? "unit_tanh" : "unit_words");
+      caption.textContent = t(model.activation === "tanh" ? "unit_tanh" : model.matrix === "orthogonal" ? "unit_orthogonal" : "unit_words");
       label.setAttribute("x", Math.min(at + 10, HALF - 34)); // above the grip, outside the ring
       label.setAttribute("y", -at - 12);
       label.textContent = formatFactor(model.radius);
