@@ -49,13 +49,13 @@ def test_values_are_clipped_as_torch_does_it_and_the_arrow_turns() -> None:
 
 
 def test_the_sentence_says_what_is_done() -> None:
-    assert "limit θ = 2.0: clipping multiplies it by 0.40." in Clipping().static_sentence()
-    assert "(−6.0, 6.0) becomes (−2.0, 2.0). The direction stays." in Clipping(  # noqa: RUF001
+    assert "the limit θ is 2.0: clipping multiplies it by 0.40." in Clipping().static_sentence()
+    assert "(−6.0, 6.0) becomes (−2.0, 2.0), not turned." in Clipping(  # noqa: RUF001
         g_1=-6.0, g_2=6.0, by="value"
     ).static_sentence()
     assert "leaves it as it is" in Clipping(g_1=0.4, g_2=0.3).static_sentence()
     turned = Clipping(g_1=-4.8, g_2=1.0, clip=1.0, by="value").static_sentence()
-    assert "(−4.8, 1.0) becomes (−1.0, 1.0) and turns by 33°." in turned  # noqa: RUF001
+    assert "(−4.8, 1.0) becomes (−1.0, 1.0), turned by 33°." in turned  # noqa: RUF001
 
 
 @pytest.mark.parametrize(

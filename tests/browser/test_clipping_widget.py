@@ -104,7 +104,7 @@ def test_by_value_the_arrow_turns(opened: tuple[Page, Record], tmp_path: Path) -
     widget = show(page, tmp_path, Clipping(g_1=4.8, g_2=1.0, clip=1.0))
     expect(widget.locator(".clip-angle")).to_have_count(0)
     widget.get_by_role("button", name="values").click()
-    expect(now(widget)).to_contain_text("(1.0, 1.0) and turns by 33°.")
+    expect(now(widget)).to_contain_text("(1.0, 1.0), turned by 33°.")
     expect(widget.locator(".clip-angle")).to_have_text("33°")
     assert "33 degrees" in widget.locator(".clip-plane").get_attribute("aria-label")
 

@@ -181,7 +181,7 @@ const PLACES = Array.from({ length: 251 }, (_, i) => 4 - i * 0.05);
 /** A step as an arc from one place of the curve to another. */
 function flight(kind, from, to, lift) {
   const [start, end] = [from, to].map((u) => [x(u), y(lossAt(u))]);
-  const highest = 2 * TOP - (start[1] + end[1]) / 2; // of the control point, so that the arc stays under TOP
+  const highest = TOP - Math.sqrt(Math.max(0, (start[1] - TOP) * (end[1] - TOP))); // of the control point: the arc's top is at TOP
   const top = [(start[0] + end[0]) / 2, Math.max(highest, Math.min(start[1], end[1]) - lift)];
   const round = (values) => values.map((value) => value.toFixed(1)).join(" ");
   const turn = (Math.atan2(end[1] - top[1], end[0] - top[0]) * 180) / Math.PI;
