@@ -139,8 +139,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
       nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * Math.min(unit, near.unit) >= CAPTION || hasRoom(name) ? ` ${t(`is_${name}`)}` : "");
     }
+    const room = Math.min(...["W_xh", "W_hh"].flatMap((name) => [layout.apart[name][0], layout.glued[name][0]]));
     for (const name of ["W_xh", "W_hh"]) {
-      const room = Math.min(layout.apart[name][0], layout.glued[name][0]);
       nodes[name].firstChild.replaceChildren(...(room < CAPTION ? [] : [t("weights"), element("br", {})]), element("code", {}, name));
     }
     place();
