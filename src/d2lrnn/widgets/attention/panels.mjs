@@ -50,13 +50,12 @@ export function scores({ perplexities, sizes }) {
   ]));
 }
 
+/** How much of each guess the replaced letter changes. */
+const movedOf = ({ told, effects }) => ({ looks_moved: shareText(effects[0][told]), holds_moved: shareText(effects[1][told]) });
+
 /** What a guided step tells of the model it has set. */
 export function outcomeOf(model, t) {
-  const { told, effects } = model;
-  if (told < 0) return {};
-  return {
-    ...sentenceOf(model, t).values, looks_moved: shareText(effects[0][told]), holds_moved: shareText(effects[1][told]),
-  };
+  return model.told < 0 ? {} : { ...sentenceOf(model, t).values, ...movedOf(model) };
 }
 
 /** What one of the two guesses: as the text is written, and then with a letter replaced. */
@@ -96,8 +95,8 @@ export function textPanel({ t, signal, onLetter }) {
     return tick;
   }));
   const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys);
-  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") },
-    rows[0].node, stage, rows[1].node, element("p", { class: "att-tip", "aria-hidden": "true" }, t("tip")));
+  const tip = element("p", { class: "att-tip" });
+  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") }, rows[0].node, stage, rows[1].node, tip);
   let views = [];
   let shown = null;
   let last = -1;
@@ -135,6 +134,7 @@ export function textPanel({ t, signal, onLetter }) {
   const draw = (model) => {
     const { text, told, by, effects, bars, before, after } = model;
     rows.forEach((row, k) => row.draw(before[k], after[k]));
+    tip.textContent = told < 0 ? t("tip") : t("tip_told", movedOf(model));
     if (shown?.text !== text) {
       views = Array.from(text, () => {
         const values = NAMES.map(() => element("span", { class: "att-value" }));

@@ -124,7 +124,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   levels.forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
     const count = Math.min(2 * distance, numSteps);
-    const head = doubles ? t(roomy ? "joined" : "joined_short", { count }) : roomy ? t("apart", { distance }) : String(distance);
+    const head = doubles ? t(roomy ? "joined" : "joined_short", { count }) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
     text(head, Math.min(places.levels[i + 1], width - (SIGN * head.length) / 2), 31, kind); // inside the figure
   });
   if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
