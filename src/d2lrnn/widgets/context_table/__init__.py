@@ -20,7 +20,6 @@ __all__ = ["ContextTable"]
 
 _SPEC = Spec("context_table")
 _SIZES = _SPEC.presets["sizes"]
-_COPIED = _SPEC.presets["copied"]["shares"]  # on average over several lines; a test computes it again
 _MAX_ORDER, _NUM_WRITTEN, _SHORTEST_COPY = _SIZES["max_order"], _SIZES["num_written"], _SIZES["shortest_copy"]
 
 
@@ -193,8 +192,8 @@ class ContextTable(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What is known at the place in the line; or who copies most on average, and who predicts new text best."""
-        words, n = Words(self._words), _COPIED.index(max(_COPIED)) + 1
+        """What is known at the place in the line; or who copied most here, and who predicts new text best."""
+        words = Words(self._words)
         if self.view == "read":
             past = self.heldout_line[self.place - _MAX_ORDER + 1 : self.place]
             order = self.walk[self.place - _MAX_ORDER + 1]["order"]
@@ -205,16 +204,12 @@ class ContextTable(Explorable):
                 told = words("times_once") if times == 1 else words("times", count=times)
                 return words("met", context=_quoted(known), times=told)
             return words("fell" if known else "fell_far", lost=_quoted(past), context=_quoted(known))
-        best = min(_levels(), key=lambda level: level["perplexity"])["order"]
-        texts = _SPEC.presets["copied"]
-        return words(
-            "now",
-            lines=texts["lines"],
-            start=texts["start"].strip(),
-            n=words("n_gram", n=n),
-            share=f"{100 * max(_COPIED):.0f}%",
-            best=words("n_gram", n=best),
-        )
+        best = words("the_n_gram", n=min(_levels(), key=lambda level: level["perplexity"])["order"])
+        copied = {n: sum(end - begin for begin, end in found) for n, found in self.copies.items()}
+        if (most := max(copied.values())) == 0:
+            return words("now_none", best=best)
+        copiers = words("and").join(words("the_n_gram", n=n) for n, length in copied.items() if length == most)
+        return words("now", copiers=copiers, share=f"{int(100 * most / _NUM_WRITTEN + 0.5)}%", best=best)
 
     def static_picture(self) -> str:
         """Six writings, copies underlined; above a held-out line the longest n that has seen what is before."""

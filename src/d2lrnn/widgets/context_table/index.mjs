@@ -4,7 +4,7 @@ import { buttonControl, element, explorable } from "../ui.mjs";
 import {
   LINE_LENGTH, MAX_ORDER, MAX_START, alongLine, countInSteps, createCounts, formatShare, readOf, tidyStart, writings,
 } from "./maths.mjs";
-import { filled, linePanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence } from "./panels.mjs";
+import { aboutCopies, filled, linePanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLICE_MS = 8;
@@ -114,7 +114,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.read, panels.write),
-    guided, fold(t("more"), element("p", {}, t("about"))),
+    guided, fold(t("more"), element("p", {}, t("about", aboutCopies()))),
     footRow({ t, reset: () => { reset(); field.force(model.get("start")); }, link, say, signal }),
   );
   el.append(root);
@@ -124,7 +124,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     if (shown === null || counts === null) return;
     if (shown.view === "read") now.set(...sentenceNodes(here(), t));
     else if (rows.writing()) tell(t.raw("now_writing"), {});
-    else tell(...writtenSentence(levels, t));
+    else tell(...writtenSentence(written.all, levels, t));
   };
   const draw = (state) => {
     const before = shown;
@@ -141,7 +141,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     drawNow();
     if (before === null) return;
     if (state.view === "read" && (before.place !== state.place || before.view !== state.view)) say(sentenceOf(here(), t));
-    else if (state.view === "write" && isNew) say(filled(...writtenSentence(levels, t)));
+    else if (state.view === "write" && isNew) say(filled(...writtenSentence(written.all, levels, t)));
   };
   field.force(model.get("start"));
   countSlowly({

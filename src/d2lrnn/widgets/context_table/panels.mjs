@@ -8,6 +8,8 @@ const PROMPT_IN_SIGHT = 12;
 
 const visible = (text) => Array.from(text, visibleCharacter).join("");
 const quoted = (text) => `“${visible(text)}”`;
+/** A letter within a sentence. */
+const named = (letter, t) => (letter === " " ? t("blocks_space") : quoted(letter));
 /** A whole number, however large, digit by digit. */
 const count = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 /** A template with its values, as one text. */
@@ -19,11 +21,18 @@ export function timesOf(total, t) {
 
 const bestOf = (levels) => levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
 
-/** Who copies most on average, and who predicts new text best: [template, values]. */
-export function writtenSentence(levels, t) {
-  const most = COPIED.shares.indexOf(Math.max(...COPIED.shares));
-  const values = { lines: COPIED.lines, start: COPIED.start.trim(), n: t("n_gram", { n: most + 1 }), share: formatShare(COPIED.shares[most]) };
-  return [t.raw("now"), { ...values, best: t("n_gram", { n: bestOf(levels).order }) }];
+/** Who copied most in these writings, and who predicts new text best: [template, values]. */
+export function writtenSentence(writings, levels, t) {
+  const most = Math.max(...writings.map(({ copied }) => copied));
+  const best = t("the_n_gram", { n: bestOf(levels).order });
+  if (most === 0) return [t.raw("now_none"), { best }];
+  const copiers = writings.filter(({ copied }) => copied === most).map(({ n }) => t("the_n_gram", { n })).join(t("and"));
+  return [t.raw("now"), { copiers, share: formatShare(most), best }];
+}
+
+/** What the longest copies on average: values for the words of the fold. */
+export function aboutCopies() {
+  return { lines: COPIED.lines, start: COPIED.start, share: formatShare(COPIED.shares.at(-1)) };
 }
 
 /** Six rows, one for each n, that write letter by letter at once: how much of it is copied, and how unsure each is in new text. */
@@ -97,7 +106,7 @@ export function wordsOf({ past, letter, answering, p, expected }, t) {
   const first = context.length === past.length ? t.raw("met") : context === "" ? t.raw("fell_far") : t.raw("fell");
   const second = expected.letter === letter ? t.raw("expects_right") : t.raw("expects_wrong");
   return [{ template: first, values },
-    { template: second, values: { letter: quoted(letter), p: formatShare(p), guess: quoted(expected.letter), q: formatShare(expected.p) } }];
+    { template: second, values: { letter: named(letter, t), p: formatShare(p), guess: named(expected.letter, t), q: formatShare(expected.p) } }];
 }
 
 /** The same as one text. */
@@ -134,6 +143,7 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
   });
   const [came, rest] = t.raw("came").split("{letter}");
   const letterThatCame = element("b", { translate: "no" });
+  const space = element("span", { class: "ctx-kind" }, element("span", { translate: "no" }, visibleCharacter(" ")), " ", t("blocks_space"));
   const block = (kind) => element("span", { class: "ctx-kind" }, element("i", { class: `ctx-block ctx-${kind}`, "aria-hidden": "true" }), " ", t(`blocks_${kind}`));
   let place = min;
   const go = (wanted) => {
@@ -156,7 +166,7 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
     const step = steps[place - min];
     const lost = MAX_ORDER - step.order;
     cells.forEach(({ node, stack, letter }, i) => {
-      const order = i >= min ? steps[i - min].order : i + 1; // the story has all of the first five letters in a row
+      const order = i >= min ? steps[i - min].order : 1; // the first five letters are the beginning: nobody guesses them
       const before = place - i; // 1 is the letter just before
       const inContext = before >= 1 && before < MAX_ORDER;
       node.classList.toggle("ctx-here", i === place);
@@ -178,8 +188,8 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
         ? [t("as", { n: t("n_gram", { n: step.order }) })]
         : [element("b", { translate: "no" }, visible(each.expected.letter)), ` ${formatShare(each.expected.p)}`]));
       guess.bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.expected.p).toFixed(2)}%`);
-      real.told.textContent = formatShare(each.p);
-      real.bar.style.setProperty("width", `${(100 * each.p).toFixed(2)}%`);
+      real.told.textContent = each.total === 0 ? "" : formatShare(each.p);
+      real.bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.p).toFixed(2)}%`);
     });
     track.setAttribute("aria-valuenow", place);
     track.setAttribute("aria-valuetext", t("line_value", { letter: visible(step.letter), now: sentenceOf(step, t) }));
@@ -187,10 +197,11 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
   return {
     node: element(
       "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")),
-      element("p", { class: "ctx-key ctx-kinds" }, ...["all", "fewer", "ahead"].flatMap((kind) => [block(kind), " "])), track,
+      element("p", { class: "ctx-key ctx-kinds" }, ...["all", "fewer", "ahead"].flatMap((kind) => [block(kind), " "]), space), track,
       element("p", { class: "ctx-knows ctx-heads" }, element("span", { class: "ctx-context" }, t("looks_at")), " ", element("span", { class: "ctx-seen" }, t("seen")), " ",
         element("span", { class: "ctx-guess" }, t("expects")), " ", element("span", { class: "ctx-came" }, came, letterThatCame, rest)),
       element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
+      element("p", { class: "ctx-key" }, t("mixed")),
     ),
     draw(allSteps, wanted) {
       if (allSteps === steps && wanted === place) return;
