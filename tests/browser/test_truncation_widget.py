@@ -88,6 +88,10 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     expect(told).to_have_text("The guess after m learns from 6 letters. 26 % of its signal is cut off.")
     expect(widget.locator(".trunc-is-kept")).to_have_text(["d", "e", "␣", "c", "a", "m"])
     expect(widget.locator(".trunc-is-cut")).to_have_count(6)
+    line = widget.locator(".trunc-bars").bounding_box()
+    page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
+    expect(told).to_contain_text("learns from e alone")
+    widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
     expect(value).to_have_text("67 %")

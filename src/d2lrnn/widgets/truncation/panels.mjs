@@ -44,14 +44,17 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     start: ({ x, event }) => {
       const cut = cutFrom(event);
       const { way, tau } = shown.model;
-      held = cut ? { from: x, tau, count: way === "windows" ? Number(cut.dataset.cut) : -1 } : null;
+      held = cut ? { from: x, x, tau, count: way === "windows" ? Number(cut.dataset.cut) : -1, grip: event.target.closest(".trunc-grip") !== null } : null;
       node.classList.toggle("trunc-held", held !== null);
     },
     move: ({ x }) => {
+      if (held) held.x = x;
       if (held) onTau(nearestTau(held.tau + ((x - held.from) * NUM_LETTERS) / held.count));
       else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
     },
     end: () => {
+      const tapped = held !== null && !held.grip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside a cut
+      if (tapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
       held = null;
       node.classList.remove("trunc-held");
     },
