@@ -19,6 +19,7 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"way": "losses"},
     {"factor": 0.5},
     {"factor": 0.5, "tau": 12, "way": "losses"},
+    {"factor": 0.5, "tau": 24, "way": "losses"},
 )
 
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { NUM_LETTERS, TAUS, derive, nearestTau, percent } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { NUM_LETTERS, TAUS, derive, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -88,7 +88,7 @@ test("the guided steps: what is said to be right is right", () => {
 test("how it is counted is right", () => {
   const { kept, factor } = shown();
   close(1 / (1 - factor), 5, "in all");
-  assert.equal(percent(kept[0]), "20 %");
+  assert.equal(percentKept(1 - kept[0]), "20 %");
 });
 
 test("whatever the controls are set to, no number is lost", () => {
@@ -102,5 +102,6 @@ test("whatever the controls are set to, no number is lost", () => {
 });
 
 test("shares have as many places as they need", () => {
-  assert.deepEqual([0.5, 0.0996, 0.0312, 0.0004].map(percent), ["50 %", "10 %", "3.1 %", "0.04 %"]);
+  assert.deepEqual([0.5, 0.0996, 0.0312, 0.0004, 1e-7].map(percent), ["50 %", "10 %", "3.1 %", "0.04 %", "<0.01 %"]);
+  assert.deepEqual([0.5, 0.0996, 0.0312, 0.0004, 1e-7].map(percentKept), ["50 %", "90 %", "96.9 %", "99.96 %", ">99.99 %"]);
 });

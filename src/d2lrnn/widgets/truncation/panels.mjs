@@ -1,7 +1,7 @@
 // A line of text under bars: how much of its learning signal each letter gets, where the cuts stand, how far back one reaches.
 import { dragOn } from "../shape.mjs";
 import { element, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, TAUS, nearestTau, percent } from "./maths.mjs";
+import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
 
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 const MIDDLE_SHARE = 0.42; // of blue behind the chosen letter: its ink stays legible
@@ -78,7 +78,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       cell.style.setProperty("--trunc-strength", `${(100 * strength).toFixed(1)}%`);
       cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : ""}${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
     });
-    value.textContent = percent(kept[chosen]);
+    value.textContent = percentKept(1 - kept[chosen]);
     value.style.left = at(Math.min(NUM_LETTERS - 1.5, Math.max(1.5, chosen + 0.5)));
     const from = Math.max(0, start);
     reached.style.left = at(from);
@@ -102,8 +102,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     first.setAttribute("aria-valuenow", tau);
     first.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
-    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: percent(kept[chosen]) }));
-    bars.setAttribute("aria-label", t("picture", { values: kept.map(percent).join(", ") }));
+    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: value.textContent }));
+    bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
   }
   return { node, draw, text };
 }
@@ -120,7 +120,7 @@ export function sharePanel({ t }) {
     element("div", { class: "trunc-legend" }, ...parts.map((part) => part.node)));
   const set = (lost) => {
     fill.style.width = `${(100 * (1 - lost)).toFixed(2)}%`;
-    parts[0].value.textContent = percent(1 - lost);
+    parts[0].value.textContent = percentKept(lost);
     parts[1].value.textContent = percent(lost);
   };
   return { node, set };
