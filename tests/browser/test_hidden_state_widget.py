@@ -69,12 +69,11 @@ def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
         "With only ther in memory, the network expects e (0.78); with everything, a space (0.94)."
     )
     assert widget.locator(".cut-caption").all_inner_texts() == ["remembers all", "has only “ther”"]
-    assert "".join(widget.locator(".cut-option").all_text_contents()) == "·" * 22 + "e····"
+    assert "".join(widget.locator(".cut-option").all_text_contents()) == "·" * 21 + "e····"
     expect(widget.locator(".cut-option-differs")).to_have_count(1)
     python = HiddenState()
-    nexts = widget.locator(".cut-next").all_inner_texts()
-    for text, probs in zip(nexts, (python.probs, python.cut_probs), strict=True):
-        assert f"({float(probs.max()):.2f})" in text
+    for probs in (python.probs, python.cut_probs):
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"({float(probs.max()):.2f})")
     left = python.distances[25] / python.distances[21]
     assert widget.locator(".cut-value").all_text_contents() == ["100%", f"{left:.0%}"]
     expect(widget.locator(".cut-letter.cut-forgotten")).to_have_count(len("and then there was ano".replace(" ", "")))
@@ -108,7 +107,7 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     expect(slider).to_have_attribute("aria-valuenow", "26")
     expect(widget.locator(".cut-caption").last).to_have_text("has nothing")
     assert words(widget)[1] == "?"
-    expect(widget.locator(".cut-next").last).to_have_text("likeliest: a (0.051)")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("a leads with 0.051.")
     slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "26")
     slider.press("PageDown")
@@ -132,6 +131,8 @@ def test_the_cut_is_dragged_anywhere_on_the_picture(widget: Locator, opened: tup
     page.mouse.move(boxes[2]["x"] + boxes[2]["width"] + 3, y, steps=6)  # right of "and"
     page.mouse.up()
     expect(handle(widget)).to_have_attribute("aria-valuenow", "3")
+    options = "".join(widget.locator(".cut-option").all_text_contents())
+    assert options.startswith("··") and "·" not in options[2:22], "however quick, no cut on the way is left out"
     page.keyboard.press("ArrowRight")  # from where it was dragged to
     expect(handle(widget)).to_have_attribute("aria-valuenow", "4")
     page.keyboard.press("ArrowLeft")
@@ -146,12 +147,12 @@ def test_the_guess_of_a_cut_stands_there_once_the_reader_has_cut_there(widget: L
     options = widget.locator(".cut-option")
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "PageDown"):
         handle(widget).press(key)
-    assert "".join(options.all_text_contents()) == "·" * 21 + "␣ee␣␣?"
+    assert "".join(options.all_text_contents()) == "·" * 20 + "␣ee␣␣?"
     widget.get_by_label("Your own text").fill("and then there was")
     found = "".join(options.all_text_contents())  # another text: the cut that is seen, and no other
-    assert len(found) == 19 and found.count("·") == 18
+    assert len(found) == 18 and found.count("·") == 17
     press(widget, "Reset")
-    assert "".join(options.all_text_contents()) == "·" * 22 + "e····"
+    assert "".join(options.all_text_contents()) == "·" * 21 + "e····"
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
@@ -160,13 +161,13 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-now")).to_have_text("Only other is left in memory. Guess first, then see.")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     options = widget.locator(".cut-option")  # nothing gives the answer away
-    assert "".join(options.all_text_contents()) == "·" * 21 + "?" + "·" * 5
+    assert "".join(options.all_text_contents()) == "·" * 20 + "?" + "·" * 5
     expect(widget.locator(".cut-value")).to_have_count(0)
     expect(widget.locator("canvas")).to_be_hidden()
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It expects a space, with probability 0.98.")
-    assert "".join(options.all_text_contents()) == "·" * 21 + "␣e····"
+    assert "".join(options.all_text_contents()) == "·" * 20 + "␣e····"
     expect(widget.locator("canvas")).to_be_visible()
     press(widget, "Only “er” left")
     assert words(widget)[1] == "er?"
@@ -225,6 +226,8 @@ def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(
     expect(handle(widget)).to_be_hidden()
     field.fill("q")
     expect(widget.locator(".cut-caption").last).to_have_text("has nothing")
+    field.fill("quickly")  # as many letters as the reader had left before
+    expect(widget.locator(".cut-caption").last).to_have_text("has only “ckly”")
     assert not re.search("NaN|undefined", widget.inner_text())
 
 

@@ -7,7 +7,7 @@ import { createReader } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   MAX_GUESS, MAX_TEXT, cutStates, derive, distance, everyCut, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
 } from "../../src/d2lrnn/widgets/hidden_state/maths.mjs";
-import { LEFT, UNSURE, cutAt, layoutOf, sentence, shown, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
+import { LEFT, UNSURE, between, cutAt, layoutOf, sentence, shown, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
 import { decodeLink, encodeLink, fill, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode } from "../../src/d2lrnn/widgets/weights.mjs";
 
@@ -147,14 +147,14 @@ test("whatever the cut, the sentence has all its values", () => {
   assert.deepEqual([key, other, p], ["now_unsure", "e", "0.16"]);
 });
 
-test("the unit that is shown first differs most at the end, as its note says", () => {
+test("the unit that is shown first differs most at the end", () => {
   const { states: [whole, other], unit } = at({});
   const apart = Array.from(whole.at(-1), (value, i) => Math.abs(value - other.at(-1)[i]));
   assert.equal(apart.indexOf(Math.max(...apart)), unit);
-  assert.ok(WORDS.unit_note.includes(`unit ${unit}.`));
 });
 
-test("distance, and how a text is shown: by hand", () => {
+test("distance, what a drag passes, and how a text is shown: by hand", () => {
+  assert.deepEqual([between(3, 6), between(6, 4), between(2, 2)], [[3, 4, 5, 6], [4, 5, 6], [2]]);
   assert.equal(distance([3, 0, 1], [0, 4, 1]), 5);
   assert.deepEqual(["ano", "a b", " by", "so "].map(shown), ["ano", "a b", "␣by", "so␣"]);
 });

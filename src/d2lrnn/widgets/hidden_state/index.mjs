@@ -8,13 +8,14 @@ import SPEC from "./spec.json" with { type: "json" };
 const SECONDS_A_STOP = 0.28;
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
+  let wanted = 0; // so many letters are left, also in another text
   let latest = null; // the model of the traits, whatever the first walk shows
   const now = nowLine();
   const cutter = stage({ t, signal, onCut: (cut) => commit({ cut }) });
   const cards = guessCards({ t });
   const field = textField({
     t, readable, max: MAX_TEXT, signal,
-    onText: (text) => commit({ text, cut: Math.max(1, text.length - latest.kept.length) }), // the same letters are left
+    onText: (text) => commit({ text, cut: Math.max(1, text.length - wanted) }), // as many letters are left
   });
   const unit = unitPanel({ t, max: SPEC.controls.unit.max, signal, onUnit: (number) => commit({ unit: number }) });
   const details = fold(t("one_unit"), unit.node);
@@ -29,7 +30,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   onReset(cutter.forget);
   const root = element(
     "div", { class: "d2lrnn-shape cut" },
-    now.node, cutter.node, cards.node, cutter.memory, field.node, steps.node, details, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, cutter.node, cards.node, cutter.memory, field.node, steps.node, details, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -40,12 +41,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return isOpen && Object.entries(step.before).every(([name, value]) => latest[name] === value) ? step.state : null;
   };
   const show = (model) => {
-    const wanted = model === latest ? asked() : null;
-    const figure = wanted ? derive({ ...state(), ...wanted }) : model;
-    const [key, values] = wanted ? ["now_asks", { kept: figure.kept }] : sentence(model);
+    const answer = model === latest ? asked() : null;
+    const figure = answer ? derive({ ...state(), ...answer }) : model;
+    const [key, values] = answer ? ["now_asks", { kept: figure.kept }] : sentence(model);
     now.set(...emphasised(t.raw(key), values));
-    cutter.draw(figure, wanted !== null);
-    cards.draw(figure, wanted !== null);
+    cutter.draw(figure, answer !== null);
+    cards.draw(figure, answer !== null);
   };
 
   // Seen for the first time, the scissors walk a few letters to the cut; any touch, and a pointer that comes near, ends the walk.
@@ -81,6 +82,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const draw = (model) => {
     halt();
+    if (latest === null || latest.text === model.text) wanted = model.kept.length || wanted;
     latest = model;
     show(model);
     cutter.remember();

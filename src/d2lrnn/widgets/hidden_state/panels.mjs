@@ -8,7 +8,7 @@ import { leftOut } from "../weights.mjs";
 
 export const LEFT = 14;
 const RIGHT = 34; // numbers stand beside the ends of their curves
-const WIDEST_COLUMN = 34;
+const WIDEST_COLUMN = 56;
 const NARROWEST_PLOT = 280; // a short text has wide columns, so that the captions have room
 const HANDLE = 44;
 const LETTERS = 34;
@@ -42,6 +42,11 @@ export function cutAt(share, width, count) {
 }
 
 // ---- words ----------------------------------------------------------------------------------------------------------
+
+/** The whole numbers from one to another. */
+export function between(from, to) {
+  return Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => Math.min(from, to) + i);
+}
 
 /** A text with a space at either end made visible. */
 export function shown(text) {
@@ -158,18 +163,26 @@ export function stage({ t, onCut, signal }) {
   let asking = false; // a step asks what the figure would tell
   const tried = new Set(); // the cuts that the reader has seen: what the others give is still to find out
 
+  let dragged = false; // not a jump to where the pointer went down
   const move = ({ x }) => {
     if (latest.text === "") return;
-    const cut = cutAt(x, width, latest.text.length);
-    if (cut !== latest.cut) onCut(cut);
+    const [from, cut] = [latest.cut, cutAt(x, width, latest.text.length)];
+    if (dragged && !asking) for (const passed of between(from, cut)) tried.add(passed);
+    dragged = true;
+    if (cut !== from) onCut(cut);
   };
   // A finger that only scrolls past leaves the cut alone: it drags the scissors and the letters, and taps elsewhere.
-  const start = ({ event }) => event.pointerType !== "touch" || event.currentTarget === node && event.clientY - node.getBoundingClientRect().top < HANDLE + LETTERS;
+  const start = ({ event }) => {
+    dragged = false;
+    return mayDrag(event);
+  };
+  const mayDrag = (event) => event.pointerType !== "touch" || event.currentTarget === node && event.clientY - node.getBoundingClientRect().top < HANDLE + LETTERS;
   const end = () => handle.focus({ preventScroll: true }); // so that the arrow keys go on from there
   for (const part of [node, memory]) {
     dragOn(part, { axis: "x", start, move, end, signal });
     part.addEventListener("click", (event) => {
       const box = part.getBoundingClientRect();
+      dragged = false;
       if (event.detail > 0) move({ x: (event.clientX - box.left) / box.width });
     }, { signal });
   }
@@ -205,7 +218,7 @@ export function stage({ t, onCut, signal }) {
       add("text", { class: `cut-letter${j < cut ? " cut-forgotten" : ""}`, x: x(j), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, character);
     });
     add("text", { class: "cut-letter cut-next-letter", x: x(count), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, "?");
-    const wide = right - LEFT > 400;
+    const wide = right - LEFT > 600;
     ["guesses", "map", "distance"].forEach((key, i) => {
       captions[i].textContent = t(wide ? `${key}_long` : key, { units: numHiddens });
       captions[i].style.setProperty("left", `${LEFT}px`);
@@ -224,19 +237,22 @@ export function stage({ t, onCut, signal }) {
     if (count > 0) {
       const size = Math.min(17, 1.25 * column).toFixed(1);
       const [foot, bar] = [guessesEnd, Math.min(10, 0.6 * column)];
-      add("rect", { class: "cut-here", x: edge, y: guesses - 1, width: column, height: GUESSES + 2, rx: 2 });
+      const box = Math.min(26, Math.max(column, 12));
+      add("rect", { class: "cut-here", x: edge - box / 2, y: guesses - 1, width: box, height: GUESSES + 2, rx: 2 });
       options.forEach(({ letter, p }, j) => {
+        if (j === 0) return; // nothing is cut
+        const middle = LEFT + j * column; // on the cut itself
         const hidden = asking || !(j === cut || tried.has(j));
         const kind = hidden || p < UNSURE ? "unsure" : letter === options[0].letter ? "same" : "differs";
         const sign = hidden && j !== cut ? "·" : hidden || p < UNSURE ? "?" : visibleCharacter(letter);
-        add("text", { class: `cut-option cut-option-${kind}`, x: x(j), y: guesses + 14, "font-size": size, "text-anchor": "middle" }, sign);
-        if (!hidden) add("rect", { class: `cut-chance cut-chance-${kind}`, x: x(j) - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
+        add("text", { class: `cut-option cut-option-${kind}`, x: middle, y: guesses + 14, "font-size": size, "text-anchor": "middle" }, sign);
+        if (!hidden) add("rect", { class: `cut-chance cut-chance-${kind}`, x: middle - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
       });
     }
-    cutLine([HANDLE - 6, guesses - CAPTION], [guesses, guessesEnd]);
+    cutLine([HANDLE - 6, guesses - CAPTION]);
     finish(upper, guessesEnd + 4);
     // the map
-    add("rect", { class: "cut-frame", x: edge, y: map, width: right - edge, height: MAP });
+    add("rect", { class: "cut-frame", x: LEFT, y: map, width: right - LEFT, height: MAP });
     canvas.hidden = asking;
     if (asking) add("text", { class: "cut-letter", x: (edge + right) / 2, y: map + MAP / 2 + 8, "font-size": 24, "text-anchor": "middle" }, "?");
     if (marked && count > 0) {
@@ -326,9 +342,8 @@ export function guessCards({ t }) {
     const caption = element("p", { class: "cut-caption" });
     const stem = element("span", { class: "cut-stem" });
     const written = element("span", { class: "cut-written" });
-    const next = element("p", { class: "cut-next" });
     const word = element("p", { class: "cut-word" }, stem, written);
-    return { caption, stem, written, next, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
+    return { caption, stem, written, word, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word) };
   });
   const draw = ({ text, kept, guesses }, isAsking) => {
     const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: shown(kept) })];
@@ -342,9 +357,6 @@ export function guessCards({ t }) {
       card.stem.textContent = stem;
       card.written.textContent = written;
       card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
-      card.next.textContent = text === "" || isKept ? "\u00a0" : t(unsure ? "next_unsure" : "next", {
-        character: named({ letter: guesses[i].written[0] }), p: formatProbability(guesses[i].p),
-      });
     });
   };
   return { node: element("div", { class: "cut-cards" }, ...cards.map(({ node }) => node)), draw };
