@@ -166,6 +166,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
+    expect(widget.locator(".flow-ghost")).to_have_count(0)  # a question begins with one curve
     widget.get_by_role("button", name="Yes, just as fast").click()
     expect(outcome).to_contain_text(f"No. It vanishes: only {expected(tanh)} of it is left")
     expect(now(widget)).to_contain_text("With tanh: about")

@@ -98,7 +98,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   ];
   const guided = guidedSteps({
     t: withRange(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
-    set: (values) => (steps.some((step) => step.state === values) ? sendAfter : set)(values),
+    set: (values) => {
+      if (steps.some((step) => step.state === values)) return sendAfter(values);
+      set(values);
+      return queueMicrotask(() => signal.aborted || chain.compare()); // a question begins with one curve
+    },
   });
   onReset(() => {
     chain.stop();

@@ -224,6 +224,12 @@ export function chainPanel({ t, steps, onTouch, signal }) {
       node.setAttribute("aria-label", description);
       paint();
     },
+    /** From here on: what stands now is what the next curve is compared with. */
+    compare: () => {
+      ghost = null;
+      last = model;
+      paint();
+    },
     forget: () => {
       ghost = last = null;
     },
