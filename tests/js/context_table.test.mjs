@@ -164,7 +164,7 @@ test("what is copied on average is so; who copies most is not who predicts best,
   assert.deepEqual(sums.map((sum) => sum / lines), shares);
   assert.ok(Math.max(...shares) === shares.at(-1), "the words of the fold say so");
   const t = translator("en", SPEC.words);
-  assert.match(t("about", aboutCopies()), /Over 20 texts that go on from “the tide ”, the 6-gram copies 57% on average/);
+  assert.match(t("about_copied", aboutCopies()), /Over 20 texts that go on from “the tide ”, the 6-gram copies 57% on average/);
   const said = (seed) => filled(...writtenSentence(writings(COUNTS, SOURCE, start, seed), CASES.levels, t));
   assert.equal(said(SPEC.controls.seed.default), "Copied most from the story here: the 6-gram (67%). Guesses new text best: the 5-gram.");
   const none = Array.from({ length: MAX_ORDER }, (_, i) => ({ n: i + 1, copied: 0 }));

@@ -114,7 +114,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.read, panels.write),
-    guided, fold(t("more"), element("p", {}, t("about", aboutCopies()))),
+    guided, fold(t("more"), ...["guess", "copied", "new"].map((what) => element("p", { class: "ctx-about" }, t(`about_${what}`, aboutCopies())))),
     footRow({ t, reset: () => { reset(); field.force(model.get("start")); }, link, say, signal }),
   );
   el.append(root);
