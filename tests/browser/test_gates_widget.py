@@ -146,13 +146,13 @@ def test_the_bias_changes_gates_and_bars_beside_those_that_were_trained(widget: 
     assert edges == pytest.approx(before, abs=0.001)
     expect(widget.locator(".gates-keys").get_by_text("as trained")).to_be_visible()
     expect(widget.locator(".gates-cost")).to_contain_text("as trained: 3.7")
-    expect(widget.locator(".gates-cost")).to_contain_text("Less is better; blind guessing: 27.")
+    expect(widget.locator(".gates-cost")).to_contain_text("Fewer is better; blind guessing: 27.")
     bias(widget).press("End")
-    expect(widget.locator(".gates-cost")).to_contain_text("among 36.0 equally likely letters")
+    expect(widget.locator(".gates-cost")).to_contain_text("among 36.0 letters")
     expect(widget.locator(".gates-cost")).to_contain_text("That is worse than blind guessing: 27.")
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("After 1 character, 47% of it is left.")
+    expect(widget.get_by_role("status")).to_contain_text("After 1 character, 47% is left.")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:

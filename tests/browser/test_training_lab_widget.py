@@ -112,19 +112,22 @@ def test_a_tapped_letter_says_what_was_expected_there_by_finger_and_by_key(page:
         assert page.locator(".lab-line").count() == 2 and 44 < count < 96, "two lines of it on a phone"
     else:
         assert count == 96
-    expect(page.locator(".lab-detail")).to_have_text("Touch a letter: what did the network expect there?")
-    letters.nth(30).click()
     slider = page.get_by_role("slider", name="Letter of the sentence")
+    expect(slider).to_have_attribute("aria-valuenow", "7")
+    expect(page.locator(".lab-net-read")).to_have_text("for th")
+    letters.nth(30).click()
     expect(slider).to_have_attribute("aria-valuenow", "31")
     expect(page.locator(".lab-guess")).to_have_count(5)
     slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "32")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("came; it expected"))
     letters.nth(15).click()  # "for the red since the last boat"
-    expect(page.locator(".lab-detail p")).to_have_text(re.compile(r"^After “… red sin” came c\. It expected:"))
+    expect(page.locator(".lab-net-read")).to_have_text(re.compile(r"red sin$"))
+    expect(page.locator(".lab-net-last")).to_contain_text("it expects; c came")
+    expect(page.locator(".lab-net")).to_contain_text("memory: 64 units")
     expect(page.locator(".lab-guess.lab-right b")).to_have_text("c")  # also where it is not among the likeliest
-    slider.press("Home")
-    expect(page.locator(".lab-detail")).to_contain_text("is the first letter")
+    slider.press("Home")  # nothing is predicted before the first
+    expect(slider).to_have_attribute("aria-valuenow", "2")
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuenow", str(count))
 
@@ -282,7 +285,7 @@ def test_where_the_first_run_ends_a_gru_is_one_press_away_and_the_old_curve_stay
 def test_it_is_seen_at_one_look(page: Page) -> None:
     wide = page.viewport_size["width"] > 500
     last, most = (".lab-stage", 800) if wide else (".lab-chart", 700)
-    boxes = [page.locator(part).bounding_box() for part in (".d2lrnn-now", ".lab-page", ".lab-writes", last)]
+    boxes = [page.locator(part).bounding_box() for part in (".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net", last)]
     assert all(above["y"] + above["height"] <= below["y"] for above, below in pairwise(boxes))
     assert boxes[-1]["y"] + boxes[-1]["height"] <= most
     if wide:  # the width that a lesson gives it
@@ -362,7 +365,7 @@ def test_a_network_that_knows_its_text_by_rote_is_said_to_memorise(narrow: Page)
     page.get_by_label("Paste a text of").fill(" ".join(words[(i * i * 7 + 13 * i) % len(words)] for i in range(700)))
     press(page, "fast")
     press(page, "Start")
-    expect(now(page)).to_contain_text("It memorises its text", timeout=LONG_MS)
+    expect(now(page)).to_contain_text("It memorises: perplexity", timeout=LONG_MS)
 
 
 def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, scales, standing, thinCurve, unitRest, unitLetters,
+  powerName, scales, standing, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -98,13 +98,26 @@ test("powers of ten are named shortly, and ticks along are as few as there is ro
 
 test("letters of earlier runs stay in the box, apart, and clear of what is there", () => {
   const box = { left: 0, right: 300, top: 0, bottom: 200 };
-  const taken = [{ left: 254, right: 300, top: 90, bottom: 108 }];
   const level = (y) => Array.from({ length: 30 }, (_, i) => ({ x: 10 * i, y }));
-  const places = letterPlaces([level(100), level(100), level(-5), level(199)], box, taken);
+  const places = letterPlaces([level(100), level(100), level(-5), level(199)], box);
   for (const { x, y } of places) assert.ok(x >= 8 && x <= 292 && y >= 8 && y <= 192, `${x}, ${y}`);
   places.forEach((a, i) => places.slice(i + 1).forEach((b) => assert.ok(Math.abs(a.x - b.x) >= 16 || Math.abs(a.y - b.y) >= 16)));
-  for (const { x, y } of places) assert.ok(x + 8 <= 254 || y + 8 <= 90 || y - 8 >= 108);
   assert.deepEqual(places.map(({ y }) => y), [100, 100, 8, 192], "on their curves, but for the edge");
+});
+
+test("the value of a dot stands beside it, and elsewhere where the curve or a letter would be under it", () => {
+  const box = { left: 30, right: 300, top: 12, bottom: 200 };
+  assert.deepEqual(valuePlace({ x: 30, y: 14 }, [[{ x: 30, y: 14 }]], [], box, 40), { x: 39, y: 25, anchor: "start" }, "inside the box");
+  const falling = Array.from({ length: 27 }, (_, i) => ({ x: 30 + 10 * i, y: 14 + 5 * i }));
+  const end = valuePlace(falling.at(-1), [falling], [], box, 40);
+  assert.ok(end.anchor === "end" && end.y > falling.at(-1).y, "below a curve that falls");
+  const rising = falling.map(({ x, y }) => ({ x, y: 200 - y }));
+  assert.ok(valuePlace(rising.at(-1), [rising], [], box, 40).y < rising.at(-1).y, "above one that rises");
+  assert.ok(valuePlace(falling.at(-1), [falling], [{ x: 270, y: 160 }], box, 40).y < falling.at(-1).y, "not on a letter");
+});
+
+test("a state is drawn four times as wide as high", () => {
+  assert.deepEqual([2, 8, 64, 96, 256].map((units) => Object.values(unitGrid(units))), [[1, 2], [1, 8], [4, 16], [5, 20], [8, 32]]);
 });
 
 test("the thin curve lies above, near or below the bold one", () => {

@@ -106,9 +106,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
       const space = letters.indexOf(" ", at);
-      const open = Math.exp(state().bias) * ownForget[space]; // the bias alone: sigmoid(logit + bias)
-      const alone = open / (open + 1 - ownForget[space]);
-      return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2), alone: alone.toFixed(1) };
+      return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2) };
     }
     if (i === 1) return { own: choices(ownBits), choices: choices(bits) };
     const { key, values } = nameOf(letters, at + count);

@@ -82,10 +82,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   foot.append(shareButton, saved);
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
-    now.node,
+    element("p", { class: "d2lrnn-lead lab-lead" }, t("lead")), now.node,
     element("div", { class: "lab-bar" }, main,
       element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
-    trouble, reading.node, writing.node,
+    trouble, writing.node, reading.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
       stories.node, network.knobs),
@@ -186,6 +186,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     own = null; // a story is told with the book's own text
     isTold = true;
     showText(false);
+    reading.clear();
     settings = pick(values, SETTINGS); // so that the traits' change does not start yet another run
     commit(values);
     begin(settings, { cat: step.cat, until: step.until, speed: values.speed });

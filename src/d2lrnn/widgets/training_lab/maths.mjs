@@ -84,10 +84,10 @@ const LETTER = 16; // the room of a run's letter
 
 /**
  * Where the letters of earlier runs stand: on their curves, as near to the end as there is room, inside the box, clear of each
- * other and of what is `taken`, rectangles { left, right, top, bottom }. `curves` are lists of { x, y }; [{ x, y }], the middles.
+ * other. `curves` are lists of { x, y }; [{ x, y }], the middles.
  */
-export function letterPlaces(curves, { left, right, top, bottom }, taken = []) {
-  const boxes = [...taken];
+export function letterPlaces(curves, { left, right, top, bottom }) {
+  const boxes = [];
   return curves.map((curve) => {
     const tries = curve.map(({ x, y }) => ({
       x: Math.min(right - LETTER / 2, Math.max(left + LETTER / 2, x)), y: Math.min(bottom - LETTER / 2, Math.max(top + LETTER / 2, y)),
@@ -101,6 +101,35 @@ export function letterPlaces(curves, { left, right, top, bottom }, taken = []) {
     boxes.push(boxOf(place));
     return place;
   });
+}
+
+const HALF_LINE = 8; // half the height of a value, which stands OFF away from its dot
+const OFF = 9;
+
+/**
+ * Where the value of a dot stands, { x, y, anchor }: beside it, or where that leaves the box or hits something, below or above
+ * it. It keeps clear of `curves`, lists of { x, y }, and of `marks`, the middles of letters.
+ */
+export function valuePlace({ x, y }, curves, marks, { left, right, top, bottom }, width) {
+  const tries = [
+    { x: x + OFF, middle: y, anchor: "start" }, { x: x + OFF / 2, middle: y + 18, anchor: "end" }, { x: x + OFF / 2, middle: y - 18, anchor: "end" },
+    { x: x - OFF / 2, middle: y + 18, anchor: "start" }, { x: x - OFF / 2, middle: y - 18, anchor: "start" },
+  ].map(({ middle, ...place }) => ({
+    ...place, middle: Math.min(bottom - HALF_LINE, Math.max(top + HALF_LINE, middle)), from: place.anchor === "end" ? place.x - width : place.x,
+  }));
+  const hits = ({ from, middle }) => {
+    const isIn = (at, room) => at.x > from - room && at.x < from + width + room && Math.abs(at.y - middle) < HALF_LINE + room;
+    return curves.reduce((sum, curve) => sum + curve.filter((at) => isIn(at, 0)).length, 0) + 100 * marks.filter((at) => isIn(at, LETTER / 2)).length;
+  };
+  const inside = tries.filter(({ from }) => from >= left && from + width <= right);
+  const best = inside.reduce((least, place) => (hits(place) < hits(least) ? place : least), inside[0] ?? tries[1]);
+  return { x: best.x, y: best.middle + 5, anchor: best.anchor };
+}
+
+/** Rows and columns in which the units of a state are drawn: four times as wide as high. */
+export function unitGrid(units) {
+  const rows = Math.max(1, Math.round(Math.sqrt(units / 4)));
+  return { rows, columns: Math.ceil(units / rows) };
 }
 
 /** Where the levels lie and where their names stand, one below the other: [{ order, y, label }]. */

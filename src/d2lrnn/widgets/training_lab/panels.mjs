@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, whenSeen } from "../shape.mjs";
-import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, thinCurve, unitLetters, unitRest } from "./maths.mjs";
+import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
 
 /** Redraw when the width of a node changes; `draw(width)`. */
 function onWidth(node, draw, signal) {
@@ -26,6 +26,8 @@ const WRITING_S = 2;
 const BEFORE = 8; // letters that are quoted before the chosen one
 const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
 
+const FIRST = 6; // the letter that is chosen at first: the e of "for the"
+const CELL = 16; // canvas pixels of a unit in the picture of the network
 const BAR = 8; // canvas pixels of a letter's bar, and half its height
 const HALF = 16;
 
@@ -34,14 +36,14 @@ const HALF = 16;
  * for, stands below: all units, or the values of the one that is touched.
  */
 export function readingPanel({ t, signal, onReset }) {
-  const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 });
-  const detail = element("div", { class: "lab-detail" });
+  const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 2, "aria-valuemax": FIRST + 1, "aria-valuenow": FIRST + 1 });
+  const net = netPicture({ t });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 0 });
   const states = buttonControl({ label: t("states"), class: "d2lrnn-button lab-states", signal, onPress: () => showStates(strip.hidden) });
   const node = element(
     "div", { class: "lab-reading" },
     element("div", { class: "lab-reading-head" }, element("p", { class: "lab-note" }, t("reading")), states),
-    page, strip, detail,
+    page, strip, net.node,
   );
   const showStates = (isShown) => {
     strip.hidden = !isShown;
@@ -55,7 +57,7 @@ export function readingPanel({ t, signal, onReset }) {
   let shape = ""; // what the lines were built for
   let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
-  let chosen = -1; // the letter that is touched
+  let chosen = FIRST; // the letter that is touched
   let unit = -1; // the one whose values are shown, -1 for all
 
   const build = ({ sentence }, cell) => {
@@ -80,14 +82,17 @@ export function readingPanel({ t, signal, onReset }) {
     page.replaceChildren(...rows);
   };
 
-  const paintStrips = ({ states, sentence }) => {
-    const units = states.length / sentence.length;
+  /** Red, green and blue of the page's colours: of a zero, of +1, of −1. */
+  const colours = () => {
     const style = getComputedStyle(page);
-    const colour = (name) => {
+    return ["--d2lrnn-surface", "--d2lrnn-vermillion", "--d2lrnn-blue"].map((name) => {
       const hex = style.getPropertyValue(name).trim();
       return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-    };
-    const [none, more, less] = ["--d2lrnn-surface", "--d2lrnn-vermillion", "--d2lrnn-blue"].map(colour);
+    });
+  };
+  const paintStrips = ({ states, sentence }) => {
+    const units = states.length / sentence.length;
+    const [none, more, less] = colours();
     if (unit >= units) unit = -1;
     explainStrip(latest, units);
     if (strip.hidden) return;
@@ -137,36 +142,20 @@ export function readingPanel({ t, signal, onReset }) {
     paintStrips(latest);
   };
 
-  const explain = ({ sentence, nats, top }) => {
-    const letter = visibleCharacter(sentence[chosen]);
-    page.setAttribute("aria-valuemax", letters.length);
-    page.setAttribute("aria-valuenow", chosen + 1);
-    letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
-    if (chosen < 0) {
-      detail.replaceChildren(element("p", { class: "lab-note" }, t("touch")));
-      page.setAttribute("aria-valuenow", 1);
-      page.setAttribute("aria-valuetext", t("touch"));
-      return;
-    }
-    if (chosen === 0) {
-      detail.replaceChildren(element("p", {}, t("first", { letter })));
-      page.setAttribute("aria-valuetext", t("first", { letter }));
-      return;
-    }
+  const explain = ({ sentence, nats, top, states, forgets }) => {
     const came = sentence[chosen];
     const likely = top[chosen - 1];
     const expected = likely.some(([guess]) => guess === came) ? likely : [...likely.slice(0, -1), [came, Math.exp(-nats[chosen - 1])]];
-    const read = sentence.slice(Math.max(0, chosen - BEFORE), chosen);
-    const before = [...read.slice(0, -1), visibleCharacter(read.at(-1))].join("");
-    const guesses = expected.map(([guess, p]) => element(
-      "span", { class: `lab-guess${guess === came ? " lab-right" : ""}` },
-      element("b", {}, visibleCharacter(guess)), ` ${formatProbability(p)}`,
-      element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
-    ));
-    const about = emphasised(t.raw("after"), { before: `${chosen > BEFORE ? "…" : ""}${before}`, letter });
-    detail.replaceChildren(element("p", {}, ...about), element("div", { class: "lab-guesses" }, ...guesses));
+    const units = states.length / sentence.length;
+    letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
+    net.draw({
+      before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
+      state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: colours(), forgets,
+    });
+    page.setAttribute("aria-valuemax", letters.length);
+    page.setAttribute("aria-valuenow", chosen + 1);
     const spoken = expected.map(([guess, p]) => `${visibleCharacter(guess)} ${formatProbability(p)}`).join(", ");
-    page.setAttribute("aria-valuetext", t("letter_spoken", { letter, expected: spoken }));
+    page.setAttribute("aria-valuetext", t("letter_spoken", { letter: visibleCharacter(came), expected: spoken }));
   };
 
   const show = () => {
@@ -186,13 +175,17 @@ export function readingPanel({ t, signal, onReset }) {
     show();
   }, signal);
   // Another theme has other colours, and a canvas does not know.
-  const themes = new MutationObserver(() => latest && width && paintStrips(latest));
+  const themes = new MutationObserver(() => {
+    if (latest === null || width === 0) return;
+    paintStrips(latest);
+    explain(latest);
+  });
   themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   signal.addEventListener("abort", () => themes.disconnect(), { once: true });
 
   const choose = (place) => {
     if (latest === null || !(place >= 0)) return;
-    chosen = Math.min(place, letters.length - 1);
+    chosen = Math.max(1, Math.min(place, letters.length - 1)); // nothing is predicted before the first
     explain(latest);
   };
   const point = (event) => event.target.localName !== "canvas" && choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
@@ -220,13 +213,55 @@ export function readingPanel({ t, signal, onReset }) {
     event.preventDefault();
     choose(Math.max(0, moves[event.key]()));
   }, { signal });
-  onReset(() => {
+  const clear = () => {
     chooseUnit(-1);
+    chosen = FIRST;
+    if (latest && letters.length) explain(latest);
+  };
+  onReset(() => {
     showStates(false);
-    chosen = -1;
-    if (latest) explain(latest);
+    clear();
   });
-  return { node, draw: (report) => { latest = report; show(); } };
+  return { node, clear, draw: (report) => { latest = report; show(); } };
+}
+
+/** The network at one letter, from left to right: what it reads, its units in their colours, what it expects next. */
+function netPicture({ t }) {
+  const past = element("span", { class: "lab-net-past" });
+  const letter = element("span", { class: "lab-net-letter" });
+  const canvas = element("canvas", { class: "lab-net-units" });
+  const memory = element("span", { class: "lab-net-name" });
+  const guesses = element("div", { class: "lab-guesses" });
+  const came = element("span", { class: "lab-net-name" });
+  const arrow = () => element("span", { class: "lab-net-arrow" }, "→");
+  const node = element(
+    "div", { class: "lab-net", "aria-hidden": "true" }, // the slider of the letter says it
+    element("div", { class: "lab-net-part" }, element("span", { class: "lab-net-name" }, t("net_reads")), element("span", { class: "lab-net-read" }, past, letter)),
+    arrow(), element("div", { class: "lab-net-part" }, memory, canvas), arrow(),
+    element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
+  );
+  const draw = ({ before, came: next, expected, state, forgets, colours: [none, more, less] }) => {
+    past.textContent = forgets ? "" : before.slice(0, -1).join("");
+    letter.textContent = visibleCharacter(before.at(-1));
+    memory.textContent = t(forgets ? "net_alone" : "net_memory", { units: state.length });
+    came.replaceChildren(...emphasised(t.raw("net_expects"), { letter: visibleCharacter(next) }));
+    const { columns, rows } = unitGrid(state.length);
+    if (canvas.width !== CELL * columns || canvas.height !== CELL * rows) Object.assign(canvas, { width: CELL * columns, height: CELL * rows });
+    const context = canvas.getContext("2d");
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    state.forEach((value, j) => {
+      const end = value > 0 ? more : less;
+      context.fillStyle = `rgb(${none.map((part, k) => Math.round(part + (0.06 + 0.94 * Math.abs(value)) * (end[k] - part))).join(" ")})`;
+      context.fillRect(CELL * (j % columns) + 1, CELL * Math.floor(j / columns) + 1, CELL - 2, CELL - 2);
+    });
+    guesses.replaceChildren(...expected.map(([guess, p]) => element(
+      "span", { class: `lab-guess${guess === next ? " lab-right" : ""}` },
+      element("span", { class: "lab-guess-p" }, p < 0.005 ? "<1%" : `${Math.round(100 * p)}%`),
+      element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
+      element("b", {}, visibleCharacter(guess)),
+    )));
+  };
+  return { node, draw };
 }
 
 // ---- the curve --------------------------------------------------------------------------------------------------------
@@ -311,14 +346,12 @@ export function curvePanel({ t, signal }) {
     add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys, x, y) });
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, 1e9))];
     add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
-    const atEnd = cx > box.right - 46;
-    const value = { x: atEnd ? cx - 4 : cx + 9, y: atEnd ? (cy + 22 < box.bottom ? cy + 22 : cy - 10) : cy + 5 };
-    add("text", { class: "lab-now-value", ...value, "text-anchor": atEnd ? "end" : "start" }, `${formatNumber(perplexity)}${perplexity > range.y.to ? " ↑" : ""}`);
-    const taken = [
-      { left: value.x - (atEnd ? 46 : 0), right: value.x + (atEnd ? 0 : 46), top: value.y - 14, bottom: value.y + 4 },
-      { left: cx - 6, right: cx + 6, top: cy - 6, bottom: cy + 6 },
-    ];
-    letterPlaces(ends.map(({ points }) => points), box, taken).forEach((place, i) => {
+    const shown = `${formatNumber(perplexity)}${perplexity > range.y.to ? " ↑" : ""}`;
+    const marks = letterPlaces(ends.map(({ points }) => points), box);
+    const curves = [[xs, heldout.ys], [train.xs, train.ys]].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(up[i]) })));
+    const value = valuePlace({ x: cx, y: cy }, curves, marks, box, 9 * shown.length);
+    add("text", { class: "lab-now-value", x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
+    marks.forEach((place, i) => {
       add("circle", { class: "lab-ghost-disc", cx: place.x, cy: place.y, r: 8 });
       add("text", { class: "d2lrnn-level-text lab-ghost-letter", x: place.x, y: place.y + 4, "text-anchor": "middle" }, ends[i].letter);
     });
@@ -343,7 +376,7 @@ export function curvePanel({ t, signal }) {
     draw(data) {
       latest = data;
       const { report } = data;
-      const about = t(report.steps > 0 ? `thin_${thinCurve(report)}` : "thin_near");
+      const about = t(report.steps > 0 ? `thin_${thinCurve(report)}` : "thin_fresh");
       if (thin.textContent !== about) thin.textContent = about;
       const alphabet = report.levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
       const meaning = t(report.steps > 0 && !(report.perplexity <= 1.1 * alphabet) ? "curve_wrong" : "curve_means"); // untrained it may be a little above
@@ -421,7 +454,7 @@ export function writingPanel({ t, count, signal }) {
   return { node, draw };
 }
 
-/** One line an age, kept; ages to come stand there empty. */
+/** One line an age, kept; the first stands above until there is a second. */
 export function diaryPanel({ t, ages }) {
   const rows = ages.map((age) => {
     const perplexity = element("span", { class: "lab-diary-value" });
@@ -441,9 +474,10 @@ export function diaryPanel({ t, ages }) {
     element("p", { class: "lab-note" }, t("diary_kappa")),
   );
   const draw = ({ diary }) => {
+    node.hidden = diary.length < 2;
     for (const row of rows) {
       const line = diary.find(({ age }) => age === row.age);
-      row.node.classList.toggle("lab-to-come", !line);
+      row.node.hidden = !line;
       row.perplexity.textContent = line ? formatNumber(line.perplexity ?? Infinity, 1) : "";
       if (line && row.pieces === line.pieces) continue;
       row.pieces = line?.pieces;
@@ -478,6 +512,11 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     buttonControl({ label: t(`cell_${name}`), "data-cell": name, signal, onPress: () => onChange({ cell: name }) }));
   const slider = (name) =>
     placesControl({ label: t(name), places: spec[name].places, format: String, signal, onPlace: (value) => onChange({ [name]: value }) });
+  /** A control with a few words that say what it is. */
+  const explained = (name, control) => {
+    control.node.append(element("span", { class: "lab-note" }, t(`about_${name}`)));
+    return control;
+  };
   const choice = (name) => selectControl({
     label: t(name), options: spec[name].choices.map((value) => [value, t(`${name}_${value}`)]), signal,
     onChange: (value) => onChange({ [name]: value }),
@@ -499,17 +538,19 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...controls.map((control) => control.node));
   const node = element(
     "div", { class: "lab-controls" },
-    group(t("acts_now"), sliders.learning_rate, clip, choices.optimizer, { node: cat }),
-    group(t("acts_anew"), sliders.num_steps, sliders.batch_size, carry, sliders.seed),
+    group(t("acts_now"), explained("learning_rate", sliders.learning_rate), explained("clip", clip), explained("optimizer", choices.optimizer), { node: cat }),
+    group(t("acts_anew"), explained("num_steps", sliders.num_steps), explained("batch_size", sliders.batch_size), carry, explained("seed", sliders.seed)),
     element("p", { class: "lab-note" }, t("ends")),
   );
+  const gloss = element("p", { class: "lab-note lab-gloss" });
   const knobs = element(
     "div", { class: "lab-knobs" },
-    element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
+    element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), gloss, sliders.num_hiddens.node,
   );
   const draw = (state) => {
     for (const button of cells) button.setAttribute("aria-pressed", String(button.dataset.cell === state.cell));
     for (const [name, control] of Object.entries({ ...sliders, ...choices })) control.set(state[name]);
+    gloss.textContent = t(`about_${state.cell}`);
     clip.set(state.clip || none);
     carry.set(state.carry ? "yes" : "no");
   };
