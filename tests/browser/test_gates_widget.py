@@ -58,7 +58,7 @@ def unit(widget: Locator) -> Locator:
 
 
 def bias(widget: Locator) -> Locator:
-    return widget.get_by_role("slider", name=re.compile("Forget bias"))
+    return widget.get_by_role("slider", name=re.compile("forget bias"))
 
 
 def press_at(page: Page, node: Locator, x: float, y: float) -> None:
@@ -128,7 +128,7 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     says(widget, unit=16)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
     unit(widget).press("ArrowDown")
-    chosen = int(re.search(r"unit (\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
+    chosen = int(re.search(r"Unit (\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
     assert chosen != 16
     says(widget, unit=chosen)
     unit(widget).press("End")

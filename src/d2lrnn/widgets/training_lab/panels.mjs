@@ -256,7 +256,7 @@ function netPicture({ t }) {
     });
     guesses.replaceChildren(...expected.map(([guess, p]) => element(
       "span", { class: `lab-guess${guess === next ? " lab-right" : ""}` },
-      element("span", { class: "lab-guess-p" }, p < 0.005 ? "<1%" : `${Math.round(100 * p)}%`),
+      element("span", { class: "lab-guess-p" }, `${Math.round(100 * p)}%`),
       element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
       element("b", {}, visibleCharacter(guess)),
     )));
