@@ -285,7 +285,8 @@ def test_where_the_first_run_ends_a_gru_is_one_press_away_and_the_old_curve_stay
 def test_it_is_seen_at_one_look(page: Page) -> None:
     wide = page.viewport_size["width"] > 500
     last, most = (".lab-stage", 800) if wide else (".lab-chart", 700)
-    boxes = [page.locator(part).bounding_box() for part in (".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net", last)]
+    parts = (".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net", last)
+    boxes = [page.locator(part).bounding_box() for part in parts]
     assert all(above["y"] + above["height"] <= below["y"] for above, below in pairwise(boxes))
     assert boxes[-1]["y"] + boxes[-1]["height"] <= most
     if wide:  # the width that a lesson gives it
