@@ -25,13 +25,13 @@ import json, sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from execute_chapters import execute_chapters
-root = Path(sys.argv[1])
+import execute_chapters as execution
+root, execution.WARM_FROM = Path(sys.argv[1]), int(sys.argv[3])
 for changes in json.loads(sys.argv[2]):
     for name, text in changes.items():
         (root / name).write_text(text)
     with redirect_stdout(StringIO()) as said:
-        failed = execute_chapters(root, jobs=2)
+        failed = execution.execute_chapters(root, jobs=2)
     print(json.dumps([sorted(failed), said.getvalue()]))
 """
 CONFIG = "execute:\n  timeout: 60\n"
@@ -50,9 +50,9 @@ def run_python(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
 
 
-def execute(root: Path, *steps: dict[str, str]) -> list[tuple[list[str], str]]:
+def execute(root: Path, *steps: dict[str, str], warm_from: int = 9) -> list[tuple[list[str], str]]:
     """Make the changes of each step and execute the chapters; return what failed and what was printed at each."""
-    done = run_python("-c", EXECUTE, root, json.dumps(steps))
+    done = run_python("-c", EXECUTE, root, json.dumps(steps), str(warm_from))
     assert done.returncode == 0, done.stderr
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
@@ -191,6 +191,29 @@ for status in (1, 0):
 def test_what_is_no_notebook_and_a_kernel_that_dies_fail(root: Path) -> None:
     broken = {"chapters/one.ipynb": "{", "chapters/two.ipynb": notebook("import os; os._exit(3)")}
     assert execute(root, broken)[0][0] == ["one", "two"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
+def test_forked_kernels_are_kernels_as_others_are(root: Path) -> None:
+    importing = notebook(
+        "import os, sys; sys.path.insert(0, '../src'); assert os.path.basename(os.getcwd()) == 'chapters'",
+        "assert 'torch' in sys.modules and 'd2lrnn' not in sys.modules, 'torch alone is there before the first cell'",
+        "import matplotlib; assert 'inline' in matplotlib.get_backend()",
+        "from d2lrnn.text import ONE; x = 1",
+    )
+    dying = notebook("assert 'x' not in globals()", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    failing = notebook("print(ONE)")
+    both, changed, failed = execute(
+        root,
+        {"chapters/one.ipynb": importing, "chapters/two.ipynb": dying},
+        {"src/d2lrnn/text.py": "ONE = 2\n", "chapters/two.ipynb": notebook("print(2)")},
+        {"chapters/one.ipynb": failing, "chapters/two.ipynb": failing},
+        warm_from=2,
+    )
+    assert both[0] == ["two"] and "Kernel died" in both[1]
+    assert changed[0] == [] and "2 to execute" in changed[1]
+    assert failed[0] == ["one", "two"] and "NameError" in failed[1]
 
 
 @pytest.mark.slow

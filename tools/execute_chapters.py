@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,15 +28,18 @@ import yaml
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
+from jupyter_client.manager import AsyncKernelManager
 from nbformat import NotebookNode
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from fingerprint import NOT_EXECUTED, data_files, digest, environment_fingerprint, file_digest, package_files
 from store_outputs import CHECKED
+from warm_kernels import warm_kernels
 
 ROOT = Path(__file__).resolve().parent.parent
 WATCH = str(Path(__file__).resolve().parent / "opened_files.py")
 RESULTS_KEPT = 4  # of each chapter
+WARM_FROM = 4  # chapters: for fewer a warm process is not worth its start
 # A cell that shows source or documentation depends on every letter of it.
 SHOWS_SOURCE = re.compile(r"\bgetsource|\bgetdoc|\bhelp\(|__doc__|\?\s*$", re.MULTILINE)
 
@@ -146,7 +150,7 @@ def _compare(before: NotebookNode, after: NotebookNode) -> None:
                 raise ChapterError("\n".join(["A checked cell prints something else:", old.source, "", *lines]))
 
 
-def _execute(root: Path, path: Path, timeout: float) -> float:
+def _execute(root: Path, path: Path, timeout: float, manager: type) -> float:
     """Execute a chapter and store the result; return the seconds that it took."""
     notebook = nbformat.read(path, as_version=4)
     code = _code_digest(notebook)
@@ -159,6 +163,7 @@ def _execute(root: Path, path: Path, timeout: float) -> float:
             cwd=str(path.parent),
             timeout=timeout,
             allow_errors=False,
+            kernel_manager_class=manager,
             # No warning about an unencrypted kernel among the lines of progress.
             extra_arguments=["--log-level=ERROR", f"--IPKernelApp.exec_lines={watch}"],
         )
@@ -222,8 +227,12 @@ def execute_chapters(root: Path = ROOT, jobs: int = 1) -> list[str]:
     changed = [path for path in chapters if _find(root, path) is None]
     print(f"Chapters: {len(chapters)}, of which {len(changed)} to execute ({jobs} at a time)", flush=True)
     failed: list[str] = []
-    with ThreadPoolExecutor(jobs) as pool:
-        running: dict[Future[float], Path] = {pool.submit(_execute, root, path, timeout): path for path in changed}
+    # A fork of a process with torch in it is safe on Linux alone.
+    warm = warm_kernels() if len(changed) >= WARM_FROM and sys.platform == "linux" else nullcontext(AsyncKernelManager)
+    with warm as manager, ThreadPoolExecutor(jobs) as pool:
+        running: dict[Future[float], Path] = {
+            pool.submit(_execute, root, path, timeout, manager): path for path in changed
+        }
         try:
             for number, future in enumerate(as_completed(running), 1):
                 path, place = running[future], f"[{number}/{len(changed)}]"

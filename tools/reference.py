@@ -24,7 +24,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
-from sphinx_codeautolink.extension.block import CodeBlockAnalyser
+from sphinx_codeautolink.extension.block import CodeBlockAnalyser, link_html
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +32,11 @@ ROOT = Path(__file__).resolve().parent.parent
 IN_PROSE = re.compile(r"(?:d2lrnn\.|d\.)?(?P<name>[A-Za-z_][\w.]*)(?:\(\))?")
 
 
+# A block of code as Sphinx writes it.
+CODE = re.compile(
+    r'<div class="(?:doctest )?highlight-[\w-]+ notranslate"><div class="highlight"><pre>.*?</pre></div>\s*</div>',
+    re.DOTALL,
+)
 # Methods of nn.Module and NamedTuple that say nothing of the thing itself.
 HOUSEKEEPING = {"extra_repr"}
 
@@ -203,8 +208,21 @@ class _Analyser(CodeBlockAnalyser):
             super().depart_section(node)
 
 
+def _link_code(document: str, out_dir: str, *arguments: object, **options: object) -> None:
+    """`sphinx_codeautolink`'s, which would parse and write the whole page: it gets the blocks of code alone."""
+    file = Path(out_dir, f"{document}.html")
+    page = file.read_text(encoding="utf-8")
+    file.write_text("\n".join(CODE.findall(page)), encoding="utf-8")
+    link_html(document, out_dir, *arguments, **options)
+    linked = CODE.findall(file.read_text(encoding="utf-8"))
+    assert len(linked) == len(CODE.findall(page)), document
+    blocks = iter(linked)
+    file.write_text(CODE.sub(lambda _: next(blocks), page), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     sphinx_codeautolink.extension.CodeBlockAnalyser = _Analyser
+    sphinx_codeautolink.extension.link_html = _link_code
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.napoleon")
     app.setup_extension("sphinx_codeautolink")
