@@ -15,6 +15,8 @@ SOLUTIONS ?= end
 
 # Kernels and test processes run beside each other: one thread each, and no live front end to talk to.
 BATCH := OMP_NUM_THREADS=1 D2LRNN_STATIC=1
+# Without a plug-in that no test needs here, and that takes a second and a half to import in each process.
+PYTEST := $(BATCH) $(PY) -m pytest -q -p no:nbval
 
 define step
 	@printf '\n\033[1m== %s\033[0m\n' "$(1)"
@@ -49,7 +51,7 @@ together-%:
 
 quick: env node ## for daily work: lint, doctests, and the tests that take less than a second each
 	@$(MAKE) lint
-	@$(BATCH) $(PY) -m pytest -q -m "not browser and not slow" -n $(JOBS) --dist worksteal
+	@$(PYTEST) -m "not browser and not slow" -n $(JOBS) --dist worksteal
 
 lint: env ## style and types: Python by ruff and mypy, JavaScript by oxlint
 	@$(PY) -m ruff check .
@@ -65,7 +67,7 @@ node: env
 	@$(PY) tools/node.py
 
 unit: env node ## all tests and doctests of the package
-	@$(BATCH) $(PY) -m pytest -q -m "not browser" -n $(JOBS) --dist loadfile
+	@$(PYTEST) -m "not browser" -n $(JOBS) --dist loadfile
 
 chapters: env ## execute the chapters that a change concerns, compare their checked outputs
 	@$(PY) tools/execute_chapters.py --jobs $(JOBS)
@@ -76,7 +78,7 @@ watch: env node ## build the pages again after every change, and show them in a 
 chromium: env node
 	@$(PY) tools/chromium.py
 
-IN_A_BROWSER := $(BATCH) $(PY) -m pytest -q -n $(BROWSERS) --dist loadgroup tests/browser
+IN_A_BROWSER := $(PYTEST) -n $(BROWSERS) --dist loadgroup tests/browser
 
 browser: env chromium ## open the explorables and the built book in a real Chromium
 	@$(IN_A_BROWSER) -m browser

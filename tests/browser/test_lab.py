@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from jupyter_client import BlockingKernelClient
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -47,9 +46,10 @@ def chapter_cells() -> dict[str, str]:
     """The cells of the chapters that show an explorable, by its name, word for word."""
     found = {}
     for chapter in sorted((ROOT / "chapters").glob("*.ipynb")):
-        for cell in nbformat.read(chapter, as_version=4).cells:
-            if cell.cell_type == "code" and (match := MAKES_ONE.search(cell.source)):
-                found[match[1]] = f"import d2lrnn as d\n\n{cell.source}"
+        for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "code" and (match := MAKES_ONE.search(source)):
+                found[match[1]] = f"import d2lrnn as d\n\n{source}"
     return found
 
 
@@ -105,6 +105,8 @@ class Lab:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """JupyterLab on a free port, with folders of its own: nobody's settings come in, nothing is left behind."""
+    import nbformat  # takes a second and a half, in each process that collects these tests
+
     home = tmp_path_factory.mktemp("lab")
     notebooks = home / "notebooks"
     notebooks.mkdir()
