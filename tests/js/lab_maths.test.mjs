@@ -39,6 +39,7 @@ test("a run memorises its text when the rest has been getting worse for long, an
     train: { xs: [1, 2, 4, 8], ys: train }, heldout: { xs: [1, 2, 4, 8], ys: heldout }, perplexity: heldout.at(-1), tokens: 8, steps: 9,
   });
   assert.equal(isMemorising(run([20, 12, 6, 3], [20, 10, 11, 12.5])), true);
+  assert.equal(isMemorising(run([20, 1.5, 1.02, 1.27], [20, 1.9, 2.3, 3.3])), true, "its own part went up a little as well");
   assert.equal(isMemorising(run([20, 12, 9, 8.5], [20, 10, 9.5, 9.4])), false, "it learns");
   assert.equal(isMemorising(run([20, 12, 9, 8.5], [20, 10, 9.5, 10.2])), false, "it is no worse than it was, to speak of");
   assert.equal(isMemorising(run([20, 9, 8, 10], [20, 9, 8, 1e7])), false, "it was thrown off, and its own part knows it");

@@ -20,12 +20,12 @@ export function isLost({ heldout, perplexity, steps }) {
   return steps > 0 && !(perplexity <= 2 * bestOf(heldout));
 }
 
-/** Whether a run learns its text by rote: still better on the part that it trains on, for long now worse on the rest. */
+/** Whether a run learns its text by rote: for long now worse on unseen pages, and better on its own than it ever was on those. */
 export function isMemorising({ train, heldout, perplexity, tokens }) {
   const best = bestOf(heldout);
   const mine = train.ys.at(-1);
   const isOld = heldout.xs[heldout.ys.indexOf(best)] < 0.8 * tokens; // what throws a run off does so at once
-  return isOld && perplexity > 1.1 * best && mine <= 1.1 * bestOf(train) && perplexity > 1.5 * mine;
+  return isOld && perplexity > 1.1 * best && mine < best && perplexity > 1.5 * mine;
 }
 
 /** How the curve of the part that it learns from lies to the bold one: "above", "below", "near", or "lost": a run that was thrown off. */
