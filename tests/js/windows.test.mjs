@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, limits, partsMet, presetOf,
+  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, lacksAnswer, limits, passagesMet, presetOf,
   repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -172,15 +172,23 @@ test("the right answers of the steps are right", () => {
   assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "none: it starts empty");
   const { epoch, orders, k } = at(mixed, mixed.state);
   assert.deepEqual([k + 1, epoch.length], [4, 11]);
-  assert.deepEqual(["sequential", "random"].map((order) => partsMet(240, orders[order], 10, k + 1)), [2, 5]);
+  assert.deepEqual(["sequential", "random"].map((order) => passagesMet(240, orders[order], 10, k + 1)), [2, 6]);
+  // no lucky draw: of a thousand draws nearly all have read from more places, and none from fewer
+  const draws = Array.from({ length: 1000 }, (_, seed) => passagesMet(240, at(mixed, { sampling: "random", seed }).epoch, 10, 4));
+  assert.ok(draws.every((passages) => passages >= 2) && draws.filter((passages) => passages > 2).length >= 990);
   assert.equal(SPEC.words.en[`step_3_answer_${mixed.right + 1}`], "at random");
 });
 
-test("in how many equal parts of a text minibatches have read", () => {
-  assert.equal(partsMet(60, [[0], [9]], 10, 1), 1);
-  assert.equal(partsMet(60, [[0], [9]], 10, 2), 2);
-  assert.equal(partsMet(60, [[5]], 30, 1), 4, "all that lie between its ends");
-  assert.equal(partsMet(60, [], 10, 0), 0);
+test("from how many separate passages minibatches have read", () => {
+  const epoch = [[0], [30], [10], [20]];
+  assert.deepEqual([0, 1, 2, 3, 4].map((count) => passagesMet(60, epoch, 10, count)), [0, 1, 2, 2, 1], "windows that touch are one");
+});
+
+test("a minibatch more may lack nothing but its last answer", () => {
+  const lacks = (more) => lacksAnswer(derive({ ...SETTINGS, num_steps: 10, ...more }));
+  assert.ok(lacks({ length: 240 }) && lacks({ length: 1000 }));
+  assert.ok(!lacks({ length: 241 }) && !lacks({ length: 239 }) && !lacks({ length: 22 }));
+  assert.ok(!lacks({ length: 240, sampling: "random" }));
 });
 
 test("tokens of each source", () => {

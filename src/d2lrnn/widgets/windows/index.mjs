@@ -2,16 +2,16 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { derive, limits, partsMet, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel, unit } from "./panels.mjs";
+import { derive, limits, passagesMet, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const OPENING_SECONDS = 2.5;
 const GLIDE_SECONDS = 2.4;
-const LEAVES = 0.42; // of that time: until here the old window is left, then the bag runs through the new one
-const SLOW = 3; // so many minibatches play slowly, the others faster
-const FAST_SECONDS = 0.8;
+const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
+const SLOW = 2; // so many minibatches play slowly, the others faster
+const FAST_SECONDS = 0.45;
 const EPOCH_SECONDS = 30; // a long epoch plays faster still
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -20,18 +20,18 @@ const within = (share, begin, end) => Math.min(1, Math.max(0, (share - begin) / 
 /** How many tokens a row has read, without a gap, before its window number k. */
 const readBefore = ({ carries, num_steps }, k) => (carries ? k * num_steps : 0);
 
-/** A bag on its way through its window: at 0 it is as it came, at 1, and at rest, it holds the window as well. */
+/** A bag while its window is read: at 0 it is as it came, at 1, and at rest, it holds the window as well. */
 function reading(model, share) {
   const { epoch, k, num_steps } = model;
   const from = readBefore(model, k);
   return (epoch[k] ?? []).map((start) => ({
-    start, bag: start + share * num_steps, read: from + Math.round(share * num_steps), shown: 1,
+    start, read: from + Math.round(share * num_steps), shown: 1,
   }));
 }
 
 /**
  * The windows between minibatch k - 1 and k. At random the bag is poured out, because the next window is elsewhere; in
- * sequence the next window stands at the bag. Then the bag runs through it and fills.
+ * sequence it is kept. Then it fills with the new window.
  */
 function onTheWay(model, k, share) {
   if (share > LEAVES) {
@@ -41,21 +41,18 @@ function onTheWay(model, k, share) {
   const { epoch, carries, num_steps } = model;
   const poured = carries ? 0 : within(share, 0.05, LEAVES - 0.04);
   const read = Math.round((readBefore(model, k - 1) + num_steps) * (1 - poured));
-  return epoch[k - 1].map((start) => ({ start, bag: start + num_steps, read, shown: 1 - 0.85 * within(share, 0.28, LEAVES), poured }));
+  return epoch[k - 1].map((start) => ({ start, read, shown: 1 - 0.85 * within(share, 0.28, LEAVES), poured }));
 }
 
 /** What is the case now, and why the bags are kept or thrown away. */
 function tellNow(t, model) {
-  const { epoch, orders, k, carries, num_steps, isLast } = model;
+  const { epoch, k, carries, num_steps } = model;
   if (k === 0) return emphasised(t.raw(model.batch_size === 1 ? "now_begin_one" : "now_begin_many"), { rows: model.batch_size });
-  if (isLast) {
-    const sequential = orders.sequential.length * num_steps;
-    const template = t.raw("now_over").replaceAll("{unit}", unit(t, model, sequential));
-    return emphasised(template, { sequential, random: num_steps });
-  }
-  const start = epoch[k][0];
-  if (carries) return emphasised(t.raw("now_carried"), { start });
-  return emphasised(t.raw(start === epoch[k - 1][0] + num_steps ? "now_follows" : "now_torn"), { start });
+  const follows = epoch[k].findIndex((start, row) => start === epoch[k - 1][row] + num_steps);
+  if (!carries && follows >= 0) return emphasised(t.raw("now_follows"), { reader: follows + 1, start: epoch[k][follows] });
+  const [last, ...others] = [...epoch[k]].reverse();
+  const many = others.length === 0 ? "one" : "many";
+  return emphasised(t.raw(carries ? `now_carried_${many}` : `now_torn_${many}`), { start: last, starts: others.reverse().join(", ") });
 }
 
 function tooShort(t, model) {
@@ -158,7 +155,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     outcome: () => {
       const { tokens, epoch, orders, num_steps, k } = derive(state());
       const start = epoch[k][0];
-      const met = (order) => partsMet(tokens.length, orders[order], num_steps, k + 1);
+      const met = (order) => passagesMet(tokens.length, orders[order], num_steps, k + 1);
       return {
         start, to: start + num_steps - 1, from: epoch[k - 1][0], stopped: epoch[k - 1][0] + num_steps - 1,
         sequential: met("sequential"), random: met("random"),
@@ -253,7 +250,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (step && isAnswered && !Object.entries(step.before).every(isOf)) steps.ask(-1); // what it says is of another text, of other sizes
   };
 
-  // Seen for the first time: the bags run through their windows and fill.
+  // Seen for the first time: the windows are read and the bags fill.
   whenSeen(text.node, {
     signal,
     act: async () => {

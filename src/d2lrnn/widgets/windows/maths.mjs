@@ -129,11 +129,14 @@ export function coverage(numTokens, epoch, numSteps, count) {
   return { rows, ...found, read: times.reduce((sum, n) => sum + (n > 0), 0) };
 }
 
-/** In how many of `parts` equal parts of the text the first `count` minibatches have read. */
-export function partsMet(numTokens, epoch, numSteps, count, parts = 6) {
-  const partOf = (place) => Math.floor((place * parts) / numTokens);
-  return new Set(stretches(numTokens, epoch, numSteps, { count }).flatMap(([from, to]) => (
-    Array.from({ length: partOf(to - 1) - partOf(from) + 1 }, (_, i) => partOf(from) + i)))).size;
+/** From how many separate passages of the text the first `count` minibatches have read. */
+export function passagesMet(numTokens, epoch, numSteps, count) {
+  return stretches(numTokens, epoch, numSteps, { count }).length;
+}
+
+/** Whether a minibatch more would be full of letters, and only its very last answer is missing. */
+export function lacksAnswer({ tokens, epoch, carries, num_steps, ...settings }) {
+  return carries && streamLength(tokens.length, settings) >= (epoch.length + 1) * num_steps;
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------

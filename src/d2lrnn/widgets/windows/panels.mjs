@@ -1,27 +1,27 @@
 // The text with its windows and the bags of state, and, folded away, the arrays X and Y.
 import { dragOn, emphasised } from "../shape.mjs";
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
-import { coverage, cutMinibatch, segments, shownLines, stretches } from "./maths.mjs";
+import { coverage, cutMinibatch, lacksAnswer, segments, shownLines, stretches } from "./maths.mjs";
 
-const LINE = { wide: 44, narrow: 37 }; // a line of the text with room above it for badges and bags
+const LINE = { wide: 44, narrow: 41 }; // a line of the text with room above it for badges and bags
 const NARROW = 400;
-const HEAD = 20;
+const HEAD = 22;
+const TAG_TOP = 3;
 const FOLD = 30;
 const MOST_LINES = 14;
 const BADGE_WIDTH = { word: 64, number: 18 }; // "reader 1", or "1" where there is no room
-const bagWidth = (words) => 27 + 7 * words.length;
-const APART = 3; // between badges and bags
+const bagWidth = (read) => 29 + 8 * String(read).length;
+const APART = 4; // between tags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
 /** So many letters, or numbers. */
-export const unit = (t, { isText }, count) => {
+const unit = (t, { isText }, count) => {
   if (isText) return t(count === 1 ? "text_one" : "text_many");
   return t(count === 1 ? "numbers_one" : "numbers_many");
 };
-const amount = (t, model, count) => `${count} ${unit(t, model, count)}`;
 
 /** The state of a row as a bag: full or empty. */
 export function bagPicture() {
@@ -31,11 +31,10 @@ export function bagPicture() {
 }
 
 /**
- * The text in lines of equal cells; above it one window, badge and bag for each row.
+ * The text in lines of equal cells; one window for each row, and above it a tag: who reads, and its bag.
  *
- * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, bag, read, shown,
- * poured } a row (a place, the place of its bag, how much is in the bag, how much the window is to be seen, how much of the
- * bag has been poured out). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end.
+ * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, read, shown, poured } a
+ * row (a place, how much is in its bag, how much the window is to be seen, how much of the bag has been poured out). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end.
  */
 export function textPanel({ t, signal, onTravel, onDrop }) {
   const lines = element("div", { class: "win-lines", role: "img" });
@@ -108,19 +107,16 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   // ---- what was read, and at the end what never was ----
   const drawTrails = (k, isOver) => {
     const { epoch, num_steps, carries, tokens } = model;
+    const { once, again } = coverage(tokens.length, epoch, num_steps, k);
     const parts = [];
     const add = (from, to, kind) => boxes(from, to).forEach((part) => {
       const box = element("span", { class: `win-trail ${kind}` });
       set(box, part);
       parts.push(box);
     });
-    if (carries && k > 0) epoch[0].forEach((start, row) => add(start, epoch[k][row], `win-carried ${rowClass(row)}`));
+    for (const [from, to] of once) add(from, to, "win-once");
+    for (const [from, to] of again) add(from, to, "win-again");
     if (carries) for (const start of (epoch[0] ?? []).slice(1)) add(start, start + 1, "win-cut");
-    else {
-      const { once, again } = coverage(tokens.length, epoch, num_steps, k);
-      for (const [from, to] of once) add(from, to, "win-once");
-      for (const [from, to] of again) add(from, to, "win-again");
-    }
     if (isOver) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { read: false })) add(from, to, "win-never");
     trails.replaceChildren(...parts);
   };
@@ -130,17 +126,18 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     const nodes = {
       parts: [], row,
       target: element("span", { class: "win-target" }),
-      badge: element("span", { class: "win-badge", "aria-hidden": "true" }),
-      bag: element("span", { class: "win-bag", "aria-hidden": "true" }, bagPicture(), element("span", {}), element("span", { class: "win-drops" })),
+      badge: element("span", { class: "win-badge" }),
+      bag: element("span", { class: "win-bag" }, bagPicture(), element("span", {}), element("span", { class: "win-drops" })),
     };
-    nodes.all = element("div", { class: `win-window ${rowClass(row)}` }, nodes.target, nodes.badge, nodes.bag);
+    nodes.tag = element("span", { class: "win-tag", "aria-hidden": "true" }, nodes.badge, nodes.bag);
+    nodes.all = element("div", { class: `win-window ${rowClass(row)}` }, nodes.target, nodes.tag);
     for (let i = 0; i < 4; i += 1) nodes.bag.lastChild.append(element("i", {}));
     return nodes;
   };
-  /** Whether the badges have room for "reader 1" beside bags with such words, all on one line. */
-  const isRoomFor = (words) => model.batch_size * (BADGE_WIDTH.word + bagWidth(words) + 2 * APART) <= layout.columns * layout.cell;
-  /** One row; the badge and the bag come back as { piece, line, x, width } to be put beside each other. */
-  const paintRow = (nodes, { start, bag, read, shown, poured = 0 }) => {
+  /** Whether the tags have room for "reader 1", all on one line. */
+  const isRoomForWords = () => model.batch_size * (BADGE_WIDTH.word + bagWidth(1000) + APART) <= layout.columns * layout.cell;
+  /** One row; its tag comes back as { piece, line, x, width } to be put beside the others. */
+  const paintRow = (nodes, { start, read, shown, poured = 0 }) => {
     const end = start + model.num_steps;
     const parts = boxes(start, end);
     while (nodes.parts.length < parts.length) {
@@ -152,15 +149,14 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       part.hidden = i >= parts.length;
       if (i < parts.length) set(part, parts[i]);
     });
-    for (const piece of [...nodes.parts, nodes.target, nodes.badge]) piece.style.opacity = shown;
-    const words = isRoomFor("1000");
+    for (const piece of [...nodes.parts, nodes.target]) piece.style.opacity = shown;
+    const words = isRoomForWords();
     nodes.badge.textContent = words ? t("row", { reader: nodes.row + 1 }) : nodes.row + 1;
     const [target] = boxes(end, end + 1);
     nodes.target.hidden = !target;
     if (target) set(nodes.target, target);
-    const held = isRoomFor(amount(t, model, 1000)) ? amount(t, model, read) : String(read);
     nodes.bag.classList.toggle("win-full", read > 0);
-    nodes.bag.children[1].textContent = held;
+    nodes.bag.children[1].textContent = read;
     const pouring = poured > 0 && poured < 1;
     const tipped = Math.min(1, 4 * poured, 6 * (1 - poured));
     nodes.bag.firstChild.style.transform = pouring ? `rotate(${135 * tipped}deg) scale(${1 + 0.5 * tipped})` : "";
@@ -170,18 +166,14 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       drop.style.opacity = pouring && fallen > 0 && fallen < 1 ? 1 - fallen : 0;
       drop.style.transform = `translate(${3 * i - 4}px, ${34 * Math.max(0, fallen) ** 2}px)`;
     });
-    // a bag at the end of its window ends there, on the same line
-    const [above] = boxes(Math.max(start, bag - 0.001), bag + 0.001);
-    const width = bagWidth(held);
-    nodes.badge.hidden = parts.length === 0;
-    nodes.bag.hidden = !above;
-    return [
-      parts.length > 0 && { piece: nodes.badge, line: parts[0].line, x: parts[0].left * layout.cell, width: words ? BADGE_WIDTH.word : BADGE_WIDTH.number },
-      above && { piece: nodes.bag, line: above.line, x: above.left * layout.cell, width },
-    ].filter(Boolean);
+    nodes.tag.hidden = parts.length === 0;
+    if (parts.length === 0) return [];
+    const widest = parts.reduce((best, part) => (part.right - part.left > best.right - best.left ? part : best));
+    const width = (words ? BADGE_WIDTH.word : BADGE_WIDTH.number) + bagWidth(read);
+    return [{ piece: nodes.tag, line: widest.line, x: widest.left * layout.cell, width }];
   };
   const move = (piece, x, y) => { piece.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; };
-  /** Badges and bags of a line side by side: each as near to its place as the others let it. */
+  /** Tags of a line side by side: each as near to its place as the others let it. */
   const sideBySide = (items) => {
     const widest = layout.columns * layout.cell;
     for (const line of new Set(items.map((item) => item.line))) {
@@ -195,7 +187,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       for (const item of row.reverse()) {
         item.x = Math.min(item.x, most - item.width - APART);
         most = item.x;
-        move(item.piece, item.x, layout.tops.get(line) + (item.piece.classList.contains("win-bag") ? 1 : 3));
+        move(item.piece, item.x, layout.tops.get(line) + TAG_TOP);
       }
     }
   };
@@ -318,24 +310,22 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
-  const [cut, memory] = [element("span", {}), element("span", {})];
+  const [memory, never] = [element("span", {}), element("span", {})];
   const items = {
     bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), memory),
-    done: element("span", { class: "win-legend-item" }, element("span", { class: "win-sample win-carried win-row-0", "aria-hidden": "true" }), t("legend_done")),
-    cut: element("span", { class: "win-legend-item" }, sample("win-cut"), cut),
+    cut: element("span", { class: "win-legend-item" }, sample("win-cut"), t("legend_cut")),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
     again: element("span", { class: "win-legend-item" }, sample("win-again"), t("legend_again")),
-    never: element("span", { class: "win-legend-item" }, sample("win-never"), t("legend_never")),
+    never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = (model) => {
-    const { tokens, epoch, k, carries, isLast, batch_size, num_steps, offset } = model;
-    const { once, again } = coverage(tokens.length, epoch, num_steps, carries ? 0 : k);
+    const { tokens, epoch, k, carries, isLast, batch_size, num_steps } = model;
+    const { once, again } = coverage(tokens.length, epoch, num_steps, k);
     items.bag.hidden = epoch.length === 0;
     memory.textContent = t("legend_bag", { unit: unit(t, model, num_steps) });
-    items.done.hidden = !carries || k === 0;
     items.cut.hidden = !carries || epoch.length === 0 || batch_size === 1;
-    cut.textContent = t(batch_size === 2 && offset === 0 ? "legend_cut_half" : "legend_cut_parts");
+    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never");
     items.once.hidden = once.length === 0;
     items.again.hidden = again.length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
@@ -344,8 +334,8 @@ export function legendPanel({ t }) {
 }
 
 /**
- * The whole text as a strip for each order, at the same minibatch: in sequence what each reader has read of its part, at random
- * what was read once and what more than once, at the end what never.
+ * The whole text as a strip for each order, at the same minibatch: what is read now, what was read before once and more than
+ * once, at the end what never. Beside it the memory that each reader has by then.
  */
 export function mapPanel({ t, signal, onOrder }) {
   const strips = Object.fromEntries(["sequential", "random"].map((order) => {
@@ -362,37 +352,35 @@ export function mapPanel({ t, signal, onOrder }) {
   const boxes = (list) => list.map(([from, to]) => `M${from} 0h${to - from}v1h${from - to}z`).join("");
   const draw = (model) => {
     const { tokens, orders, k, num_steps, carries } = model;
-    const pairs = Math.max(0, tokens.length - 1);
     for (const [order, { button, picture, never, words, node: strip }] of Object.entries(strips)) {
       const epoch = orders[order];
+      const inParts = order === "sequential";
       const count = Math.min(k + 1, epoch.length);
       const { rows, read } = coverage(tokens.length, epoch, num_steps, count);
+      const memory = count === 0 ? 0 : inParts ? count * num_steps : num_steps;
       const before = coverage(tokens.length, epoch, num_steps, count - 1);
-      const inParts = order === "sequential";
       const isOver = count > 0 && count === epoch.length;
       const isChosen = (order === "sequential") === carries;
       button.setAttribute("aria-pressed", String(isChosen));
       strip.classList.toggle("win-other", !isChosen);
-      picture.setAttribute("viewBox", `0 0 ${Math.max(1, pairs)} 1`);
+      picture.setAttribute("viewBox", `0 0 ${Math.max(1, tokens.length)} 1`);
       picture.replaceChildren(
-        ...(inParts || !isChosen
-          ? rows.map((list, row) => svg("path", { class: `win-done ${rowClass(row)}`, d: boxes(list) }))
-          : [["once", before.once], ["again", before.again]].map(([kind, list]) => svg("path", { class: `win-${kind}`, d: boxes(list) }))),
-        ...(isChosen ? rows : []).map((list, row) => svg("path", { class: `win-shown ${rowClass(row)}`, d: boxes(list.slice(-1)) })),
+        ...["once", "again"].map((kind) => svg("path", { class: `win-${kind}`, d: boxes(before[kind]) })),
+        ...rows.map((list, row) => svg("path", { class: `win-shown ${rowClass(row)}`, d: boxes(list.slice(-1)) })),
       );
-      never.replaceChildren(...(isOver ? stretches(pairs, epoch, num_steps, { read: false }) : []).map(([from, to]) => {
+      never.replaceChildren(...(isOver ? stretches(tokens.length, epoch, num_steps, { read: false }) : []).map(([from, to]) => {
         const box = element("span", { class: "win-never" });
-        box.style.left = `${(100 * from) / pairs}%`;
-        box.style.width = `${(100 * (to - from)) / pairs}%`;
+        box.style.left = `${(100 * from) / tokens.length}%`;
+        box.style.width = `${(100 * (to - from)) / tokens.length}%`;
         return box;
       }), ...(inParts ? (epoch[0] ?? []).slice(1) : []).map((start) => {
         const line = element("span", { class: "win-cut" });
-        line.style.left = `${(100 * start) / pairs}%`;
+        line.style.left = `${(100 * start) / tokens.length}%`;
         return line;
       }));
-      const places = isOver ? emphasised(t.raw("never_read"), { never: pairs - read }) : [t(`places_${order}`)];
-      words.replaceChildren(element("span", {}, t(`memory_${order}`)), element("span", {}, ...places));
-      words.classList.toggle("win-over", isOver);
+      const held = emphasised(t.raw("memory").replaceAll("{unit}", unit(t, model, memory)), { memory });
+      const told = isOver ? emphasised(t.raw("never_read"), { never: tokens.length - read }) : [t(`memory_${order}`)];
+      words.replaceChildren(element("span", {}, ...held), element("span", {}, ...told));
       picture.setAttribute("aria-label", t("map", { order: t(`order_${order}`), read: [...words.children].map((part) => part.textContent).join(", ") }));
     }
   };
