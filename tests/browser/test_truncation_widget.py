@@ -72,7 +72,8 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
     expect(now(widget)).to_have_text(Truncation(way="losses").static_sentence())
     expect(cuts(widget)).to_have_count(1)
-    expect(widget.locator(".trunc-work")).to_have_text("Work: 144 steps back for 24 letters")
+    expect(widget.locator(".trunc-work")).to_have_text("Work: 144 steps back")
+    expect(widget.locator(".trunc-states")).to_have_text("Memory: 6 of 24 letters")
     drag(page, widget, 1, 3)  # nearer to the letter: the way back is shorter
     expect(now(widget)).to_have_text(Truncation(way="losses", tau=3).static_sentence())
     expect(widget.locator(".trunc-is-kept")).to_have_text(["a", "m", "e"])
@@ -82,7 +83,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     told, value = widget.locator(".trunc-told"), widget.locator(".trunc-value")
-    expect(told).to_have_text("The guess after e learns from e alone. 80 % of its signal is cut off.")
+    expect(told).to_have_text("The guess after e learns from this one letter. 80 % of its signal is cut off.")
     expect(value).to_have_text("20 %")
     widget.locator(".trunc-letter").nth(11).click()
     expect(told).to_have_text("The guess after m learns from 6 letters. 26 % of its signal is cut off.")
@@ -90,16 +91,16 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     expect(widget.locator(".trunc-is-cut")).to_have_count(6)
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(told).to_contain_text("learns from e alone")
+    expect(told).to_contain_text("after e learns from this one letter")
     widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
     expect(value).to_have_text("67 %")
     assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67 % gets through"
     letters.press("Home")
-    expect(told).to_contain_text("learns from t alone")
+    expect(told).to_contain_text("after t learns from this one letter")
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_contain_text("learns from e alone")
+    expect(told).to_contain_text("after e learns from this one letter")
 
 
 def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -149,9 +150,26 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(now(widget)).to_have_text(Truncation().static_sentence())
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
+        ghosts = widget.locator(".trunc-ghost:visible").evaluate_all(
+            "(all) => all.map((one) => one.offsetHeight / one.parentNode.offsetHeight)"
+        )
+        assert ghosts == pytest.approx(Truncation().kept.tolist(), abs=0.01)  # the bars as they were
         expect(work).to_have_css("visibility", "visible")
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
+    expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)
+
+
+def test_the_cost_grows_with_the_window(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    shares = "(all) => all.map((one) => one.offsetWidth / one.parentNode.clientWidth)"
+    for tau, way, work in ((6, "windows", 24), (24, "windows", 24), (12, "losses", 288)):
+        widget = show(page, tmp_path, Truncation(tau=tau, way=way))
+        expect(widget.locator(".trunc-cost")).to_have_text(
+            [f"Memory: {tau} of 24 letters", f"Work: {work} steps back"]
+        )
+        found = widget.locator(".trunc-cost-fill").evaluate_all(shares)
+        assert found == pytest.approx([tau / 24, work / 576], abs=0.02)
 
 
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, derive, percent } from "./maths.mjs";
-import { linePanel, sharePanel } from "./panels.mjs";
+import { costPanel, linePanel, sharePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const CHOSEN = 12; // the first letter of a window: "cam|e"
@@ -17,13 +17,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const show = motion({ seconds: 2, signal });
   let touched = false;
   let chosen = CHOSEN;
+  let picked = false; // by the reader
+  let ghost = null; // the bars as they were before a step's answer
   const set = (values) => {
     touched = true;
+    ghost = null;
+    if (!picked) chosen = CHOSEN;
     commit(values);
+  };
+  const unpick = () => {
+    picked = false;
+    chosen = CHOSEN;
   };
   const choose = (place) => {
     touched = true;
     show.stop();
+    picked = true;
     chosen = place;
     paint(derive(state()));
   };
@@ -31,7 +40,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
   const told = element("p", { class: "trunc-caption trunc-told" });
   const share = sharePanel({ t });
-  const work = element("p", { class: "trunc-caption trunc-work" });
+  const [states, work] = [costPanel("states", NUM_LETTERS), costPanel("work", NUM_LETTERS * NUM_LETTERS)];
+  const was = element("span", { class: "trunc-was", hidden: true }, t("was"));
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
   const memory = rangeControl({
@@ -42,25 +52,29 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const at = (values) => derive({ ...state(), ...values });
   const outcome = (i) => {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
+    ghost = before.kept;
+    paint(derive(state()));
     return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work, more: after.work / before.work };
   };
-  const guided = guidedSteps({ t, steps, set, outcome, onReset, say, signal });
+  const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const more = fold(t("counted"), element("p", { class: "trunc-caption" }, t("counted_text")));
   onReset(() => {
     more.open = false;
     show.stop();
-    chosen = CHOSEN;
+    unpick();
+    ghost = null;
+    line.fresh();
     paint(derive(state()));
   });
 
-  const figure = element("div", { class: "trunc-figure" }, element("p", { class: "trunc-title" }, t("chart")), line.node, told, share.node);
+  const figure = element("div", { class: "trunc-figure" }, element("p", { class: "trunc-title" }, t("chart"), was), line.node, told, share.node);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)),
     figure,
-    element("div", { class: "trunc-foot" }, memory.node, work),
+    element("div", { class: "trunc-foot" }, element("div", { class: "trunc-costs" }, states.node, work.node), memory.node),
     guided.node,
     more,
     footRow({ t, reset, link, say, signal }),
@@ -86,13 +100,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       node.textContent = t(`way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
-    line.draw(model, chosen);
+    line.draw(model, chosen, ghost);
+    was.hidden = ghost === null;
     const reach = model.reaches[chosen];
     told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), {
       letter: visibleCharacter(line.text[chosen]), reach, lost: percent(1 - model.kept[chosen]),
     }));
     share.set(lost);
-    work.replaceChildren(...emphasised(t.raw("work"), { work: model.work, letters: NUM_LETTERS }));
+    states.set(tau, emphasised(t.raw("states"), { tau }));
+    work.set(model.work, emphasised(t.raw("work"), { work: model.work }));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }

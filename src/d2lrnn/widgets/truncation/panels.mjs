@@ -22,23 +22,25 @@ const within = (value, most) => Math.min(most, Math.max(0, value));
 export function linePanel({ t, onTau, onLetter, signal }) {
   const text = [...t("text")];
   const fills = text.map(() => element("span", { class: "trunc-fill" }));
-  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)));
+  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill, element("span", { class: "trunc-ghost", hidden: true }))));
   const cells = text.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { class: "trunc-cell", "aria-hidden": "true" }, cell)));
   const reached = element("span", { class: "trunc-reached" });
   const beyond = element("span", { class: "trunc-beyond" });
+  const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const cuts = text.map((_, i) => element("span", { class: "trunc-cut", hidden: true, "data-cut": i + 1 }, element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"))));
   const [first] = cuts;
   first.hidden = false;
   for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
-  const node = element("div", { class: "trunc-line" }, value, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, beyond, reached), element("span", { class: "trunc-start" }), drag, ...cuts);
+  const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, beyond, reached), element("span", { class: "trunc-start" }), drag, ...cuts);
 
   let shown = null; // { model, chosen }
   let held = null; // the cut in hand
+  let isDragged = false; // so the word says nothing new
   const cutFrom = (event) => event.target.closest?.(".trunc-cut");
   dragOn(node, {
     start: ({ x, event }) => {
@@ -48,7 +50,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       node.classList.toggle("trunc-held", held !== null);
     },
     move: ({ x }) => {
-      if (held) held.x = x;
+      if (held) [held.x, isDragged] = [x, true];
       if (held) onTau(nearestTau(held.tau + ((x - held.from) * NUM_LETTERS) / held.count));
       else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
     },
@@ -63,7 +65,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
   arrows(first, { move: (step) => onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + step, TAUS.length - 1)]), signal });
 
-  function draw(model, chosen) {
+  function draw(model, chosen, ghost) {
     shown = { model, chosen };
     const { tau, way, factor, reaches, kept } = model;
     const reach = reaches[chosen];
@@ -71,6 +73,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     fills.forEach((fill, i) => {
       fill.style.height = `${(100 * kept[i]).toFixed(2)}%`;
       fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
+      fill.nextSibling.hidden = ghost === null;
+      if (ghost) fill.nextSibling.style.height = `${(100 * ghost[i]).toFixed(2)}%`;
     });
     cells.forEach((cell, i) => {
       const lag = chosen - i;
@@ -83,7 +87,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const from = Math.max(0, start);
     reached.style.left = at(from);
     reached.style.width = at(chosen + 0.5 - from);
-    beyond.style.width = at(from);
+    beyond.style.width = `calc(${at(from)} + var(--trunc-left))`;
     node.dataset.way = way;
     node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
     // windows: a cut after each; else the one cut of the chosen letter
@@ -96,8 +100,9 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     });
     first.classList.toggle("trunc-at-left", parseFloat(first.style.left) < 8);
     first.classList.toggle("trunc-at-right", parseFloat(first.style.left) > 92);
-    drag.style.left = at(way === "windows" ? tau : from);
-    drag.classList.toggle("trunc-left", way === "windows" && tau > 12);
+    const grip = way === "windows" ? tau : from;
+    drag.style.left = at(grip);
+    drag.hidden = isDragged || grip < 3 || grip > 12;
     first.setAttribute("aria-label", t(`cut_${way}`));
     first.setAttribute("aria-valuenow", tau);
     first.setAttribute("aria-valuetext", String(tau));
@@ -105,7 +110,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: value.textContent }));
     bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
   }
-  return { node, draw, text };
+  return { node, draw, text, fresh: () => { isDragged = false; } };
 }
 
 /** One bar for all letters, and what its two parts are. */
@@ -122,6 +127,18 @@ export function sharePanel({ t }) {
     fill.style.width = `${(100 * (1 - lost)).toFixed(2)}%`;
     parts[0].value.textContent = percentKept(lost);
     parts[1].value.textContent = percent(lost);
+  };
+  return { node, set };
+}
+
+/** What a way of cutting costs, in words and as a bar: `most` fills it. */
+export function costPanel(name, most) {
+  const words = element("p", { class: "trunc-caption" });
+  const fill = element("span", { class: "trunc-cost-fill" });
+  const node = element("div", { class: `trunc-cost trunc-${name}` }, words, element("span", { class: "trunc-cost-bar", "aria-hidden": "true" }, fill));
+  const set = (value, told) => {
+    fill.style.width = `${(100 * value / most).toFixed(2)}%`;
+    words.replaceChildren(...told);
   };
   return { node, set };
 }
