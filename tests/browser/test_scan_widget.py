@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Both compute 8 states: the memory after each step. Each tick the loop fills a box, the scan a column."
+START = "8 steps make 8 states. In each tick the loop fills one box, the scan a whole column."
 
 
 def now(widget: Locator) -> Locator:
@@ -135,19 +135,19 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     expect(now(widget)).to_contain_text("The same 4 states: 3 ticks for the loop")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
+    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
     press(widget, "Who is first?")
-    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
+    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 ticks")
     expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states. The loop has 4.")
     press(widget, "64 steps")
-    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
+    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
     guess = widget.locator(".scan-picture text", has_text="How many columns?")
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
@@ -167,9 +167,12 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. It fills 321, about five times as many. So it wins"
+        "Right. It fills 63 + 62 + 60 + 56 + 48 + 32 = 321, about five times as many. So it wins"
     )
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("fill a column at once, up to 63 boxes.")
+    made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
+    assert "".join(made).count("M") == 321, "as many dots are drawn as filled"
+    expect(widget.locator(".scan-hint")).to_contain_text("Strong: a box that the scan has filled.")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
@@ -182,7 +185,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".scan-picture text", has_text=re.compile("^8$"))).to_be_attached()  # all lines have appeared
     press(widget, "Who is first?")
     press(widget, "6")
-    expect(now(widget)).to_contain_text("Each tick the loop fills a box")
+    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
     expect(now(widget)).to_contain_text("After 1 tick")
     expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states. The loop has 4.")
     page.wait_for_timeout(1200)
@@ -292,10 +295,12 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    expect(widget.locator(".scan-hint")).to_contain_text("Tap a box to see how it was made.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Pale: a copy, which costs nothing. Tap a box.")
     for _ in range(2):
         tick(widget)
-    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: how all 8 steps are joined into the last box")
+    expect(widget.locator(".scan-hint")).to_contain_text(
+        "Lit up: how all 8 steps join in the last box. Orange: from the earlier steps."
+    )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
 

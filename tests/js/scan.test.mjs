@@ -245,6 +245,7 @@ test("once the scan is done, the parts of its last cell light up by themselves",
   assert.equal(litCell(at({ step: 2 })), null);
   assert.deepEqual(litCell(at({ step: 3 })), { level: 3, place: 7 });
   assert.deepEqual(litCell(at({ step: 7 })), { level: 3, place: 7 });
+  assert.deepEqual([6, 63].map((step) => litCell(at({ ...presetValues("fading", 64), step }))), [{ level: 6, place: 63 }, null], "then all filled boxes show");
   assert.deepEqual(litCell(at({ step: 3, place: 2, level: 1 })), { level: 1, place: 1 }, "the cell in hand comes first");
   assert.deepEqual(litCell(at({ step: 3, place: 2 }), { level: 0, place: 4 }), { level: 0, place: 4 }, "and before it the one under the mouse");
   assert.deepEqual(coneOf(at({}), { level: 3, place: 7 }).scan.map((places) => places.size), [8, 4, 2, 1]);

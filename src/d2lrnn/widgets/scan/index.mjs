@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { cellText, countsTable, figure, growthBars, hand, ruleValues, sentence } from "./panels.mjs";
+import { cellText, countsTable, figure, growthBars, hand, ruleValues, sentence, showsFilled } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -98,7 +98,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onChange: (name) => set({ method: name }),
   });
   const law = (name) => element("span", {}, element("b", {}, t(name)), " ", t(`law_${name}`));
-  const laws = element("p", { class: "scan-laws" }, law("loop"), law("scan"));
+  const laws = element("p", { class: "scan-laws" }, law("loop"), law("scan"), element("span", {}, t("law_names")));
   const books = countsTable({ t });
   const more = fold(t("more"), element(
     "div", { class: "scan-more" }, lengthRange.node, example.node, method.node, ownHint, laws, books.node,
@@ -119,7 +119,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const { loop } = derive({ ...state(), ...asked }).states;
       const levels = scanLevels(numSteps, "doubling");
       const helpers = Math.max(...levels.map(({ targets }) => targets.length)); // boxes of the longest column
-      return { loop, ticks: levels.length, work: counts(numSteps, levels, levels.length).scan.work, helpers };
+      const sum = levels.map(({ targets }) => targets.length).join(" + ");
+      return { loop, sum, ticks: levels.length, work: counts(numSteps, levels, levels.length).scan.work, helpers };
     },
   });
   onReset(() => {
@@ -154,9 +155,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     const told = ruleValues(model);
-    rule.hidden = told === null;
+    rule.hidden = told === null || model.cell !== null; // then the box in hand tells its own
     if (told !== null) rule.replaceChildren(...emphasised(t.raw("rule"), told));
-    const hintKey = model.cell !== null ? "hint_cell" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
+    const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
     hint.textContent = t(hintKey, { steps: model.numSteps, cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";

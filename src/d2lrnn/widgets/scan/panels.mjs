@@ -6,7 +6,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 
 /** Up to so many time steps the cells hold numbers. */
 const MOST_NUMBERS = 16;
-const TALL = { wide: 350, small: 300 }; // pixels for the lines of a figure without numbers
+const TALL = { wide: 256, small: 288 }; // pixels for the lines of a figure without numbers
 const SIGN = 6.9; // pixels of a character in a cell, about
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
@@ -60,9 +60,12 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   return { level: found[0], place };
 }
 
-/** The cell whose parts light up: the one under the mouse, the one in hand, or, once the scan is done, its last. */
+/** The cell whose parts light up: the one under the mouse, the one in hand, or, once the scan is done and not all is, its last. */
 export const litCell = ({ cell, done, levels, numSteps }, hovered = null) =>
-  hovered ?? cell ?? (done.scan ? { level: levels.length, place: numSteps - 1 } : null);
+  hovered ?? cell ?? (done.scan && !showsFilled({ done, numSteps }) ? { level: levels.length, place: numSteps - 1 } : null);
+
+/** At the end of a long race the picture tells which boxes the scan has filled. */
+export const showsFilled = ({ done, numSteps }) => done.scan && done.loop && numSteps > MOST_NUMBERS;
 
 // ---- the picture ----------------------------------------------------------------------------------------------------
 
@@ -111,20 +114,21 @@ function paint(picture, width, places, model, t, { lit, rows }) {
 
   // heads
   const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
-  const roomy = places.levels[1] - places.levels[0] >= 100; // for "up to 16 steps"
+  const between = places.levels[1] - places.levels[0];
+  const roomy = between >= 100; // for "up to 16 steps"
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   text(t("loop"), columns.loop, 10, "scan-head");
   const crowded = model.done.scan && width < 340; // both heads would collide
   text(t(roomy || crowded || levels.length < 2 ? "scan" : doubles ? "scan_joined" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   if (model.done.scan) text(t(roomy ? "scan_done" : "scan_done_short", { tick: levels.length }), width - 4, 10, "scan-level scan-finish", { anchor: "end" });
-  if (places.wide) text(t("column_step"), columns.t, 31, "scan-soft");
-  text(t("column_state"), columns.loop, 31, "scan-soft");
+  text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
+  if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
   levels.forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
     const count = Math.min(2 * distance, numSteps);
-    const head = doubles ? t(roomy ? "joined" : "joined_short", { count }) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
+    const head = doubles ? roomy ? t("joined", { count }) : between >= 62 ? t("joined_short", { count }) : String(count) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
     text(head, Math.min(places.levels[i + 1], width - (SIGN * head.length) / 2), 31, kind); // inside the figure
   });
   if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
@@ -154,7 +158,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     const takes = new Set(targets);
     for (let s = 0; s < rows && s < numSteps; s += 1) {
       const isKin = cone.scan[i + 1]?.has(s);
-      if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null)) continue;
+      if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null || showsFilled(model))) continue;
       const isSample = sample !== null && i === 0 && s === sample.later;
       const kind = `${isSample ? "scan-sample scan-ghost" : when}${ofScan}${related(isKin)}`;
       if (mode !== "dense" || isKin) lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
@@ -176,8 +180,8 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   const kindOf = (i, s) => {
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
     const isLast = i === levels.length; // all states: nothing of it steps back
-    const isCopy = i > 0 && !isLast && !levels[i - 1].targets.includes(s);
-    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${isLast ? " scan-aside" : ofScan}${related(isKin)}`;
+    const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end scan-aside" : ofScan}${related(isKin)}`;
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < rows && s < numSteps; s += 1) {
@@ -198,7 +202,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   }
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   picture.setAttribute("height", height);
-  picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${lit === null ? "" : " scan-lit"}`);
+  picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${showsFilled(model) ? " scan-filled" : ""}${lit === null ? "" : " scan-lit"}`);
   const said = { states: walked + 1, steps: numSteps, level, scan_states: model.states.scan };
   picture.setAttribute("aria-label", t(numbers ? "figure" : "figure_large", {
     ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map((b, s) => (trace[level].from[s] === 0 ? formatValue(b) : cellText(trace[level].a[s], b))).join(", "),
@@ -389,7 +393,7 @@ export function hand({ t, signal, controls, onNumber }) {
 
 // ---- the books ------------------------------------------------------------------------------------------------------
 
-/** Depth, combinations and multiplications of both, so far. */
+/** Depth, combinations and multiplications of both, at the end. */
 export function countsTable({ t }) {
   const columns = ["turns", "work", "products"];
   const rows = ["loop", "scan"].map((name) => ({ name, cells: columns.map(() => element("td", {})) }));
@@ -400,10 +404,10 @@ export function countsTable({ t }) {
   );
   const growth = element("p", { class: "scan-growth" });
   const equal = element("p", { class: "scan-equal" });
-  const draw = ({ a, x, method, numSteps, levels, step, loop, done }) => {
+  const draw = ({ a, x, method, numSteps, levels, loop, done }) => {
     const [few, many] = [8, 64].map((length) => scanLevels(length, method).length);
     growth.textContent = t("growth", { loop_8: 7, loop_64: 63, scan_8: few, scan_64: many });
-    const now = counts(numSteps, levels, step);
+    const now = counts(numSteps, levels, numSteps); // at the end
     for (const { name, cells } of rows) columns.forEach((column, i) => (cells[i].textContent = now[name][column]));
     const { float64, float32 } = largestDifferences(a, x, levels);
     const key = float64 > 0 ? "equal_rounding" : float32 > 0 ? "equal_float64" : "equal_exact";
