@@ -15,6 +15,8 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
+SOFT = (0x54, 0x60, 0x6C)
+
 PIXELS = """(c) => { const { width, height } = c;
   return [width, height, [...c.getContext("2d").getImageData(0, 0, width, height).data]]; }"""
 
@@ -59,6 +61,11 @@ def words(widget: Locator) -> list[str]:
     return widget.locator(".cut-word").all_inner_texts()
 
 
+def guessed(widget: Locator) -> str:
+    """The row of guesses, with a dot where nothing has been tried yet."""
+    return "".join(sign or "·" for sign in widget.locator(".cut-option").all_text_contents())
+
+
 def press(widget: Locator, name: str) -> None:
     widget.get_by_role("button", name=name, exact=True).click()
 
@@ -69,7 +76,7 @@ def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
         "With only ther in memory, the network expects e (0.78); with everything, a space (0.94)."
     )
     assert widget.locator(".cut-caption").all_inner_texts() == ["remembers all", "has only “ther”"]
-    assert "".join(widget.locator(".cut-option").all_text_contents()) == "·" * 21 + "e····"
+    assert guessed(widget) == "·" * 21 + "e····"
     expect(widget.locator(".cut-option-differs")).to_have_count(1)
     python = HiddenState()
     for probs in (python.probs, python.cut_probs):
@@ -79,20 +86,23 @@ def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     expect(widget.locator(".cut-letter.cut-forgotten")).to_have_count(len("and then there was ano".replace(" ", "")))
 
 
-def test_the_map_is_the_difference_and_nothing_before_the_cut(widget: Locator) -> None:
+def test_the_map_is_the_shared_memory_in_grey_and_then_the_difference(widget: Locator) -> None:
     python = HiddenState()
     difference = python.states - python.cut_states
     width, height, data = widget.locator("canvas").evaluate(PIXELS)
     assert (width, height) == (27, 128)
     for unit in (0, 9, 64, 127):
         for column in (0, 21, 22, 24, 26):
-            value = float(difference[column - 1, unit].clamp(-1, 1)) if column > 0 else 0.0
-            end = (0xD5, 0x5E, 0x00) if value > 0 else (0x00, 0x72, 0xB2)
             at = 4 * (unit * width + column)
+            if column < 22:
+                state = float(python.states[column - 1, unit]) if column > 0 else 0.0
+                expected = [255 + 0.22 * abs(state) * (colour - 255) for colour in SOFT]
+                assert data[at : at + 3] == pytest.approx(expected, abs=1)
+                continue
+            value = float(difference[column - 1, unit].clamp(-1, 1))
+            end = (0xD5, 0x5E, 0x00) if value > 0 else (0x00, 0x72, 0xB2)
             expected = [255 + abs(value) * (colour - 255) for colour in end]
             assert data[at : at + 3] == pytest.approx(expected, abs=1)
-            if column < 22:
-                assert data[at : at + 3] == [255, 255, 255]
 
 
 def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
@@ -100,14 +110,14 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     slider.press("ArrowLeft")
     assert words(widget) == ["another␣", "other␣"]
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "With only other in memory, the network still expects a space (0.98)."
+        "With only other in memory, the network still expects a space, even more surely: 0.98; with everything, 0.94."
     )
     expect(widget.get_by_role("status")).to_contain_text("With only other in memory")
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuenow", "26")
     expect(widget.locator(".cut-caption").last).to_have_text("has nothing")
     assert words(widget)[1] == "?"
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("a leads with 0.051.")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("its best guess gets only 0.051.")
     slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "26")
     slider.press("PageDown")
@@ -131,7 +141,7 @@ def test_the_cut_is_dragged_anywhere_on_the_picture(widget: Locator, opened: tup
     page.mouse.move(boxes[2]["x"] + boxes[2]["width"] + 3, y, steps=6)  # right of "and"
     page.mouse.up()
     expect(handle(widget)).to_have_attribute("aria-valuenow", "3")
-    options = "".join(widget.locator(".cut-option").all_text_contents())
+    options = guessed(widget)
     assert options.startswith("··") and "·" not in options[2:22], "however quick, no cut on the way is left out"
     page.keyboard.press("ArrowRight")  # from where it was dragged to
     expect(handle(widget)).to_have_attribute("aria-valuenow", "4")
@@ -144,15 +154,14 @@ def test_the_cut_is_dragged_anywhere_on_the_picture(widget: Locator, opened: tup
 
 
 def test_the_guess_of_a_cut_stands_there_once_the_reader_has_cut_there(widget: Locator) -> None:
-    options = widget.locator(".cut-option")
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "PageDown"):
         handle(widget).press(key)
-    assert "".join(options.all_text_contents()) == "·" * 20 + "␣ee␣␣?"
+    assert guessed(widget) == "·" * 20 + "␣ee␣␣?"
     widget.get_by_label("Your own text").fill("and then there was")
-    found = "".join(options.all_text_contents())  # another text: the cut that is seen, and no other
+    found = guessed(widget)  # another text: the cut that is seen, and no other
     assert len(found) == 18 and found.count("·") == 17
     press(widget, "Reset")
-    assert "".join(options.all_text_contents()) == "·" * 21 + "e····"
+    assert guessed(widget) == "·" * 21 + "e····"
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
@@ -160,15 +169,17 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     assert words(widget) == ["another␣", "other?"], "it stands where its answer will be"
     expect(widget.locator(".d2lrnn-now")).to_have_text("Only other is left in memory. Guess first, then see.")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
-    options = widget.locator(".cut-option")  # nothing gives the answer away
-    assert "".join(options.all_text_contents()) == "·" * 20 + "?" + "·" * 5
+    assert guessed(widget) == "·" * 20 + "?" + "·" * 5, "nothing gives the answer away"
     expect(widget.locator(".cut-value")).to_have_count(0)
-    expect(widget.locator("canvas")).to_be_hidden()
+    width, _, data = widget.locator("canvas").evaluate(PIXELS)
+    assert all(data[4 * (unit * width + 23)] == 255 for unit in range(128))
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It expects a space, with probability 0.98.")
-    assert "".join(options.all_text_contents()) == "·" * 20 + "␣e····"
-    expect(widget.locator("canvas")).to_be_visible()
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It expects a space (0.98)")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("With everything it is less sure (0.94).")
+    assert guessed(widget) == "·" * 20 + "␣e····"
+    width, _, data = widget.locator("canvas").evaluate(PIXELS)
+    assert any(data[4 * (unit * width + 23)] < 200 for unit in range(128))
     press(widget, "Only “er” left")
     assert words(widget)[1] == "er?"
     handle(widget).press("ArrowRight")  # a reader may look elsewhere meanwhile
@@ -182,7 +193,11 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         f"Right. {python.distances[-1] / python.distances[8]:.0%} is left."
     )
+    assert guessed(widget) == "␣" * 21 + "ee␣␣?", "after the last step every guess is shown"
+    press(widget, "One letter more")
+    assert guessed(widget) == "·" * 20 + "?" + "·" * 5, "but for a question"
     press(widget, "Reset")
+    assert guessed(widget) == "·" * 21 + "e····"
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert words(widget) == ["another␣", "there␣"]
 
@@ -222,13 +237,32 @@ def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(
     expect(handle(widget)).to_have_attribute("aria-valuenow", "36")
     assert widget.locator("img").count() == 0
     field.fill("")
-    expect(widget.locator(".d2lrnn-now")).to_have_text("Type at least one letter.")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("Type at least one letter below.")
+    for part in (".cut-stage", ".cut-cards", ".cut-memory"):
+        expect(widget.locator(part)).to_be_hidden()
     expect(handle(widget)).to_be_hidden()
+    field.fill("my brother asked")
+    expect(widget.locator(".cut-caption").last).to_have_text("has only “sked”")
+    handle(widget).press("Home")
+    field.fill("")
+    field.fill("my brother")  # another text begins as the figure does: the last four letters are left
+    expect(widget.locator(".cut-caption").last).to_have_text("has only “ther”")
     field.fill("q")
     expect(widget.locator(".cut-caption").last).to_have_text("has nothing")
     field.fill("quickly")  # as many letters as the reader had left before
     expect(widget.locator(".cut-caption").last).to_have_text("has only “ckly”")
     assert not re.search("NaN|undefined", widget.inner_text())
+
+
+def test_an_open_question_and_its_outcome_are_seen_whole(widget: Locator, opened: tuple[Page, Record]) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 760, "height": 620})
+    widget.get_by_role("button", name="One letter more").focus()
+    page.keyboard.press("Enter")
+    expect(widget.locator(".d2lrnn-answers button").last).to_be_in_viewport(ratio=1)
+    widget.locator(".d2lrnn-answers button").first.focus()
+    page.keyboard.press("Enter")
+    expect(widget.locator(".d2lrnn-outcome")).to_be_in_viewport(ratio=1)
 
 
 def test_one_unit_is_folded_and_marked_in_the_map_where_it_is_open(widget: Locator) -> None:
@@ -273,7 +307,7 @@ def test_the_map_follows_the_theme(widget: Locator, opened: tuple[Page, Record])
     page, _ = opened
     page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
     page.wait_for_function(
-        "() => document.querySelector('canvas').getContext('2d').getImageData(3, 0, 1, 1).data[0] < 40"
+        "() => document.querySelector('canvas').getContext('2d').getImageData(0, 0, 1, 1).data[0] < 40"
     )
     assert widget.locator("canvas").evaluate(PIXELS)[2][:3] == [0x16, 0x1B, 0x22]
     contrast = page.evaluate(LOW_CONTRAST, 4.5)

@@ -118,6 +118,7 @@ test("the right answers of the steps are right", () => {
   const [one, two, three] = SPEC.steps.map(({ state }) => at(state));
   assert.deepEqual([one.kept, two.kept, three.kept], ["other", "er", "there was another"]);
   assert.equal(one.guesses[1].written, " ");
+  assert.ok(one.guesses[1].p > one.guesses[0].p + 0.03, "surer than with everything");
   assert.ok(one.guesses[1].p > 0.95 && one.distances.at(-1) > 2);
   assert.equal(two.guesses[1].written, " ");
   assert.ok(two.guesses[1].p < 0.65 && two.guesses[0].p > 0.9);
@@ -139,10 +140,12 @@ test("whatever the cut, the sentence has all its values", () => {
       assert.equal(key === "now_nothing", model.text !== "" && cut >= model.text.length);
       const [whole, other] = model.guesses;
       if (key === "now_less") assert.ok(whole.written[0] === other.written[0] && other.p < whole.p);
+      if (key === "now_more") assert.ok(whole.written[0] === other.written[0] && other.p > whole.p + 0.03);
       if (key === "now_same") assert.ok(whole.written[0] === other.written[0] && other.p > whole.p - 0.11);
     }
   }
   assert.deepEqual(sentence(at({ text: "" })), ["now_empty", {}]);
+  assert.equal(sentence(at({ cut: 21 }))[0], "now_more", "a shorter memory may be surer");
   const [key, { other, p }] = sentence(at({ text: "xl", cut: 1 }));
   assert.deepEqual([key, other, p], ["now_unsure", "e", "0.16"]);
 });

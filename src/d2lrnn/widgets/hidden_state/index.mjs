@@ -1,11 +1,12 @@
 // The memory cut: one text, scissors on it, and how a trained network goes on with its memory whole and cut.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { element, explorable, formatProbability } from "../ui.mjs";
+import { element, explorable, formatProbability, prefersReducedMotion } from "../ui.mjs";
 import { MAX_TEXT, derive, readable, repair, walk } from "./maths.mjs";
 import { guessCards, percentLeft, sentence, stage, textField, unitPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SECONDS_A_STOP = 0.28;
+const LEFT_AT_FIRST = SPEC.controls.text.default.length - SPEC.controls.cut.default;
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let wanted = 0; // so many letters are left, also in another text
@@ -22,12 +23,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   details.addEventListener("toggle", () => cutter.mark(details.open), { signal });
   const steps = guidedSteps({
     t, steps: SPEC.steps, set: commit, onReset, say, signal,
-    outcome: () => {
-      const { distances, cut, guesses } = derive(state());
-      return { p: formatProbability(guesses[1].p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
+    outcome: (i) => {
+      if (i === SPEC.steps.length - 1) cutter.reveal(true);
+      const { distances, cut, guesses: [whole, other] } = derive(state());
+      return { p: formatProbability(other.p), q: formatProbability(whole.p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
     },
   });
-  onReset(cutter.forget);
+  onReset(() => cutter.reveal(false));
   const root = element(
     "div", { class: "d2lrnn-shape cut" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, cutter.node, cards.node, cutter.memory, field.node, steps.node, details, footRow({ t, reset, link, say, signal }),
@@ -47,7 +49,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(key), values));
     cutter.draw(figure, answer !== null);
     cards.draw(figure, answer !== null);
+    root.classList.toggle("cut-empty", figure.text === "");
   };
+
+  // A question, and its outcome, are seen whole; on a phone they lie over the figure already.
+  const bringInView = () => {
+    const step = steps.node.querySelector(".d2lrnn-step");
+    if (step.hidden || signal.aborted || getComputedStyle(steps.node).position === "sticky") return;
+    step.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+  };
+  steps.node.addEventListener("click", () => requestAnimationFrame(bringInView), { signal });
 
   // Seen for the first time, the scissors walk a few letters to the cut; any touch, and a pointer that comes near, ends the walk.
   let walker = null;
@@ -82,7 +93,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const draw = (model) => {
     halt();
-    if (latest === null || latest.text === model.text) wanted = model.kept.length || wanted;
+    if (model.text === "") wanted = LEFT_AT_FIRST;
+    else if (latest === null || latest.text === model.text) wanted = model.kept.length || wanted;
     latest = model;
     show(model);
     cutter.remember();

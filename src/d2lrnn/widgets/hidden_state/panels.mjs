@@ -10,6 +10,8 @@ export const LEFT = 14;
 const RIGHT = 34; // numbers stand beside the ends of their curves
 const WIDEST_COLUMN = 56;
 const NARROWEST_PLOT = 280; // a short text has wide columns, so that the captions have room
+const WIDE = 640; // from here on the long captions have room
+const NARROWEST_KEY = 330; // under it the key's words are short
 const HANDLE = 44;
 const LETTERS = 34;
 const CAPTION = 20;
@@ -27,9 +29,10 @@ export function layoutOf(width, count) {
   const room = width - LEFT - RIGHT;
   const column = Math.min(room / (count + 1), Math.max(WIDEST_COLUMN, NARROWEST_PLOT / (count + 1)));
   const guesses = HANDLE + LETTERS + CAPTION;
-  const plot = CAPTION + MAP + CAPTION + 8;
+  const wide = width >= WIDE;
+  const plot = CAPTION + MAP + (wide ? 0 : CAPTION) + CAPTION + 12; // on a narrow page the key has a line of its own
   return {
-    column, right: LEFT + column * (count + 1),
+    column, wide, right: LEFT + column * (count + 1),
     letters: HANDLE + 22, guesses, guessesEnd: guesses + GUESSES, // in the upper picture
     map: CAPTION, mapEnd: CAPTION + MAP, plot, plotEnd: plot + PLOT, // in the lower one
   };
@@ -82,7 +85,8 @@ export function sentence({ text, kept, guesses }) {
   if (other.p < UNSURE) return ["now_unsure", values];
   const both = { ...values, whole: named(whole), q: formatProbability(whole.p) };
   if (whole.letter !== other.letter) return ["now_differ", both];
-  return whole.p - other.p > 0.1 ? ["now_less", both] : ["now_same", values];
+  if (whole.p - other.p > 0.1) return ["now_less", both];
+  return other.p - whole.p > 0.03 ? ["now_more", both] : ["now_same", values];
 }
 
 const named = ({ letter }) => (letter === " " ? "a space" : letter);
@@ -94,18 +98,25 @@ function parseHex(colour) {
   return [1, 3, 5].map((at) => Number.parseInt(colour.trim().slice(at, at + 2), 16));
 }
 
-/** Paint the differences, one pixel a value: blue at -1 and below, the surface at 0, vermillion at +1 and above. */
-function paint(canvas, { states: [whole, other], numHiddens }, [blue, surface, vermillion]) {
+const SHARED = 0.22; // how strong the grey of a value of 1 is
+
+/**
+ * Paint one pixel a value: up to the cut the memory that both share, in grey; then the difference, blue at -1 and below,
+ * the surface at 0, vermillion at +1 and above, or nothing while a step asks.
+ */
+function paint(canvas, { states: [whole, other], numHiddens, cut }, asking, [blue, surface, vermillion, soft]) {
   canvas.width = whole.length + 1; // before the first letter both are zeros
   canvas.height = numHiddens;
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, numHiddens);
   for (let i = 0; i < canvas.width; i += 1) {
     for (let unit = 0; unit < numHiddens; unit += 1) {
-      const value = i > 0 ? whole[i - 1][unit] - other[i - 1][unit] : 0;
-      const end = value < 0 ? blue : vermillion;
+      const shared = i < cut;
+      const state = i > 0 ? whole[i - 1][unit] : 0;
+      const value = shared || i === 0 || asking ? 0 : state - other[i - 1][unit];
+      const end = shared ? soft : value < 0 ? blue : vermillion;
       const at = 4 * (unit * canvas.width + i);
-      const strength = Math.min(1, Math.abs(value));
+      const strength = shared ? SHARED * Math.abs(state) : Math.min(1, Math.abs(value));
       for (let c = 0; c < 3; c += 1) image.data[at + c] = surface[c] + strength * (end[c] - surface[c]);
       image.data[at + 3] = 255;
     }
@@ -153,14 +164,16 @@ export function stage({ t, onCut, signal }) {
     "div", { class: "cut-handle", role: "slider", tabindex: "0", "aria-label": t("handle"), "aria-valuemin": 1 }, scissors(),
   );
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
-  const ramp = element("span", { class: "cut-ramp", "aria-hidden": "true" }, t("ramp_low"), element("span", { class: "cut-ramp-bar" }), t("ramp_high"));
+  const runs = ["whole", "cut"].map((run) => element("span", { class: `cut-key-${run}` }));
+  const key = element("span", { class: "cut-key", "aria-hidden": "true" }, ...runs);
   const captions = ["guesses", "map", "distance"].map(() => element("span", { class: "cut-title", "aria-hidden": "true" }));
   const node = element("div", { class: "cut-stage" }, upper, captions[0], drag, handle);
-  const memory = element("div", { class: "cut-memory" }, canvas, lower, captions[1], captions[2], ramp);
+  const memory = element("div", { class: "cut-memory" }, canvas, lower, captions[1], captions[2], key);
   let latest = null;
   let width = 0;
   let marked = false;
   let asking = false; // a step asks what the figure would tell
+  let revealed = false; // the last step is answered: every guess is shown
   const tried = new Set(); // the cuts that the reader has seen: what the others give is still to find out
 
   let dragged = false; // not a jump to where the pointer went down
@@ -200,14 +213,14 @@ export function stage({ t, onCut, signal }) {
 
   const colours = () => {
     const style = getComputedStyle(node);
-    return ["blue", "surface", "vermillion"].map((name) => parseHex(style.getPropertyValue(`--d2lrnn-${name}`)));
+    return ["blue", "surface", "vermillion", "soft"].map((name) => parseHex(style.getPropertyValue(`--d2lrnn-${name}`)));
   };
 
   const drawFigure = () => {
     const { text, cut, distances, numHiddens, unit, options } = latest;
     const count = text.length;
     const layout = layoutOf(width, count);
-    const { column, right, guesses, guessesEnd, map, mapEnd, plot, plotEnd } = layout;
+    const { column, wide, right, guesses, guessesEnd, map, mapEnd, plot, plotEnd } = layout;
     const x = (j) => LEFT + (j + 0.5) * column;
     const edge = LEFT + cut * column;
     let parts = [];
@@ -218,11 +231,10 @@ export function stage({ t, onCut, signal }) {
       add("text", { class: `cut-letter${j < cut ? " cut-forgotten" : ""}`, x: x(j), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, character);
     });
     add("text", { class: "cut-letter cut-next-letter", x: x(count), y: layout.letters, "font-size": letters, "text-anchor": "middle" }, "?");
-    const wide = right - LEFT > 600;
     ["guesses", "map", "distance"].forEach((key, i) => {
       captions[i].textContent = t(wide ? `${key}_long` : key, { units: numHiddens });
       captions[i].style.setProperty("left", `${LEFT}px`);
-      captions[i].style.setProperty("top", `${[guesses, map, plot][i] - 20}px`);
+      captions[i].style.setProperty("top", `${[guesses, map, plot - 4][i] - 20}px`);
     });
     const cutLine = (...pieces) => { // it stops where a caption stands
       if (count > 0) add("path", { class: "cut-cut", d: pieces.map(([from, to]) => `M${edge} ${from}V${to}`).join("") });
@@ -238,13 +250,14 @@ export function stage({ t, onCut, signal }) {
       const size = Math.min(17, 1.25 * column).toFixed(1);
       const [foot, bar] = [guessesEnd, Math.min(10, 0.6 * column)];
       const box = Math.min(26, Math.max(column, 12));
+      add("path", { class: "cut-track", d: `M${LEFT + column / 2} ${foot + 0.5}H${right}` });
       add("rect", { class: "cut-here", x: edge - box / 2, y: guesses - 1, width: box, height: GUESSES + 2, rx: 2 });
       options.forEach(({ letter, p }, j) => {
         if (j === 0) return; // nothing is cut
         const middle = LEFT + j * column; // on the cut itself
-        const hidden = asking || !(j === cut || tried.has(j));
+        const hidden = asking || !isSeen(j);
         const kind = hidden || p < UNSURE ? "unsure" : letter === options[0].letter ? "same" : "differs";
-        const sign = hidden && j !== cut ? "·" : hidden || p < UNSURE ? "?" : visibleCharacter(letter);
+        const sign = hidden && j !== cut ? "" : hidden || p < UNSURE ? "?" : visibleCharacter(letter);
         add("text", { class: `cut-option cut-option-${kind}`, x: middle, y: guesses + 14, "font-size": size, "text-anchor": "middle" }, sign);
         if (!hidden) add("rect", { class: `cut-chance cut-chance-${kind}`, x: middle - bar / 2, y: foot - 17 * p, width: bar, height: 17 * p });
       });
@@ -253,7 +266,6 @@ export function stage({ t, onCut, signal }) {
     finish(upper, guessesEnd + 4);
     // the map
     add("rect", { class: "cut-frame", x: LEFT, y: map, width: right - LEFT, height: MAP });
-    canvas.hidden = asking;
     if (asking) add("text", { class: "cut-letter", x: (edge + right) / 2, y: map + MAP / 2 + 8, "font-size": 24, "text-anchor": "middle" }, "?");
     if (marked && count > 0) {
       const y = map + unit + 0.5;
@@ -261,10 +273,11 @@ export function stage({ t, onCut, signal }) {
       add("path", { class: "cut-mark-line", d: `M${edge} ${y - 2}H${right}M${edge} ${y + 2}H${right}` });
     }
     if (edge - LEFT > 150) {
-      add("text", { class: "d2lrnn-tick cut-halo", x: edge - 12, y: map + MAP / 2 + 4, "text-anchor": "end" }, t("none"));
+      add("text", { class: "d2lrnn-tick cut-none", x: edge - 12, y: map + MAP / 2 + 4, "text-anchor": "end" }, t("none"));
     }
     // the distance
-    const most = Math.max(1.05 * (distances[cut - 1] ?? 1), ...distances);
+    const besideCut = edge - LEFT > 34; // the first number stands left of the cut, or over the curve
+    const most = (besideCut ? 1 : 1.4) * Math.max(1.05 * (distances[cut - 1] ?? 1), ...distances);
     const y = scale([0, most], [plotEnd, plot]);
     add("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(0)}H${right}` });
     if (count > 0 && !asking) {
@@ -277,10 +290,11 @@ export function stage({ t, onCut, signal }) {
       for (const i of values.length > 1 ? [0, values.length - 1] : [0]) {
         add("circle", { class: "cut-dot", cx: x(xs[i]), cy: y(values[i]), r: 3.5 });
         const first = i === 0 && values.length > 1;
-        const before = i === 0 && edge - LEFT > 34; // left of the cut; at the left margin there is room under the curve only
+        const before = i === 0 && besideCut;
         const place = before ? { x: edge - 8, y: y(values[i]) + 5, "text-anchor": "end" }
           : !first && values[i] < 0.2 * most ? { x: right, y: y(values[i]) - 9, "text-anchor": "end" } // over a curve that is low there
-            : { x: x(xs[i]) + 8, y: first ? plotEnd - 6 : y(values[i]) + 5 };
+            : first ? { x: x(xs[i]) + 8, y: y(Math.max(...values.slice(0, 4))) - 5 }
+              : { x: x(xs[i]) + 8, y: y(values[i]) + 5 };
         add("text", { class: "cut-value", ...place }, percentLeft(values[i], values[0]));
       }
     }
@@ -288,11 +302,13 @@ export function stage({ t, onCut, signal }) {
     finish(lower, plotEnd + 6);
     upper.setAttribute("aria-label", count === 0 ? t("stage_empty") : t("stage", {
       text, forgotten: latest.forgotten,
-      guesses: options.map(({ letter, p }, j) => (asking || !tried.has(j) ? "?" : `${visibleCharacter(letter)} ${formatProbability(p)}`)).join(", "),
+      guesses: options.map(({ letter, p }, j) => (asking || !isSeen(j) ? "?" : `${visibleCharacter(letter)} ${formatProbability(p)}`)).join(", "),
       distances: asking ? "?" : distances.slice(cut - 1).map(short).join(", "),
     }));
-    ramp.style.setProperty("top", `${mapEnd + 5}px`);
-    ramp.style.setProperty("right", `${width - right}px`);
+    ["whole_larger", "cut_larger"].forEach((words, i) => (runs[i].textContent = t(width < NARROWEST_KEY ? words : `${words}_long`)));
+    key.style.setProperty("top", `${wide ? map - 20 : mapEnd + 4}px`);
+    key.style.setProperty(wide ? "right" : "left", `${wide ? Math.max(0, width - right) : LEFT}px`);
+    key.style.removeProperty(wide ? "left" : "right");
     for (const [name, value] of Object.entries({ left: LEFT, top: map, width: right - LEFT, height: MAP })) {
       canvas.style.setProperty(name, `${value}px`);
     }
@@ -305,6 +321,7 @@ export function stage({ t, onCut, signal }) {
     drag.classList.toggle("cut-drag-right", left < 140);
     drag.style.setProperty("left", `${left}px`);
   };
+  const isSeen = (cut) => revealed || cut === latest.cut || tried.has(cut);
   const draw = (model, isAsking) => {
     if (latest?.text !== model.text) tried.clear();
     latest = model;
@@ -315,23 +332,24 @@ export function stage({ t, onCut, signal }) {
     handle.setAttribute("aria-valuemax", Math.max(1, text.length));
     handle.setAttribute("aria-valuenow", Math.max(1, cut));
     handle.setAttribute("aria-valuetext", t(kept === "" ? "cut_value_nothing" : "cut_value", values));
-    paint(canvas, model, colours());
+    paint(canvas, model, asking, colours());
     if (width > 0) drawFigure();
   };
   watchWidth(node, (now) => {
     width = now;
     if (latest) drawFigure();
   }, signal);
-  watchTheme(() => latest && paint(canvas, latest, colours()), signal);
+  watchTheme(() => latest && paint(canvas, latest, asking, colours()), signal);
   const mark = (on) => {
     marked = on;
     if (latest && width > 0) drawFigure();
   };
-  const forget = () => {
-    tried.clear();
+  const reveal = (all) => {
+    revealed = all;
+    if (!all) tried.clear();
     if (latest && width > 0) drawFigure();
   };
-  return { node, memory, draw, mark, remember: () => asking || tried.add(latest.cut), forget, placeHandle: (at) => width > 0 && placeHandle(at) };
+  return { node, memory, draw, mark, remember: () => asking || tried.add(latest.cut), reveal, placeHandle: (at) => width > 0 && placeHandle(at) };
 }
 
 // ---- the two guesses ------------------------------------------------------------------------------------------------
