@@ -110,7 +110,7 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     slider.press("ArrowLeft")
     assert words(widget) == ["another␣", "other␣"]
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "With only other in memory, the network still expects a space, even more surely: 0.98; with everything, 0.94."
+        "With only other in memory, the network is even surer of a space: 0.98; with everything, 0.94."
     )
     expect(widget.get_by_role("status")).to_contain_text("With only other in memory")
     slider.press("End")
