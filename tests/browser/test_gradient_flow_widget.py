@@ -119,7 +119,7 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     slider.press("End")
     assert slider.get_attribute("aria-valuetext") == "1.60"
     flow.radius = 1.6
-    assert left(widget) == f"▲ off the scale: {expected(flow)}"
+    assert left(widget) == expected(flow)
     expect(widget.get_by_role("status")).to_contain_text("The gradient explodes: 29 steps back")
     probe = widget.get_by_role("slider", name="One step of the chain")
     probe.press("ArrowLeft")
@@ -138,8 +138,8 @@ def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page,
     (tmp_path / "page.html").write_text(page_of(GradientFlow()), encoding="utf-8")
     page.goto(f"{tmp_path.as_uri()}/page.html")
     widget = page.locator(".d2lrnn-widget")
-    page.wait_for_function("() => Number(document.querySelector('.flow-plane .flow-ring-text').textContent) > 1")
-    expect(now(widget)).to_contain_text("The gradient vanishes")  # the sentence stays that of the figure at rest
+    page.wait_for_function("""() => Number(document.querySelector('.flow-ring-value').textContent) > 1.1
+        && document.querySelector('.d2lrnn-now').textContent.includes('×1.')""")  # the sentence follows the picture
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()), timeout=10_000)
     expect(widget.locator(".flow-ghost")).to_have_count(0)
     widget.get_by_role("button", name="orthogonal").click()
@@ -162,7 +162,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times").click()
-    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as long")
+    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as long. (1.2 × 1.2 × …, 29 times, is 198")
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
@@ -185,6 +185,40 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     expect(widget.locator(".flow-ghost")).to_have_count(0)
     expect(now(widget)).to_contain_text(small.static_sentence())
+
+
+def test_what_stood_when_the_ring_was_taken_stays_to_compare(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow())
+    box = widget.locator(".flow-plane").bounding_box()
+    unit, x, y = box["width"] * 56 / 196, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for start, end in ((0.8, 1.2), (1.2, 0.95)):
+        before = left(widget)
+        page.mouse.move(x, y + start * unit)
+        page.mouse.down()
+        page.mouse.move(x, y + end * unit, steps=8)
+        page.mouse.up()
+        expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {before}")
+    widget.get_by_role("button", name="orthogonal").click()
+    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("multiplies by 0.9")
+
+
+def test_no_words_lie_on_others(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    for width in (390, 760, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        flow = GradientFlow(num_steps=60, radius=1.6)
+        widget = show(page, tmp_path, flow)
+        assert left(widget) == f"▲ off the scale: {expected(flow)}"
+        for key in ("End", "Home", *["PageUp"] * 14):
+            ring(widget).press(key)
+            boxes = [words.bounding_box() for words in widget.locator(":is(.flow-end, .flow-label, .flow-ghost-text)").all()]
+            for i, a in enumerate(boxes):
+                for b in boxes[:i]:
+                    apart = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
+                    assert apart or abs(a["y"] - b["y"]) > 12, f"{width} {key}: {widget.locator('.flow-time').inner_text()}"
 
 
 def test_more_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -117,6 +117,7 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(Math.abs(before.left - 1) < 0.2, "about its length");
   const exploded = shown(radius.state);
   assert.ok(exploded.left > 100 && radius.right === 2 && exploded.lag === 29);
+  assert.ok(1.2 ** 29 > 1.1 * exploded.left, "not all of it lies along the farthest dots");
   assert.equal(shown(tanh.before).fate, "explodes");
   const damped = shown(tanh.state);
   assert.deepEqual([damped.fate, damped.reason, damped.radius, tanh.right], ["vanishes", "slopes", 1.2, 2]);
@@ -139,8 +140,8 @@ test("whatever the controls are set to, no number is lost", () => {
 
 test("lengths are written as in Python, factors with two decimals or three", () => {
   for (const [value, expected] of STORED.lengths) assert.equal(formatLength(value), expected);
-  assert.deepEqual([0.8, 1.2, 0.796, 0.9954, 1, 0.0123, 0.05, 1e-4].map(formatFactor),
-    ["0.80", "1.20", "0.80", "0.995", "1.00", "0.012", "0.05", "1.0×10⁻⁴"]);
+  assert.deepEqual([0.8, 1.2, 0.796, 0.745, 0.9954, 1, 0.0123, 0.05, 1e-4].map(formatFactor),
+    ["0.80", "1.20", "0.80", "0.75", "0.995", "1.00", "0.012", "0.05", "1.0×10⁻⁴"]);
   assert.equal(length([3, 4]), 5);
   assert.equal(normsByLag(Float64Array.of(0.5), 1, Float64Array.of(1, 1, 1), [2]).join(), "2,1,0.5");
 });

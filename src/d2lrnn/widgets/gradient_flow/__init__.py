@@ -24,11 +24,14 @@ _VANISHED = 0.01  # share of its first length below which the gradient has vanis
 
 
 def _rotations(num_hiddens: int) -> np.ndarray:
-    """Rotations of pairs of units, each by an angle of its own: all eigenvalues have the absolute value 1."""
+    """Rotations of pairs of units, each by an angle of its own: all eigenvalues have the absolute value 1.
+
+    The angles are evenly spaced, with a gap about 64 degrees, where the page's ring is held.
+    """
     count = num_hiddens // 2
     W = np.zeros((num_hiddens, num_hiddens))
     for i in range(count):
-        angle = (i // 2 + 0.5) * np.pi / (count // 2) + 0.03 * (i % 2)
+        angle = (i + 0.5 + 2 * (i > 3)) * np.pi / (count + 2)
         c, s = math.cos(angle), math.sin(angle)
         W[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[c, s], [-s, c]]
     return W
@@ -194,10 +197,10 @@ class GradientFlow(Explorable):
 
         def height(share: float) -> float:
             power = math.log10(share) if share > 0 else -6
-            return bottom - (bottom - top) * (min(4, max(-6, power)) + 6) / 10
+            return bottom - (bottom - top) * (min(6, max(-6, power)) + 6) / 12
 
         picture.add("text", words("chain_title"), x=8, y=20, font_size=13)
-        for power in range(-6, 5, 2):
+        for power in range(-6, 7, 2):
             y = height(10.0**power)
             picture.add("path", d=f"M{left} {y:.1f}H{right}", stroke=color("line"), fill="none")
             label = "1" if power == 0 else f"10{str(power).translate(_RAISED)}"
@@ -205,7 +208,7 @@ class GradientFlow(Explorable):
         for lag, norm in enumerate(norms):
             share = norm / norms[0]
             x, y = right - (right - left) * lag / (len(norms) - 1), height(share)
-            size = 4.0 * (1 + math.log10(min(1e4, max(1e-6, share))) / 8)
+            size = 4.0 * (1 + math.log10(min(1e6, max(1e-6, share))) / 9)
             if share > 1 / _VANISHED:
                 picture.add("rect", x=x - size, y=y - size, width=2 * size, height=2 * size, fill=color("vermillion"))
             elif share < _VANISHED:

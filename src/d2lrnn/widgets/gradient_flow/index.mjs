@@ -89,7 +89,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const at = (values) => derive({ ...state(), ...values });
   const outcomes = [
-    () => ({ large: formatLength(at(steps[0].state).left) }),
+    () => {
+      const { left, radius: factor, lag } = at(steps[0].state);
+      return { large: formatLength(left), power: formatLength(factor ** lag) };
+    },
     () => ({ left: formatLength(at(steps[1].state).left) }),
     () => {
       const { lag } = at(steps[2].state);
@@ -116,17 +119,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element(
       "div", { class: "flow-main" },
-      element("div", { class: "flow-time" }, element("div", { class: "flow-title" }, t("chain_title")), chain.node),
+      element("div", { class: "flow-time" }, element("div", { class: "flow-title" }, t("chain_title"), " ", element("span", { class: "flow-hint" }, t("chain_hint"))), chain.node),
       plane.node,
       element("div", { class: "flow-choices" }, activation.node, matrix.node),
     ),
     guided.node,
-    fold(t("more"), element("div", { class: "flow-more" }, radius.node, length.node, inputs.node, element("p", {}, t("inputs_note")), sigma)),
+    fold(t("more"), element("div", { class: "flow-more" }, radius.node, length.node, inputs.node, element("p", {}, t("inputs_note")), element("p", {}, t("terms")), sigma)),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
-  // Seen for the first time, the ring itself goes out, stops and comes back; the chain follows it, the sentence stays.
+  // Seen for the first time, the ring itself goes out, stops and comes back; the chain and the sentence follow it.
   const show = motion({ seconds: 2.5, signal });
   let shown = null; // the model that is true
   const rest = () => {
@@ -150,6 +153,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       isShowing = false;
     },
   });
+  el.addEventListener("pointerdown", () => chain.hold(true), { signal, capture: true });
+  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => chain.hold(false), { signal, capture: true });
   for (const kind of ["pointerdown", "keydown"]) {
     el.addEventListener(kind, () => {
       touched = true;
@@ -166,7 +171,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }
   function paint(model, isShow = false) {
     const [fate, why] = sentence(model, t);
-    if (!isShow) now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
+    now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
     radius.set(100 * model.radius, formatFactor(model.radius));

@@ -124,5 +124,6 @@ export function formatLength(value) {
 export function formatFactor(value) {
   if (value > 0 && value < 0.005) return formatLength(value);
   const exact = Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
-  return value.toFixed(exact || (value >= 0.1 && Math.abs(value - 1) > 0.02) ? 2 : 3);
+  const decimals = exact || (value >= 0.1 && Math.abs(value - 1) > 0.02) ? 2 : 3;
+  return (Math.round(value * 10 ** decimals + 1e-9) / 10 ** decimals).toFixed(decimals); // 0.745 becomes 0.75
 }

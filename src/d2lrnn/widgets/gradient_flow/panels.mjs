@@ -7,15 +7,17 @@ import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 const HEIGHT = 244;
 const MARGIN = { top: 22, right: 52, bottom: 74, left: 40 }; // the names of the zones stand outside, where no bead comes
 const INSET = 9; // half of the largest bead, between the last one and the scale
-const [NARROW, ROOMY] = [380, 620]; // widths of the chain, for its words
+const [NARROW, WIDE, ROOMY] = [380, 420, 620]; // widths of the chain, for its words
+const NEAR = 50; // pixels between two ends whose words could meet
+const OFF_SCALE_WORDS = 190; // their width
 const CELLS = 37; // from the foot up to the middle of the row of cells
-const [FLOOR, CEILING] = [1e-6, 1e4]; // the scale never changes
-const TICKS = [1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
+const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
+const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 
 /** How large a bead is, compared with that of the loss: on the same scale as its place. */
 function sizeOf(share) {
   const power = Math.log10(Math.min(CEILING, Math.max(FLOOR, share)));
-  return 1 + power / (power < 0 ? 8 : 6);
+  return 1 + power / (power < 0 ? 8 : 9);
 }
 
 /** A bead: a disc; a ring where it has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
@@ -51,8 +53,11 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   let width = 0;
   let reach = 1; // the share of the chain that the pulse has passed
   let lag = null; // the bead that is asked
-  let last = null; // the model before, and the one whose curve stays as a ghost
+  let last = null; // the model that stands, the one that stood when the reader began to move something, and its curve that stays as a ghost
+  let base = null;
   let ghost = null;
+  let held = false;
+  let moved = -Infinity; // when it was last drawn anew
 
   const y = scale([FLOOR, CEILING], [HEIGHT - MARGIN.bottom, MARGIN.top], { log: true });
   const right = () => width - MARGIN.right;
@@ -63,6 +68,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   function paintGrid() {
     const [l, r] = [MARGIN.left, right()];
     const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
+    const zoneWords = (kind) => t(`zone_${kind}${width < WIDE ? "" : "_why"}`);
     const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
     for (const tick of TICKS) {
       if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
@@ -70,8 +76,8 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     }
     const foot = HEIGHT - 6;
     parts.push(
-      svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
-      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
+      svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, zoneWords("explodes")),
+      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
       svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(width < NARROW ? "a_step_tiny" : "a_step", {
@@ -103,10 +109,15 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   /** The curve before, pale, so that two can be compared. */
   function ghostLine() {
     if (ghost === null || ghost.lag !== model.lag) return [];
+    if (off(model.lag) && (model.left < 1 ? ghost.left < FLOOR : ghost.left > CEILING)) return []; // both end off the scale
     const at = ghost.shares.map((share) => y(Math.min(CEILING, Math.max(FLOOR, share))));
-    const words = svg("text", { class: "flow-ghost-text", x: MARGIN.left + 4, y: at.at(-1) + (at.at(-1) > y(1) + 8 ? 20 : -9) }, t("before", { length: formatLength(ghost.left) }));
-    const clear = Math.abs(at.at(-1) - y(Math.min(CEILING, Math.max(FLOOR, model.left)))) > 50;
-    return [svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") }), ...(clear ? [words] : [])];
+    const [end, mine] = [at.at(-1), y(model.left)];
+    const below = Math.abs(end - mine) > NEAR ? end > y(1) + 8 : end > mine;
+    let height = Math.min(y(FLOOR) - 4, Math.max(MARGIN.top + 14, end + (below ? 22 : -12)));
+    const told = endPlace()[0];
+    if (Math.abs(height - told) < 17) height = told + (told > y(1) ? -17 : 17);
+    const words = svg("text", { class: "flow-ghost-text", x: MARGIN.left + 4, y: height }, t("before", { length: formatLength(ghost.left) }));
+    return [svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") }), words];
   }
 
   function paintBeads() {
@@ -135,15 +146,24 @@ export function chainPanel({ t, steps, onTouch, signal }) {
 
   /** The far end's length, beside its bead, on the side that the chain leaves free; where that is taken, outside the scale. */
   function endLabel() {
+    const [at, words] = endPlace();
+    return svg("text", { class: "flow-end", x: MARGIN.left + 4, y: at }, words);
+  }
+
+  function endPlace() {
     const [x, end, rises] = [MARGIN.left + 4, y(model.left), model.left > 1];
     const words = formatLength(model.left);
-    const near = (at, text = words) => svg("text", { class: "flow-end", x, y: at }, text);
     const outside = rises ? MARGIN.top - 8 : y(FLOOR) + 15;
-    if (off(model.lag)) return near(rises ? y(1) + 21 : y(1) - 9, t(rises ? "off_scale" : "off_scale_low", { length: words }));
-    const beside = rises ? end - 12 : end + 23;
+    if (off(model.lag)) { // clear of the beads above or below it
+      const beads = model.shares.map(y).filter((_, k) => xOf(k) < x + OFF_SCALE_WORDS);
+      const at = rises ? Math.min(y(1) + 21, Math.max(...beads) + 22) : Math.max(y(1) - 9, Math.min(...beads) - 12);
+      return [at, t(rises ? "off_scale" : "off_scale_low", { length: words })];
+    }
     const before = ghost?.lag === model.lag ? y(Math.min(CEILING, Math.max(FLOOR, ghost.left))) : -Infinity;
+    const above = Math.abs(before - end) > NEAR ? rises : before > end; // beside another curve: on the side away from it
+    const beside = above ? end - 13 : end + 23;
     const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
-    return near(taken ? outside : beside);
+    return [taken ? outside : beside, words];
   }
 
   function paintAsked() {
@@ -215,9 +235,11 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     draw: (next, description, isShow = false) => {
       stop();
       if (!isShow) {
-        const isOther = last !== null && (["activation", "matrix", "input_size"].some((key) => last[key] !== next[key]) || Math.abs(last.radius - next.radius) > 0.1);
-        if (isOther) ghost = last;
+        if (!held && performance.now() - moved > 1000) base = last; // keys pressed one after another are one move
+        const isOther = base !== null && (["activation", "matrix", "input_size"].some((key) => base[key] !== next[key]) || Math.abs(base.radius - next.radius) > 0.02);
+        if (isOther) ghost = base;
         last = next;
+        moved = performance.now();
       }
       model = next;
       if (lag !== null) lag = Math.min(lag, model.lag);
@@ -227,11 +249,16 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     /** From here on: what stands now is what the next curve is compared with. */
     compare: () => {
       ghost = null;
-      last = model;
+      base = last = model;
       paint();
     },
+    /** A pointer is put down, or lifted: what stood when it was put down is what the next curve is compared with. */
+    hold: (isDown) => {
+      held = isDown;
+      if (isDown) base = last;
+    },
     forget: () => {
-      ghost = last = null;
+      ghost = base = last = null;
     },
     send: () => {
       if (model === null || width === 0) return;
@@ -245,23 +272,24 @@ export function chainPanel({ t, steps, onTouch, signal }) {
 
 const UNIT = 56; // pixels a unit of the complex plane
 const HALF = 98;
+const GRIP = (63 / 180) * Math.PI; // where the ring is held: no dot lies there
 
 /** Eigenvalues in the complex plane with the unit circle. The ring is the spectral radius: it can be dragged, and so can an eigenvalue. */
 export function planePanel({ t, range, onRadius, signal }) {
   const ring = svg("circle", { class: "flow-ring", cx: 0, cy: 0 });
   const marks = svg("g");
-  const label = svg("text", { class: "flow-ring-text" });
   const picture = svg(
     "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
-    ring, marks, label,
+    ring, marks,
   );
   const caption = element("div", { class: "flow-head" });
+  const value = element("b", { class: "flow-ring-value" });
   // the picture's own text is read as a whole, so its handle stands beside it
   const handle = element("div", { class: "flow-handle", role: "slider", tabindex: "0", "aria-label": t("ring"), "aria-valuemin": range.min, "aria-valuemax": range.max });
   const disc = element("div", { class: "flow-disc" }, picture, handle);
-  const node = element("div", { class: "flow-eigen" }, element("div", { class: "flow-title" }, t("plane_title")), disc, caption);
+  const node = element("div", { class: "flow-eigen" }, element("div", { class: "flow-title" }, `${t("plane_title")}: `, value), disc, caption);
   const STEPS = { ArrowRight: 0.01, ArrowUp: 0.01, ArrowLeft: -0.01, ArrowDown: -0.01, PageUp: 0.1, PageDown: -0.1, Home: -Infinity, End: Infinity };
   handle.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(STEPS, event.key)) return;
@@ -300,16 +328,15 @@ export function planePanel({ t, range, onRadius, signal }) {
     node,
     draw: (model) => {
       shown = model;
-      const at = UNIT * model.radius * Math.SQRT1_2;
       ring.setAttribute("r", UNIT * model.radius);
-      handle.style.left = `${50 + (50 * at) / HALF}%`;
-      handle.style.top = `${50 - (50 * at) / HALF}%`;
+      handle.style.left = `${50 + (50 * UNIT * model.radius * Math.cos(GRIP)) / HALF}%`;
+      handle.style.top = `${50 - (50 * UNIT * model.radius * Math.sin(GRIP)) / HALF}%`;
       handle.setAttribute("aria-valuenow", model.radius);
       handle.setAttribute("aria-valuetext", formatFactor(model.radius));
-      caption.textContent = t(model.activation === "tanh" ? "unit_tanh" : model.matrix === "orthogonal" ? "unit_orthogonal" : "unit_words");
-      label.setAttribute("x", Math.min(at + 10, HALF - 34)); // above the grip, outside the ring
-      label.setAttribute("y", -at - 12);
-      label.textContent = formatFactor(model.radius);
+      const orthogonal = model.radius === 1 ? "unit_orthogonal" : "unit_scaled";
+      const words = model.activation === "tanh" ? "unit_tanh" : model.matrix === "orthogonal" ? orthogonal : "unit_words";
+      caption.textContent = t(words, { radius: formatFactor(model.radius) });
+      value.textContent = formatFactor(model.radius);
       marks.replaceChildren(...model.eigenvalues.map(mark));
       const count = (side) => model.eigenvalues.filter((z) => sideOf(z) === side).length;
       picture.setAttribute("aria-label", t("plane", {
