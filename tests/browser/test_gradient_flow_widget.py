@@ -139,7 +139,7 @@ def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page,
     page.goto(f"{tmp_path.as_uri()}/page.html")
     widget = page.locator(".d2lrnn-widget")
     page.wait_for_function("""() => Number(document.querySelector('.flow-ring-value').textContent) > 1.1
-        && document.querySelector('.d2lrnn-now').textContent.includes('×1.')""")  # the sentence follows the picture
+        && document.querySelector('.d2lrnn-now').textContent.includes('\\u00d71.')""")
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()), timeout=10_000)
     expect(widget.locator(".flow-ghost")).to_have_count(0)
     widget.get_by_role("button", name="orthogonal").click()
@@ -162,7 +162,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times").click()
-    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as long. (1.2 × 1.2 × …, 29 times, is 198")
+    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as long. (1.2")
+    expect(outcome).to_contain_text("29 times, is 198")
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
@@ -214,11 +215,12 @@ def test_no_words_lie_on_others(opened: tuple[Page, Record], tmp_path: Path) -> 
         assert left(widget) == f"▲ off the scale: {expected(flow)}"
         for key in ("End", "Home", *["PageUp"] * 14):
             ring(widget).press(key)
-            boxes = [words.bounding_box() for words in widget.locator(":is(.flow-end, .flow-label, .flow-ghost-text)").all()]
+            words = widget.locator(":is(.flow-end, .flow-label, .flow-ghost-text)")
+            boxes = [word.bounding_box() for word in words.all()]
             for i, a in enumerate(boxes):
                 for b in boxes[:i]:
                     apart = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
-                    assert apart or abs(a["y"] - b["y"]) > 12, f"{width} {key}: {widget.locator('.flow-time').inner_text()}"
+                    assert apart or abs(a["y"] - b["y"]) > 12, f"{width} {key}"
 
 
 def test_more_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
