@@ -25,8 +25,9 @@ def test_the_stored_cases_are_fresh() -> None:
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
-        assert old["matrices"] == new["matrices"] and old["float32"] == new["float32"]
-        assert old["exact"] == pytest.approx(new["exact"], abs=1e-12)
+        assert old["matrices"] == new["matrices"] and old["settings"] == new["settings"]
+        for name in ("exact", "swapped"):
+            assert old[name] == pytest.approx(new[name], abs=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 3, 4), (4, 4, 4)])
@@ -36,6 +37,15 @@ def test_both_ways_are_the_recurrences_own(sizes: tuple[int, int, int]) -> None:
     expected = d.rnn_step(X, H, W_xh, W_hh, torch.zeros(sizes[2], dtype=torch.float64)).atanh()
     torch.testing.assert_close(widget.two_products.tanh(), expected.tanh())
     torch.testing.assert_close(widget.two_products, widget.one_product)
+
+
+def test_swapped_weights_give_another_result_and_no_error() -> None:
+    widget = Concatenation(swapped=True)
+    torch.testing.assert_close(widget.one_product, widget.two_products)  # apart there is no order
+    widget.update(glued=True)
+    results = widget.two_products[0, 1], widget.one_product[0, 1]
+    assert [f"{float(result):.2f}" for result in results] == ["1.04", "0.56"]
+    assert "1.04 either way" in widget.static_sentence()  # the static picture shows the right order
 
 
 def test_a_smaller_result_keeps_the_place_inside() -> None:

@@ -17,6 +17,7 @@ from watching import Record, watched_page
 pytestmark = pytest.mark.browser
 
 APART, GLUED = "X @ W_xh + H @ W_hh", "torch.cat((X, H), 1) @ torch.cat((W_xh, W_hh), 0)"
+SWAPPED = "torch.cat((X, H), 1) @ torch.cat((W_hh, W_xh), 0)"
 # Left, top, right and bottom of a block's numbers.
 PLACE = """(e) => { const box = e.querySelector(".glue-grid").getBoundingClientRect();
   return [box.left, box.top, box.right, box.bottom]; }"""
@@ -172,6 +173,43 @@ def test_a_block_snaps_where_it_touches_and_comes_off(browser: Browser, tmp_path
 
 
 @pytest.mark.parametrize("width", [1280, 390])
+def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=1000) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path, Concatenation())
+        swap, code, now = widget.locator(".glue-swap"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
+        result = widget.locator(".glue-sum .glue-name")
+        expect(swap).to_be_hidden()
+        widget.locator(".glue-button").click()
+        right = places(widget)
+        swap.click()
+        expect(code).to_have_text(SWAPPED)
+        expect(now).to_have_text("The weights are swapped: 1.04 becomes 0.56, and nothing warns you.")
+        expect(result).to_have_text("a wrong result")
+        expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
+        expect(widget.get_by_role("radio").nth(1)).to_have_text("0.56")
+        check_sums(widget)
+        wrong = places(widget)
+        assert wrong["W_hh"][3] == pytest.approx(wrong["W_xh"][1], abs=1) and wrong["X"] == right["X"]
+        assert wrong["W_hh"][1] == pytest.approx(right["W_xh"][1], abs=1)
+        swap.click()
+        expect(result).to_have_text("the same result")
+        assert places(widget) == right
+        left, top, on_right, bottom = right["W_hh"]  # carried up past W_xh, it changes places with it
+        page.mouse.move((left + on_right) / 2, (top + bottom) / 2)
+        page.mouse.down()
+        page.mouse.move((left + on_right) / 2, right["W_xh"][1], steps=5)
+        page.mouse.up()
+        expect(code).to_have_text(SWAPPED)
+        assert places(widget) == wrong
+        widget.locator(".glue-button").click()
+        expect(code).to_have_text(APART)
+        widget.locator(".glue-button").click()
+        expect(code).to_have_text(GLUED)
+        assert record.errors == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_below_the_figure_moves(browser: Browser, tmp_path: Path, width: int) -> None:
     with watched_page(browser, width=width, height=900) as (page, record):
         page.emulate_media(reduced_motion="reduce")
@@ -219,24 +257,20 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     shape = widget.locator(".d2lrnn-shape")  # without what the live region says
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
-    for step, right in ((1, 3), (2, 3), (3, 2)):
+    for step, right, code in ((1, 2, SWAPPED), (2, 3, GLUED), (3, 3, GLUED)):
         widget.locator(".d2lrnn-step-title").nth(step - 1).click()
         expect(told).to_be_hidden()
         expect(widget.locator(".glue-code")).to_have_text(APART)
-        expect(widget.locator(".glue-digits")).to_be_hidden()
         widget.locator(".d2lrnn-answers button").nth(right - 1).click()
         expect(told).to_have_text(re.compile("^Right"))
-        expect(widget.locator(".glue-code")).to_have_text(GLUED)
+        expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("1.04 stays 1.04. With W_hh on top it becomes 0.56")
+            expect(told).to_contain_text("4 of 5 numbers meet a weight of the other colour: 1.04 becomes 0.56")
         if step == 2:
             expect(told).to_contain_text("Each of the 3 results adds 5 terms: 15 multiplications")
         if step == 3:
-            expect(told).to_contain_text("1 of 3, by 1.5\u00d710\u207b\u2078")
-            expect(widget.locator(".glue-digits p")).to_have_text(
-                ["two products 0.180000022", "one product 0.180000007", "exactly 0.18"]
-            )
-            expect(widget.locator(".glue-digits .glue-differs")).to_have_text(["22", "07"])
+            expect(told).to_contain_text("27 + 100 = 127 numbers")
+            expect(told).to_contain_text("12,700 weights. Here: 5 rows, 3 columns.")
     widget.locator(".d2lrnn-answers button").first.click()
     expect(told).to_have_text(re.compile("^No"))
     widget.get_by_role("button", name="Reset").click()

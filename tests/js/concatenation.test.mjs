@@ -4,8 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  ROUND, arrange, between, bothWays, countDifferent, derive, digitsOf, exactSum,
-  frames, gapBetween, matrices, products, repair, sizeAt, sumOf, wrongOrder,
+  arrange, between, countMixed, derive, exactSum, frames, gapBetween, matrices, products, repair, sizeAt, tableSize,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -20,18 +19,25 @@ test("matrices are Python's, number by number", () => {
   for (const { settings, matrices: expected } of CASES) assert.deepEqual(matrices(settings), expected);
 });
 
-test("both ways give Python's result: exactly in float32, to 1e-12 in float64", () => {
-  for (const { settings, exact, float32 } of CASES) {
-    const { mats, parts } = derive({ ...settings, row: 0, column: 0, glued: false });
-    parts.flat().forEach(({ sum }, place) => assert.ok(Math.abs(sum - exact[place]) < 1e-12));
-    parts.forEach((line, i) => line.forEach((_, j) => {
-      const pairs = products(mats, i, j);
-      const wide = bothWays(pairs, ROUND.float64);
-      const place = i * line.length + j;
-      assert.ok(Math.abs(wide.apart - exact[place]) < 1e-12 && Math.abs(wide.glued - exact[place]) < 1e-12);
-      const { apart, glued } = bothWays(pairs, ROUND.float32);
-      assert.deepEqual([apart, glued], float32[place]);
-    }));
+test("the results are Python's, and those of swapped weights too", () => {
+  for (const { settings, exact, swapped } of CASES) {
+    const results = (state) => derive({ ...settings, row: 0, column: 0, ...state }).parts.flat().map(({ sum }) => sum);
+    const near = (found, expected) => found.forEach((sum, place) => assert.ok(Math.abs(sum - expected[place]) < 1e-12));
+    near(results({ glued: false, swapped: false }), exact);
+    near(results({ glued: true, swapped: false }), exact);
+    near(results({ glued: false, swapped: true }), exact); // apart there is no order
+    near(results({ glued: true, swapped: true }), swapped);
+  }
+});
+
+test("swapped weights: which block each number meets, and whether the result is wrong", () => {
+  for (const sizes of SIZES) {
+    const state = derive({ ...DEFAULTS, ...sizes, glued: true, swapped: true });
+    const { x, h } = products(state.mats, 0, 0, true);
+    const mixed = [...x.map(([, , kind]) => kind === "h"), ...h.map(([, , kind]) => kind === "x")].filter(Boolean).length;
+    assert.equal(mixed, countMixed(sizes));
+    assert.equal(state.isWrong, state.parts.flat().some(({ sum, right }) => sum !== right));
+    assert.ok(!derive({ ...state, swapped: false }).isWrong && !derive({ ...state, glued: false }).isWrong);
   }
 });
 
@@ -58,30 +64,33 @@ test("H could have come out of tanh, and the first result would not saturate it"
   assert.ok(derive(DEFAULTS).parts[0].every(({ sum }) => Math.abs(sum) < 1.5));
 });
 
-test("sums are rounded at every step", () => {
-  assert.equal(sumOf([[1, 1], [2 ** -25, 1], [2 ** -25, 1]], ROUND.float32), 1);
-  assert.ok(sumOf([[1, 1], [2 ** -25, 1], [2 ** -25, 1]], ROUND.float64) > 1);
+test("a sum is exact", () => {
   assert.equal(exactSum([[0.1, 0.2], [-0.3, 0.1]]), -0.01);
 });
 
 test("the right answers of the steps are right", () => {
-  const [place, work, digit] = SPEC.steps;
+  const [order, work, real] = SPEC.steps;
+  const words = SPEC.words.en;
   // [X H] times W_xh above W_hh is the sum of the two products; with W_hh above, the framed number is another
-  const before = derive({ ...DEFAULTS, ...place.before });
-  const after = derive({ ...DEFAULTS, ...place.before, ...place.state });
+  const { row, column, ...before } = derive({ ...DEFAULTS, ...order.before });
+  const { parts, swapped } = derive({ ...DEFAULTS, ...order.before, ...order.state });
   const { X, W_xh, H, W_hh } = before.mats;
-  const glued = (i, j) => exactSum([...X[i], ...H[i]].map((value, k) => [value, [...W_xh, ...W_hh][k][j]]));
-  before.parts.forEach((line, i) => line.forEach(({ x, h, sum }, j) => assert.ok(glued(i, j) === sum && Math.abs(x + h - sum) < 1e-12)));
-  assert.ok(!before.glued && after.glued && wrongOrder(before.mats, before.row, before.column) !== before.parts[before.row][before.column].sum);
-  assert.equal(SPEC.words.en[`step_1_answer_${place.right + 1}`], "W_xh on top of W_hh");
+  const sum = (weights, i, j) => exactSum([...X[i], ...H[i]].map((value, k) => [value, weights[k][j]]));
+  before.parts.forEach((line, i) => line.forEach((each, j) => {
+    assert.ok(sum([...W_xh, ...W_hh], i, j) === each.sum && Math.abs(each.x + each.h - each.sum) < 1e-12);
+    assert.ok(sum([...W_hh, ...W_xh], i, j) === parts[i][j].sum && parts[i][j].right === each.sum);
+  }));
+  assert.deepEqual([swapped, before.parts[row][column].sum, parts[row][column].sum], [true, 1.04, 0.56]);
+  assert.deepEqual([words.step_1_answer_1, words[`step_1_answer_${order.right + 1}`]], ["it stays 1.04", "it changes"]);
   // n h d multiplications for X W_xh and n h h for H W_hh, or n h (d + h) for the glued product
   const { batch_size: n, num_inputs: d, num_hiddens: h } = work.before;
   assert.deepEqual([n, d, h, n * h * d + n * h * h], [1, 2, 3, n * h * (d + h)]);
   assert.equal(work.right, 2);
-  const { all, different, largest } = countDifferent(derive({ ...DEFAULTS, ...digit.before }), "float32");
-  assert.deepEqual([all, different], [3, 1]);
-  assert.ok(largest > 0 && largest < 1e-7);
-  assert.equal(SPEC.words.en[`step_3_answer_${digit.right + 1}`], "one, in a late digit");
+  const { rows, columns, weights } = tableSize(27, 100);
+  assert.equal(words[`step_3_answer_${real.right + 1}`], `${rows} rows, ${columns} columns`);
+  assert.deepEqual([rows, columns, weights], [127, 100, 12700]);
+  const table = [...W_xh, ...W_hh];
+  assert.deepEqual([table.length, table[0].length], [tableSize(2, 3).rows, tableSize(2, 3).columns], "and those that are drawn");
 });
 
 test("the blocks fit where they stand and never lie on each other", () => {
@@ -130,25 +139,12 @@ test("two blocks touch, or are so many pixels apart", () => {
   assert.equal(gapBetween({ x: 33, y: 34, width: 5, height: 5 }, box), 5);
 });
 
-test("the number that step 3 shows is one that differs", () => {
-  const { mats, row, column } = derive({ ...DEFAULTS, ...SPEC.steps[2].before, ...SPEC.steps[2].state });
-  const { apart, glued } = bothWays(products(mats, row, column), ROUND.float32);
-  assert.notEqual(apart, glued);
-});
-
 test("a link sets sizes within bounds, and the cell is one that there is", () => {
   const link = (state) => decodeLink(encodeLink("Concatenation", 0, state), "Concatenation", 0, rulesOf(SPEC.controls));
   const good = { batch_size: 2, num_inputs: 4, num_hiddens: 1, seed: 7, glued: true };
   assert.deepEqual(link(good), good);
   assert.equal(link({ batch_size: 5, num_inputs: 0, num_hiddens: 1.5, row: -1, glued: 1 }), null);
   assert.deepEqual(repair({ batch_size: 1, num_hiddens: 2, row: 3, column: 3 }), { batch_size: 1, num_hiddens: 2, row: 0, column: 1 });
-});
-
-test("where the digits of two numbers part", () => {
-  assert.deepEqual(digitsOf([-0.5, -0.5], 3), [[["−0.500", false]], [["−0.500", false]]]);
-  assert.deepEqual(digitsOf([1.25, 1.27], 3), [[["1.2", false], ["5", true]], [["1.2", false], ["7", true]]]);
-  assert.deepEqual(digitsOf([1.257, 1.277], 4), [[["1.2", false], ["5", true], ["7", false]], [["1.2", false], ["7", true], ["7", false]]], "equal digits after them too");
-  assert.deepEqual(digitsOf([9.5, 10.5], 3), [[["9", true], [".5", false], ["0", true]], [["10", true], [".5", false]]], "point below point");
 });
 
 test("the frames of the glued matrices hold both blocks", () => {

@@ -26,6 +26,8 @@ class Concatenation(Explorable):
     ----------
     glued : bool, optional
         Whether the blocks stand together; default False.
+    swapped : bool, optional
+        Whether W_hh stands on top of W_xh, a mistake; default False. Counts only when glued.
     row, column : int, optional
         The number of the result to look at, from 0.
     batch_size, num_inputs, num_hiddens : int, optional
@@ -50,6 +52,7 @@ class Concatenation(Explorable):
     _words = "concatenation"
 
     glued = _SPEC.trait("glued")
+    swapped = _SPEC.trait("swapped")
     row = _SPEC.trait("row")
     column = _SPEC.trait("column")
     batch_size = _SPEC.trait("batch_size")
@@ -94,9 +97,10 @@ class Concatenation(Explorable):
 
     @property
     def one_product(self) -> torch.Tensor:
-        """The same from one product of the glued matrices."""
+        """The same from one product of the glued matrices, unless ``swapped`` (and ``glued``) puts W_hh on top."""
         X, W_xh, H, W_hh = self.matrices
-        return torch.cat([X, H], dim=1) @ torch.cat([W_xh, W_hh])
+        weights = [W_hh, W_xh] if self.glued and self.swapped else [W_xh, W_hh]
+        return torch.cat([X, H], dim=1) @ torch.cat(weights)
 
     # ---- the static picture ----
 
@@ -136,7 +140,7 @@ class Concatenation(Explorable):
         block(H, 12 + left * self.num_inputs, corner[1], left, *h_part)
         block(W_xh, corner[0], 12, broad, *x_part)
         block(W_hh, corner[0], 12 + high * self.num_inputs, broad, *h_part)
-        block(self.one_product, *corner, broad, "currentColor", "none", 2)
+        block(self.two_products, *corner, broad, "currentColor", "none", 2)
         for name, x, y, anchor in (
             ("X", 12 + left * self.num_inputs / 2, corner[1] - 8, "middle"),
             ("H", 12 + left * (self.num_inputs + inner) / 2, corner[1] - 8, "middle"),

@@ -1,22 +1,31 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
-import { formatPowerOfTen } from "../charts.mjs";
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { countDifferent, derive, exactSum, products, repair, wrongOrder } from "./maths.mjs";
-import { codePanel, digitsPanel, stagePanel, sumPanel, written } from "./panels.mjs";
+import { countMixed, derive, exactSum, products, repair, tableSize } from "./maths.mjs";
+import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const SLIDE_SECONDS = 2.4;
-const HOME = 5; // times as fast a block that was let go returns
-const TERM_SECONDS = 0.4;
+const SLIDE_SECONDS = 1.6;
+const SWAP_SECONDS = 0.7;
+const HOME = 4; // times as fast a block that was let go returns
+const TERMS = 1.6; // times as fast the terms arrive in their new places
+const SUM_SECONDS = 1.4;
+const REAL = { num_inputs: 27, num_hiddens: 100 }; // of question 3
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
 const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share));
 
+/** Which of the words tell of it. */
+function kindOf({ glued, swapped, parts }, [row, column]) {
+  const { sum, right } = parts[row][column];
+  if (!swapped) return glued ? "glued" : "apart";
+  return sum === right ? "chance" : "swapped";
+}
+
 /** The values of the templates that tell of one number of the result. */
 function told({ parts, mats }, [row, column]) {
-  const { x, h, sum } = parts[row][column];
+  const { x, h, sum, right } = parts[row][column];
   return {
-    row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), count: mats.W_xh.length + mats.W_hh.length,
+    row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), right_value: written(right), count: mats.W_xh.length + mats.W_hh.length,
   };
 }
 
@@ -26,11 +35,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let looked = null; // the number on which the lights are
   let touched = false;
   const slider = motion({ seconds: SLIDE_SECONDS, signal });
+  const swapper = motion({ seconds: SWAP_SECONDS, signal });
 
   const now = nowLine();
   const sum = sumPanel({ t });
   const code = codePanel();
-  const digits = digitsPanel({ t });
   const stage = stagePanel({
     t, signal,
     onSelect: (place) => {
@@ -46,29 +55,33 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
     onDrag: () => {
       slider.stop();
+      swapper.stop();
       sum.move(1);
     },
     onDrop: (glued) => {
       if (glued === model.glued) slide();
-      else commit({ glued });
+      else commit({ glued, swapped: false });
     },
+    onSwap: () => commit({ swapped: !model.swapped }),
   });
 
   // ---- the sum runs ----
   let runner = null;
   const lightTerm = (count) => {
-    const { mats, num_inputs } = model;
-    const pairs = products(mats, ...looked);
+    const { mats, num_inputs, swapped } = model;
+    const pairs = products(mats, ...looked, swapped);
     const all = pairs.x.length + pairs.h.length;
     const running = count > 0 && count <= all && runner !== null;
     sum.run(count, exactSum, running);
     stage.light(looked, running ? count - 1 : -1);
     code.light(running ? (count - 1 < num_inputs ? "x" : "h") : null);
   };
+  const isAsking = () => steps.opened() >= 0 && steps.node.querySelector(".d2lrnn-outcome").hidden;
   const runSum = () => {
     runner?.stop();
+    if (isAsking()) return; // nothing moves below an open question
     const all = model.mats.W_xh.length + model.mats.W_hh.length;
-    const mine = motion({ seconds: TERM_SECONDS * (all + 1), signal });
+    const mine = motion({ seconds: SUM_SECONDS, signal });
     runner = mine;
     let last = -1;
     mine.run((share) => {
@@ -86,9 +99,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** Turn to the hovered or else the chosen number. */
   const look = () => {
     looked = hovered ?? [model.row, model.column];
-    now.set(...emphasised(t.raw(model.glued ? "now_glued" : "now_apart"), told(model, looked)));
-    sum.show(products(model.mats, ...looked), model.parts[looked[0]][looked[1]], model.glued);
-    code.show(model.glued);
+    now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), told(model, looked)));
+    sum.show(products(model.mats, ...looked, model.swapped), model.parts[looked[0]][looked[1]], model.glued);
+    code.show(model.glued, model.swapped);
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -96,24 +109,39 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
 
   // ---- the blocks slide ----
-  const slide = () => {
+  /** One way at a time: glued, the blocks slide and then the weights pass each other; taken apart, the other way round. */
+  const slide = async () => {
+    const moves = [slideBlocks, passWeights];
+    for (const move of model.glued ? moves : moves.reverse()) if (!await move()) return false;
+    return true;
+  };
+  const slideBlocks = () => {
     const [from, to] = [stage.share(), model.glued ? 1 : 0];
-    if (from === to && !stage.isLifted()) {
+    if (from === to && (!stage.isLifted() || stage.order() !== Number(model.swapped))) {
       slider.stop();
-      return Promise.resolve(true);
+      return true;
     }
     return slider.run((share) => {
       const home = Math.min(1, HOME * share);
       const at = share === 1 ? to : from + share * (to - from);
       stage.slide(at, ease(home));
-      sum.move(share === 1 ? 1 : ease(share));
+      sum.move(share === 1 ? 1 : ease(Math.min(1, TERMS * share)));
     });
+  };
+  const passWeights = () => {
+    const [from, to] = [stage.order(), Number(model.swapped)];
+    if (from === to) {
+      swapper.stop();
+      return true;
+    }
+    return swapper.run((share) => stage.swap(share === 1 ? to : from + ease(share) * (to - from), ease(share)));
   };
 
   // ---- controls ----
   const glue = buttonControl({
-    label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued }),
+    label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued, swapped: false }),
   });
+  const swap = buttonControl({ label: t("swap"), class: "d2lrnn-button glue-swap", signal, onPress: () => commit({ swapped: !state().swapped }) });
   const hint = element("span", { class: "glue-soft glue-hint" });
   const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
@@ -125,31 +153,25 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
   }));
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal,
-    set: (values) => {
-      digits.node.hidden = values !== SPEC.steps[2].state;
-      commit(values);
-    },
-    outcome: () => {
+    t, steps: SPEC.steps, onReset, say, signal, set: commit,
+    outcome: (i) => {
       const { row, column, ...rest } = derive(state());
-      const cells = rest.batch_size * rest.num_hiddens;
       const values = told(rest, [row, column]);
-      const { different, largest } = countDifferent(rest, "float32");
-      return {
-        ...values, cells, all: cells * values.count, wrong: written(wrongOrder(rest.mats, row, column)), different, largest: largest === 0 ? 0 : formatPowerOfTen(largest),
-      };
+      if (i === 0) return { ...values, mixed: countMixed(rest) };
+      const cells = rest.batch_size * rest.num_hiddens;
+      if (i === 1) return { ...values, cells, all: cells * values.count };
+      const [large, small] = [REAL, rest].map(({ num_inputs, num_hiddens }) => tableSize(num_inputs, num_hiddens));
+      return { rows: large.rows, weights: large.weights.toLocaleString("en"), small_rows: small.rows, small_columns: small.columns };
     },
   });
-  steps.node.querySelector(".d2lrnn-step").append(digits.node);
   onReset(() => {
     hovered = null;
-    digits.node.hidden = true;
   });
   const root = element(
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, hint), stage.node, sum.node),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, swap, hint), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
     fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers),
     footRow({ t, reset, link, say, signal }),
@@ -165,25 +187,30 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // Seen for the first time: the sum runs, term by term, and stops at a touch.
   whenSeen(stage.node, { signal, act: () => !touched && !prefersReducedMotion() && runSum() });
 
-  const keyOf = ({ glued, row, column }) => [glued, row, column].join();
+  const keyOf = ({ glued, swapped, row, column }) => [glued, swapped, row, column].join();
   const draw = (given) => {
     const first = model === null;
+    const isOther = !first && [...SIZES, "seed"].some((name) => given[name] !== model[name]);
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
-    const isRunning = runner !== null && isElsewhere && given.glued === model.glued && looked.join() === [given.row, given.column].join();
+    const isRunning = runner !== null && isElsewhere && given.glued === model.glued && given.swapped === model.swapped && looked.join() === [given.row, given.column].join();
     model = given;
     stage.fill(model);
     stage.select(model.row, model.column);
     if (hovered && (hovered[0] >= model.batch_size || hovered[1] >= model.num_hiddens)) hovered = null;
     glue.textContent = t(model.glued ? "unglue" : "glue");
+    swap.textContent = t(model.swapped ? "swap_back" : "swap");
+    swap.hidden = !model.glued;
     hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
-    digits.draw(model);
     const asked = SPEC.steps[steps.opened()]?.before;
     if (asked && [...SIZES, "seed"].some((name) => asked[name] !== model[name])) { // it asked of other numbers
       steps.ask(-1);
-      digits.node.hidden = true;
     }
-    if (first) {
+    if (first || isOther) { // other numbers stand where they belong at once
+      slider.stop();
+      swapper.stop();
+      sum.move(1);
+      stage.swap(Number(model.swapped));
       stage.slide(model.glued ? 1 : 0);
     }
     const slid = first ? null : slide();
@@ -198,5 +225,5 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
 export default explorable({
   spec: SPEC, derive, repair, build,
-  spoken: (model, t) => t(model.glued ? "spoken_glued" : "spoken_apart", told(model, [model.row, model.column])),
+  spoken: (model, t) => t({ apart: "spoken_apart", glued: "spoken_glued" }[kindOf(model, [model.row, model.column])] ?? "spoken_swapped", told(model, [model.row, model.column])),
 });

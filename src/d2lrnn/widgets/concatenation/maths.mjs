@@ -16,12 +16,15 @@ export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
   };
 }
 
-/** The products that make the number in row i, column j: those from X and those from H. */
-export function products({ X, W_xh, H, W_hh }, i, j) {
-  return {
-    x: X[i].map((value, k) => [value, W_xh[k][j]]),
-    h: H[i].map((value, k) => [value, W_hh[k][j]]),
-  };
+/**
+ * The products that make the number in row i, column j: those from X and those from H, each [number, weight, "x" or "h"]
+ * with the block that the weight is from. `swapped`: W_hh stands on top of W_xh by mistake.
+ */
+export function products({ X, W_xh, H, W_hh }, i, j, swapped = false) {
+  const blocks = [W_xh.map((line) => [line[j], "x"]), W_hh.map((line) => [line[j], "h"])];
+  const weights = (swapped ? blocks.reverse() : blocks).flat();
+  const all = [...X[i], ...H[i]].map((value, k) => [value, ...weights[k]]);
+  return { x: all.slice(0, X[i].length), h: all.slice(X[i].length) };
 }
 
 /** The sum of products without any rounding: of numbers with one decimal it has two, and is counted in hundredths. */
@@ -29,64 +32,52 @@ export function exactSum(pairs) {
   return pairs.reduce((sum, [u, v]) => sum + Math.round(10 * u) * Math.round(10 * v), 0) / 100;
 }
 
-/** The sum of products, left to right, every step rounded with `round` as a computer of that precision does. */
-export function sumOf(pairs, round) {
-  return pairs.reduce((sum, [u, v]) => round(sum + round(round(u) * round(v))), 0);
-}
+/** How many numbers of [X H] meet a weight of the other block if the weights are swapped: the first and the last ones. */
+export const countMixed = ({ num_inputs: d, num_hiddens: h }) => 2 * Math.min(d, h);
 
-/** One number of the result as a computer finds it: { apart, glued }. */
-export function bothWays({ x, h }, round) {
-  return { apart: round(sumOf(x, round) + sumOf(h, round)), glued: sumOf([...x, ...h], round) };
-}
-
-export const ROUND = { float32: Math.fround, float64: (value) => value };
-
-/** How many numbers of the result differ between the two ways, and by how much at most. */
-export function countDifferent({ mats }, precision) {
-  const found = { all: 0, different: 0, largest: 0 };
-  mats.X.forEach((_, i) => mats.W_xh[0].forEach((__, j) => {
-    const { apart, glued } = bothWays(products(mats, i, j), ROUND[precision]);
-    found.all += 1;
-    found.different += apart !== glued;
-    found.largest = Math.max(found.largest, Math.abs(apart - glued));
-  }));
-  return found;
-}
-
-/** The number in row i, column j of [X H] if W_hh stands above W_xh by mistake. */
-export function wrongOrder({ X, W_xh, H, W_hh }, i, j) {
-  const weights = [...W_hh, ...W_xh];
-  return exactSum([...X[i], ...H[i]].map((value, k) => [value, weights[k][j]]));
-}
+/** The glued table of weights: one row for each number of [X H], one column for each number of the result. */
+export const tableSize = (d, h) => ({ rows: d + h, columns: h, weights: (d + h) * h });
 
 /** A cell that the result has. */
 export function repair(state) {
   return { ...state, row: Math.min(state.row, state.batch_size - 1), column: Math.min(state.column, state.num_hiddens - 1) };
 }
 
-/** All that the panels draw: the matrices, and the exact parts { x, h, sum } of every number of the result. */
+/** All that the panels draw: the matrices, and of every number of the result the exact parts { x, h, sum } and what is right. */
 export function derive(given) {
   const state = repair(given);
+  const swapped = state.glued && state.swapped; // apart, each block meets its own weights
   const mats = matrices(state);
   const parts = mats.X.map((_, i) => mats.W_xh[0].map((__, j) => {
-    const { x, h } = products(mats, i, j);
-    return { x: exactSum(x), h: exactSum(h), sum: exactSum([...x, ...h]) };
+    const own = products(mats, i, j);
+    const { x, h } = products(mats, i, j, swapped);
+    return { x: exactSum(x), h: exactSum(h), sum: exactSum([...x, ...h]), right: exactSum([...own.x, ...own.h]) };
   }));
-  return { ...state, mats, parts };
+  return { ...state, swapped, mats, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
 }
 
 // ---- places -----------------------------------------------------------------------------------------------------
 
 const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
+const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
 const ROW = { wide: 40, narrow: 28, least: 30, most: 40 }; // height of a row; glued from least to most
 const UNIT = { least: 22, wide: 28, most: 44, glued: 56 }; // width of a column of X and H
-const BROAD = 1.25; // columns of weights and results are broader: results have two decimals
+const BROAD = 1.25; // narrow columns of weights and results are broader: results have two decimals
+const EVEN = 36; // px from which all columns are alike
+
+const within = (value, { least, most }) => Math.max(least, Math.min(most, value));
+
+/** [unit, broad] of `plain` columns and `results` columns, broader where they are narrow, that fill a width. */
+function columnsIn(width, plain, results, bounds) {
+  const even = width / (plain + results);
+  const unit = even >= EVEN ? within(even, bounds) : within(width / (plain + BROAD * results), bounds);
+  return [unit, even >= EVEN ? unit : BROAD * unit];
+}
 
 /** The glued blocks in cells of one size, in the middle of `total`. */
-function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, total) {
-  const broad = BROAD * unit;
+function together({ batch_size: n, num_inputs: d, num_hiddens: h }, [unit, broad], row, total) {
   const left = (total - (d + h) * unit - h * broad - GAP) / 2;
   const crossing = [left + (d + h) * unit + GAP, (d + h) * row + GAP];
   const middle = [crossing[0] + h * broad / 2, crossing[1]];
@@ -112,18 +103,15 @@ function centred(blocks, height) {
 export function arrange(sizes, width) {
   const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
   const wideFixed = 2 * GAP + 2 * SIGN;
-  const wideUnit = (width - wideFixed) / (d + h + BROAD * 3 * h);
-  const isWide = wideUnit >= UNIT.wide;
-  const within = (value, { least, most }) => Math.max(least, Math.min(most, value));
-  const a = within(isWide ? wideUnit : (width - GAP - SIGN) / (Math.max(d, h) + BROAD * h), UNIT);
-  const b = BROAD * a;
+  const isWide = (width - wideFixed) / (d + h + BROAD * 3 * h) >= UNIT.wide;
+  const [a, b] = isWide ? columnsIn(width - wideFixed, d + h, 3 * h, UNIT) : columnsIn(width - GAP - SIGN, Math.max(d, h), h, UNIT);
   const r = isWide ? ROW.wide : ROW.narrow;
-  const large = within((width - GAP) / (d + h + BROAD * h), { least: UNIT.least, most: UNIT.glued });
+  const large = columnsIn(width - GAP - FRAME, d + h, h, { least: UNIT.least, most: UNIT.glued });
   const needed = isWide ? (d + h) * a + 3 * h * b + wideFixed : Math.max(d, h) * a + h * b + GAP + SIGN;
-  const total = Math.max(width, needed, (d + h + BROAD * h) * large + GAP);
+  const total = Math.max(width, needed, (d + h) * large[0] + h * large[1] + GAP + FRAME);
   const apart = isWide ? abreast(sizes, a, b, r, (total - needed) / 2) : stacked(sizes, a, b, r, (total - needed) / 2);
   const high = within((apart.height - GAP - LABEL) / (d + h + n), ROW); // as high as the picture is when apart
-  const all = { apart, near: together(sizes, Math.min(a, large), Math.min(r, high), total), glued: together(sizes, large, high, total) };
+  const all = { apart, near: together(sizes, a < large[0] ? [a, b] : large, Math.min(r, high), total), glued: together(sizes, large, high, total) };
   const height = Math.max(...Object.values(all).map((blocks) => blocks.height));
   return { width: total, height, isWide, ...Object.fromEntries(Object.entries(all).map(([name, blocks]) => [name, centred(blocks, height)])) };
 }
@@ -189,22 +177,6 @@ export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued
   const { unit, broad, row } = glued;
   const box = ([x, y], width, height) => ({ x, y, width, height });
   return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * broad, (d + h) * row) };
-}
-
-/** The digits of two numbers as texts, each a list of [text, whether it differs]; the points stand one above the other. */
-export function digitsOf(values, digits) {
-  const texts = values.map((value) => value.toPrecision(digits).replace("-", "−"));
-  const points = texts.map((text) => (text.includes(".") ? text.indexOf(".") : text.length));
-  return texts.map((text, which) => {
-    const other = texts[1 - which];
-    const parts = [];
-    [...text].forEach((digit, i) => {
-      const differs = digit !== (other[i - points[which] + points[1 - which]] ?? "");
-      if (parts.at(-1)?.[1] === differs) parts.at(-1)[0] += digit;
-      else parts.push([digit, differs]);
-    });
-    return parts;
-  });
 }
 
 /** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */

@@ -1,7 +1,7 @@
-// The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code, the last digits.
+// The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
 import { dragOn } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion } from "../ui.mjs";
-import { MERGED, ROUND, arrange, between, bothWays, digitsOf, frames, gapBetween, products, sizeAt } from "./maths.mjs";
+import { MERGED, arrange, between, frames, gapBetween, sizeAt } from "./maths.mjs";
 
 /** A number behind a plus or a times sign. */
 const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
@@ -9,8 +9,10 @@ export const written = (value, decimals = 2) => value.toFixed(decimals).replace(
 
 const TIGHT = 32; // px: narrower columns have a narrow font
 const EDGE = 4; // px around the blocks, for their frames
+const sizeOfFont = ({ unit, broad }, [one, two]) => Math.min(17, 0.94 * (unit - 4) / one, 0.88 * (broad - 4) / two).toFixed(2);
 const CAPTION = 74; // px that the words below X and H need
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
+const PARTNER_OF = { W_xh: "X", W_hh: "H" };
 const PARTNER = { H: "X", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
 const PULL = 40; // px from where it was taken it comes off
@@ -19,23 +21,30 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 
 /**
  * The blocks. `onSelect(place)` hears of a chosen { row } or { column } or both, `onHover` of a number of the result that
- * a mouse is over (or null), `onDrag()` of H or W_hh being dragged, and `onDrop(glued)` of where it was let go.
+ * a mouse is over (or null), `onDrag()` of H or W_hh being dragged, `onDrop(glued)` of where it was let go, and `onSwap()`
+ * of W_hh being carried past W_xh.
  */
-export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
+export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwap }) {
   const stage = element("div", { class: "glue-stage" });
   const box = element("div", { class: "glue-box" }, stage);
-  const probe = element("span", { class: "glue-probe", "aria-hidden": "true" }, "−2.0");
+  const probe = element("span", { class: "glue-probe", "aria-hidden": "true" });
   const nodes = {}; // name -> block
   let cells = {}; // name -> rows of cells
   let shown = null; // what the cells were made for
   let layout = null;
-  let ratios = [1, 1]; // of the font, and of the narrow one
+  let ratios = [[1, 1], [1, 1]]; // of the font, and of the narrow one
   let share = 0;
+  let order = 0; // 1: W_hh stands on top of W_xh
   let ends = null;
   let lifted = null; // { name, dx, dy, left }: a block in a hand, or on its way back (`left` goes from 1 to 0)
 
-  const boxOf = (name) => {
+  const placeOf = (name) => {
     const [x, y] = between(layout, name, share);
+    const past = { W_xh: shown.num_hiddens, W_hh: -shown.num_inputs }[name] ?? 0; // so many rows when swapped
+    return [x, y + order * past * layout.glued.row];
+  };
+  const boxOf = (name) => {
+    const [x, y] = placeOf(name);
     const [columns, rows] = {
       X: [shown.num_inputs, shown.batch_size], H: [shown.num_hiddens, shown.batch_size],
       W_xh: [shown.num_hiddens, shown.num_inputs], W_hh: [shown.num_hiddens, shown.num_hiddens],
@@ -77,6 +86,12 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
       },
       end: () => {
         if (!from.far || from.done) return;
+        const isPast = name === "W_hh" && share === 1 && lifted && Math.abs(lifted.dx) < from.box.width / 2
+          && (order === 0 ? -lifted.dy : lifted.dy) >= boxOf("W_xh").height / 2;
+        if (isPast) {
+          onSwap();
+          return;
+        }
         onDrop(from.gap > TOUCH ? gapOf(name) <= from.gap / 2 : from.pull <= PULL);
       },
     });
@@ -102,9 +117,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     // Numbers leave a margin in their cells, whatever the font.
     const isTight = size.unit < TIGHT;
     stage.classList.toggle("glue-tight", isTight);
-    stage.style.setProperty("--glue-size", `${Math.min(17, 0.94 * (size.unit - 4) / ratios[Number(isTight)]).toFixed(2)}px`);
+    stage.style.setProperty("--glue-size", `${sizeOfFont(size, ratios[Number(isTight)])}px`);
     const move = (node, name) => {
-      const { x, y } = FACTORS[name] ? boxOf(name) : Object.fromEntries(between(layout, name, share).map((value, i) => ["xy"[i], value]));
+      const { x, y } = FACTORS[name] ? boxOf(name) : Object.fromEntries(placeOf(name).map((value, i) => ["xy"[i], value]));
       node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
       node.classList.toggle("glue-lifted", lifted?.name === name);
     };
@@ -116,8 +131,10 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, 1 - share / MERGED);
     stage.classList.toggle("glue-together", share >= MERGED);
     stage.classList.toggle("glue-held", lifted !== null);
-    stage.classList.toggle("glue-done", share === 1 && lifted === null);
-    nodes.sum.firstChild.textContent = t(share >= MERGED ? "same" : "sum");
+    stage.classList.toggle("glue-done", share === 1 && lifted === null && order % 1 === 0);
+    stage.classList.toggle("glue-crossing", order % 1 !== 0);
+    stage.classList.toggle("glue-wrong", share >= MERGED && shown.isWrong);
+    nodes.sum.firstChild.textContent = t(share < MERGED ? "sum" : shown.isWrong ? "wrong" : "same");
   };
   const measure = () => {
     const width = box.clientWidth - 2 * EDGE;
@@ -126,9 +143,12 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     stage.style.width = `${layout.width}px`;
     stage.style.height = `${layout.height}px`;
     stage.style.setProperty("--glue-rows", shown.batch_size);
-    ratios = [false, true].map((isTight) => { // the width of a number with one decimal, at 1 px
+    ratios = [false, true].map((isTight) => { // the widths of numbers with one decimal and with two, at 1 px
       stage.classList.toggle("glue-tight", isTight);
-      return probe.getBoundingClientRect().width / 100;
+      return ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => {
+        probe.textContent = text;
+        return probe.getBoundingClientRect().width / 100;
+      });
     });
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
@@ -141,7 +161,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
     }
     const room = Math.min(...["W_xh", "W_hh"].flatMap((name) => [layout.apart[name][0], layout.glued[name][0]]));
     for (const name of ["W_xh", "W_hh"]) {
-      nodes[name].firstChild.replaceChildren(...(room < CAPTION ? [] : [t("weights"), element("br", {})]), element("code", {}, name));
+      nodes[name].firstChild.replaceChildren(...(room < CAPTION ? [] : [t("weights"), element("br", {})]), element("code", {}, name),
+        ...(room < CAPTION ? [] : [` ${t("for", { name: PARTNER_OF[name] })}`]));
     }
     place();
     if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
@@ -152,12 +173,12 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
   signal.addEventListener("abort", () => { observer.disconnect(); ends?.abort(); }, { once: true });
 
   const fill = (model) => {
-    const { mats, parts, batch_size, num_inputs, num_hiddens, seed } = model;
-    const key = [batch_size, num_inputs, num_hiddens, seed].join();
+    const { mats, parts, batch_size, num_inputs, num_hiddens, seed, swapped, isWrong } = model;
+    const key = [batch_size, num_inputs, num_hiddens, seed, swapped].join();
     if (shown?.key === key) return;
     ends?.abort();
     ends = new AbortController();
-    shown = { key, batch_size, num_inputs, num_hiddens };
+    shown = { key, batch_size, num_inputs, num_hiddens, swapped, isWrong, hasNegative: parts.flat().some(({ x, h, sum }) => Math.min(x, h, sum) < 0) };
     cells = {};
     const put = (name, rows, columns, make) => {
       cells[name] = rows;
@@ -224,7 +245,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
       return FACTORS[name] ? j === column : i === row && j === column;
     };
     for (const [name, rows] of Object.entries(cells)) {
-      const first = FACTORS[name] === "h" ? shown.num_inputs : 0;
+      const above = { H: shown.num_inputs, W_xh: shown.swapped ? shown.num_hiddens : 0, W_hh: shown.swapped ? 0 : shown.num_inputs };
+      const first = above[name] ?? 0;
       rows.forEach((line, i) => line.forEach((node, j) => {
         const marked = marks(name, i, j);
         const k = first + (name === "X" || name === "H" ? j : i);
@@ -247,6 +269,14 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop }) {
       else if (lifted) lifted.left = 1 - home;
       place();
     },
+    order: () => order,
+    /** The weights to a share of the way past each other. */
+    swap: (to, home = 1) => {
+      order = to;
+      if (home === 1) lifted = null;
+      else if (lifted) lifted.left = 1 - home;
+      place();
+    },
   };
 }
 
@@ -259,8 +289,8 @@ export function sumPanel({ t }) {
   let lines = []; // [{ pairs, terms, total }]
 
   const line = (name, pairs, part, value, sums = null) => {
-    const terms = pairs.map(([u, v], k) => element(
-      "span", { class: `glue-term glue-${part(k)}` }, element("span", {}, written(u, 1)), element("span", {}, `×${written(v, 1)}`),
+    const terms = pairs.map(([u, v, kind], k) => element(
+      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, `×${written(v, 1)}`),
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
@@ -303,6 +333,7 @@ export function sumPanel({ t }) {
     const old = before !== null && before !== glued ? placesNow() : [];
     list(pairs, values, glued);
     before = glued;
+    node.classList.toggle("glue-many", pairs.x.length + pairs.h.length > 6);
     const places = old.length > 0 ? placesNow() : [];
     ways = old.length > 0 && old.length === places.length ? termsNow().map((term, i) => [term, old[i][0] - places[i][0], old[i][1] - places[i][1]]) : [];
     if (ways.length > 0 && !prefersReducedMotion()) move(0);
@@ -326,33 +357,18 @@ export function codePanel() {
   const node = element("code", { class: "glue-code" });
   let names = [];
   let shown = null;
-  const show = (glued) => {
-    if (shown === glued) return;
-    shown = glued;
+  const show = (glued, swapped) => {
+    const key = [glued, swapped].join();
+    if (shown === key) return;
+    shown = key;
     const name = (text) => element("span", { class: `glue-${FACTORS[text]}` }, text);
     names = Object.fromEntries(Object.keys(FACTORS).map((text) => [text, name(text)]));
     const { X, H, W_xh, W_hh } = names;
-    if (glued) node.replaceChildren("torch.cat((", X, ", ", H, "), 1) @ ", element("wbr"), "torch.cat((", W_xh, ", ", W_hh, "), 0)");
+    if (glued) node.replaceChildren("torch.cat((", X, ", ", H, "), 1) @ ", element("wbr"), "torch.cat((", swapped ? W_hh : W_xh, ", ", swapped ? W_xh : W_hh, "), 0)");
     else node.replaceChildren(X, " @ ", W_xh, " + ", H, " @ ", W_hh);
   };
   const light = (part) => {
     for (const [name, each] of Object.entries(names)) each.classList.toggle("glue-now", FACTORS[name] === part);
   };
   return { node, show, light };
-}
-
-/** Two numbers in float32, digit by digit; where they part they stand out. */
-const digitNodes = (values) => digitsOf(values, 9).map((parts) => parts.map(([text, differs]) => (
-  differs ? element("b", { class: "glue-differs" }, text) : text)));
-
-/** The chosen number in float32, found both ways, one above the other. */
-export function digitsPanel({ t }) {
-  const node = element("div", { class: "glue-digits", hidden: true });
-  const draw = ({ mats, parts, row, column }) => {
-    const { apart, glued } = bothWays(products(mats, row, column), ROUND.float32);
-    const names = [t("column_apart"), t("column_glued")];
-    const line = (name, ...digits) => element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...digits);
-    node.replaceChildren(...digitNodes([apart, glued]).map((digits, i) => line(names[i], ...digits)), line(t("exactly"), written(parts[row][column].sum)));
-  };
-  return { node, draw };
 }
