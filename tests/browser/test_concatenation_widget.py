@@ -184,7 +184,7 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         right = places(widget)
         swap.click()
         expect(code).to_have_text(SWAPPED)
-        expect(now).to_have_text("The weights are swapped: 1.04 becomes 0.56, and nothing warns you.")
+        expect(now).to_have_text("Weights swapped: 1.04 becomes 0.56, and nothing warns you.")
         expect(result).to_have_text("a wrong result")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         expect(widget.get_by_role("radio").nth(1)).to_have_text("0.56")
