@@ -71,7 +71,7 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     assert rows(widget) == ["Attention guesses k 70% → e 47%", "State guesses k 85% → k 88%"]
     expect(widget.locator(".att-changed")).to_have_count(1)
     expect(widget.locator(".att-told")).to_have_text("37%␣2.3%")
-    expect(widget.locator(".att-tip")).to_contain_text("37% of attention\u2019s guess changes, 2.3% of the")
+    expect(widget.locator(".att-tip")).to_contain_text("37% (attention) and 2.3% (state) move to other letters")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
     expect(letter.locator(".att-letter")).to_have_text("q")
@@ -139,7 +139,7 @@ def test_on_a_phone_any_text_is_one_row(browser: Browser, tmp_path: Path) -> Non
 
 
 STEPS = [
-    ("A far letter", "neither", "without it, it guesses e. In the state the q has faded: only 2.3%", "37%␣2.3%"),
+    ("A far letter", "neither", "In the state the q has faded: only 2.3%", "37%␣2.3%"),
     ("A nearer letter", "the state\u2019s", "Right. The state mixes in every letter it reads", "0.3%␣65%"),
     (
         "On average",
@@ -189,7 +189,8 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")
-    assert rows(widget) == ["Attention guesses", "State guesses"]
+    for part in (".att-figure", ".att-heads"):
+        expect(widget.locator(part)).to_be_hidden()
     box.fill("z" * 60)
     expect(widget.locator(".att-column")).to_have_count(24)
     expect(widget.locator(".att-hint")).to_have_text("Both read only its last 24 letters.")

@@ -81,7 +81,7 @@ test("the guided steps: what is called right is right", () => {
   const guessed = (state) => ["before", "after"].map((when) => shown(state)[when].map(({ character }) => character).join(""));
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([far.state.text[far.state.letter - 1], far.state.text.length - far.state.letter], ["q", 9]);
-  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /without it, it guesses e\. .* only 2\.3% of its guess/);
+  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /Without the q, attention guesses e\. .* only 2\.3% of its guess/);
 
   assert.deepEqual([guessed(nearer.state), t(`step_2_answer_${nearer.right + 1}`)], [["hh", "h "], "the state’s"]);
   assert.deepEqual([nearer.state.text.indexOf("with") + 2, nearer.state.text.length - nearer.state.letter], [nearer.state.letter, 6]);

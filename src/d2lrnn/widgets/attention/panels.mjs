@@ -134,6 +134,7 @@ export function textPanel({ t, signal, onLetter }) {
   const draw = (model) => {
     const { text, told, by, effects, bars, before, after } = model;
     rows.forEach((row, k) => row.draw(before[k], after[k]));
+    node.classList.toggle("att-empty", text === "");
     tip.textContent = told < 0 ? t("tip") : t("tip_told", movedOf(model));
     if (shown?.text !== text) {
       views = Array.from(text, () => {
@@ -178,6 +179,7 @@ export function headStrips({ t, numHeads }) {
   const node = element("div", { class: "att-heads" }, element("p", {}, t("heads")),
     ...strips.map((strip, i) => element("div", { class: "att-head" }, element("span", {}, t("head", { head: i + 1 })), strip)));
   const draw = ({ text, heads }) => strips.forEach((strip, i) => {
+    node.hidden = text === "";
     strip.replaceChildren(...Array.from(text, (character, s) => {
       const bar = element("i");
       bar.style.setProperty("height", `${(heads[i][s] * 2).toFixed(3)}rem`);
