@@ -87,7 +87,7 @@ def test_the_example_shows_what_the_step_does(opened: tuple[Page, Record], tmp_p
     rows = widget.locator(".clip-row")
     expect(rows).to_have_text(["not clipped: loss rises, 2.95 → 3.87", "clipped: loss falls, 2.95 → 1.03"])
     assert "loss rises, 2.95" in widget.locator(".clip-loss").get_attribute("aria-label")
-    expect(widget.locator(".clip-here")).to_have_text("slope 5.00 =")
+    expect(widget.locator(".clip-here")).to_have_text("slope 5.00:")
     expect(widget.locator(".clip-flight")).to_have_count(2)
     widget.get_by_role("button", name="values").click()
     expect(rows.last).to_have_text("clipped: turned by 8°, off this curve")
