@@ -78,7 +78,7 @@ watch: env node ## build the pages again after every change, and show them in a 
 chromium: env node
 	@$(PY) tools/chromium.py
 
-IN_A_BROWSER := $(PYTEST) -n $(BROWSERS) --dist loadgroup tests/browser
+IN_A_BROWSER := $(PYTEST) -n $(BROWSERS) tests/browser
 
 browser: env chromium ## open the explorables and the built book in a real Chromium
 	@$(IN_A_BROWSER) -m browser

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+from xdist.scheduler import LoadScopeScheduling
 
 import visits
 from chromium import ARGUMENTS, find_chromium
@@ -45,23 +47,42 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(params=visits.VISITS, ids="-".join, scope="session")
-def visit(request: pytest.FixtureRequest, browser: Browser, addresses: dict[str, str]) -> Visit:
+def visit(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    addresses: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Visit:
     """A page on a phone or a laptop; the tests that look at it, in whatever file, run one after the other."""
     name, where = request.param
+    if hasattr(request.config, "workerinput"):  # all workers have one folder, in which each visit leaves its name
+        seen = tmp_path_factory.getbasetemp().parent / f"{name}-{where}".replace("/", "-")
+        assert not seen.exists(), "opened a second time: its tests were not kept together"
+        seen.touch()
     if where == "phone":
         return visits.visit(browser, addresses["http"], name, visits.PHONE, axe=False)
     return visits.visit(browser, addresses["file"], name, visits.LAPTOP, axe=True)
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs the built book. Keep together, for one worker, what shares a visit or the JupyterLab; all others
-    go where there is room."""
+    """Mark what needs the built book."""
     for item in items:
-        names = getattr(item, "fixturenames", [])
-        if "book" in names:
+        if "book" in getattr(item, "fixturenames", []):
             item.add_marker(pytest.mark.built)
-        if "visit" in names:
-            item.add_marker(pytest.mark.xdist_group("-".join(item.callspec.params["visit"])))
-        elif "lab" in names:
-            item.add_marker(pytest.mark.xdist_group("lab"))
+
+
+class Together(LoadScopeScheduling):
+    """Keep together, for one worker, what shares a visit or the JupyterLab; all others go where there is room.
+
+    (``--dist loadgroup`` would do, but xdist 3.8 writes a group into an attribute that pytest 9.2 no longer reads.)
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if "/test_lab.py::" in nodeid:
+            return "lab"
+        visited = re.search(r"\[(.+-(?:phone|laptop))\]$", nodeid)
+        return visited[1] if visited else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together | None:
+    return Together(config, log) if config.getvalue("dist") in ("load", "loadgroup") else None
