@@ -152,7 +152,7 @@ def test_the_bias_changes_gates_and_bars_beside_those_that_were_trained(widget: 
     expect(widget.locator(".gates-cost")).to_contain_text("That is worse than blind guessing: 27.")
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("After 1 character, 47% is left.")
+    expect(widget.get_by_role("status")).to_contain_text("Less than half is left after 1 character: 47%.")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:

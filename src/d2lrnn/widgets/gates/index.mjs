@@ -106,7 +106,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
       const space = letters.indexOf(" ", at);
-      return { count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2) };
+      const odds = (ownForget[space] / (1 - ownForget[space])) * Math.exp(state().bias);
+      return {
+        count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2), alone: (odds / (1 + odds)).toFixed(2),
+      };
     }
     if (i === 1) return { own: choices(ownBits), choices: choices(bits) };
     const { key, values } = nameOf(letters, at + count);

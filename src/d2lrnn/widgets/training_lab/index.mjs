@@ -333,7 +333,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const hasNorms = order.cat > 0 || more.open;
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
-    curve.draw({ report: shown, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms });
+    curve.draw({ report: shown, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied: own !== null && copied >= COPIED });
     norms.draw({ report, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();

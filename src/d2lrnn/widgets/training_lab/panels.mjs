@@ -375,8 +375,8 @@ export function curvePanel({ t, signal }) {
     node,
     draw(data) {
       latest = data;
-      const { report } = data;
-      const about = t(report.steps > 0 ? `thin_${thinCurve(report)}` : "thin_fresh");
+      const { report, isCopied } = data; // copied pages are not unseen: a gap says nothing of overfitting
+      const about = t(report.steps > 0 ? `thin_${isCopied ? "near" : thinCurve(report)}` : "thin_fresh");
       if (thin.textContent !== about) thin.textContent = about;
       const alphabet = report.levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
       const meaning = t(report.steps > 0 && !(report.perplexity <= 1.1 * alphabet) ? "curve_wrong" : "curve_means"); // untrained it may be a little above
@@ -444,7 +444,7 @@ export function writingPanel({ t, count, signal }) {
   const draw = ({ written, writtenAt }) => {
     if (written === latest) return;
     latest = written;
-    head.textContent = t(writtenAt === 0 ? "writes_first" : "writes");
+    head.textContent = writtenAt === 0 ? t("writes_first") : t("writes", { age: formatNumber(writtenAt, 0) });
     text.replaceChildren(...inPieces(written));
   };
   // When it is first seen, it is written from left to right.
