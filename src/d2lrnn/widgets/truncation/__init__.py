@@ -93,6 +93,6 @@ class Truncation(Explorable):
             picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
         if self.way == "windows":
             for place in range(0, _NUM_LETTERS + 1, self.tau):
-                cut = {"stroke": "currentColor", "stroke_width": 1.5, "stroke_dasharray": "5 4"}
-                picture.add("path", d=f"M{left + width * place:g} 6V162", fill="none", **cut)
+                way = f"M{left + width * place:g} 6V162"
+                picture.add("path", d=way, fill="none", stroke="currentColor", stroke_width=1.5, stroke_dasharray="5 4")
         return str(picture)
