@@ -16,6 +16,7 @@ from freshness import differences
 
 from d2lrnn import NGramLM, load_text
 from d2lrnn.widgets import ContextTable
+from d2lrnn.widgets.context_table import _SPEC
 
 JS = Path(__file__).parent / "js"
 
@@ -145,7 +146,7 @@ def test_the_sentence_says_who_copied_most_here_and_who_predicts_best() -> None:
 
 
 def test_the_sentence_says_what_the_story_knows_of_the_five_letters_before() -> None:
-    assert ContextTable().static_sentence() == "The story has no “petit”, only “it”."
+    assert ContextTable(place=21).static_sentence() == "The story has no “petit”, only “it”."
     assert ContextTable(place=34).static_sentence() == "The story has “ll␣th” 47 times."
 
 
@@ -164,5 +165,13 @@ def test_the_6_gram_loses_where_the_five_letters_are_known_but_never_with_this_n
     assert max(map(abs, more["new"])) < 1e-6, "an unknown context: both answer alike"
     assert min(more["never"]) > 0 and sum(more["never"]) > -sum(more["followed"]) > 0
     num = sum(map(len, more.values()))
+    bits = [bit for each in more.values() for bit in each]
+    surer, less = ([b for b in bits if sign * b > 1e-6] for sign in (-1, 1))
+    duel = _SPEC.presets["duel"]
+    assert (duel["better"], duel["worse"]) == pytest.approx((len(surer) / num, len(less) / num), abs=0.0005)
+    gain, loss = 2 ** (-sum(surer) / len(surer)), 2 ** (sum(less) / len(less))
+    assert (duel["gain"], duel["loss"]) == pytest.approx((gain, loss), abs=0.005)
+    assert sum(less) > -sum(surer), "the losses weigh more"
+    assert sum(more["never"]) > sum(less) / 2, "mostly five known letters and a new next one"
     assert len(more["never"]) / num == pytest.approx(1 / 10, abs=0.005)
     assert 2 ** -(sum(more["never"]) / len(more["never"])) == pytest.approx(1 / 3, abs=0.005)

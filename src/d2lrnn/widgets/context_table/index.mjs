@@ -9,6 +9,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 const SLICE_MS = 8;
 const { seed: SEED, place: PLACE } = SPEC.controls;
+const { duel: DUEL } = SPEC.presets;
 
 /** Count the training text a few milliseconds at a time; the last text that was counted is kept for other views. */
 let lastCounted = { text: null, counts: null };
@@ -65,6 +66,12 @@ function startField({ t, onStart, signal }) {
   return { node, note, draw, force };
 }
 
+/** A paragraph whose first words, up to the colon, stand out. */
+function about(text) {
+  const end = text.indexOf(":") + 1;
+  return element("p", { class: "ctx-about" }, element("b", {}, text.slice(0, end)), text.slice(end));
+}
+
 /** Two buttons, one for each thing that the six models do. */
 function viewButtons({ t, signal, onView }) {
   const buttons = SPEC.controls.view.choices.map((view) => buttonControl({ label: t(`view_${view}`), signal, onPress: () => onView(view) }));
@@ -85,6 +92,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   let written = { key: null, all: null };
   let shown = null; // the state on the screen
   let closeSteps = () => {};
+  let asking = false; // a step asks about the letter in sight
 
   const now = nowLine();
   const tell = (template, values) => now.set(...emphasised(template, values));
@@ -98,13 +106,23 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   });
   const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
   const rows = writingsPanel({ t, levels, onWritten: () => drawNow(), signal });
-  const along = linePanel({ t, line, min: PLACE.min, max: PLACE.max, signal, onPlace: (place) => commit({ place }) });
+  const along = linePanel({ t, line, min: PLACE.min, max: PLACE.max, signal, onPlace: (place) => {
+    if (asking) closeSteps();
+    commit({ place });
+  } });
   const waiting = element("p", { class: "ctx-waiting" }, t("counting"));
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, set: commit, say, signal, outcome: (i) => outcomes(t, { levels, steps })[i],
+    t, steps: SPEC.steps, say, signal, outcome: (i) => outcomes(t, { steps })[i],
+    set: (values) => {
+      ask(SPEC.steps.some(({ before, state }) => before === values && before.place === state.place));
+      commit(values);
+    },
     onReset: (act) => {
-      closeSteps = act;
-      onReset(act);
+      closeSteps = () => {
+        ask(false);
+        act();
+      };
+      onReset(closeSteps);
     },
   });
   const panels = {
@@ -114,10 +132,15 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.read, panels.write),
-    guided, fold(t("more"), ...["guess", "copied", "new"].map((what) => element("p", { class: "ctx-about" }, t(`about_${what}`, aboutCopies())))),
+    guided, fold(t("more"), ...["blocks", "times", "guess", "mix", "copied", "new"].map((what) => about(t(`about_${what}`, aboutCopies())))),
     footRow({ t, reset: () => { reset(); field.force(model.get("start")); }, link, say, signal }),
   );
   el.append(root);
+
+  const ask = (does) => {
+    asking = does;
+    root.classList.toggle("ctx-asks", does); // what would tell is out of sight
+  };
 
   const here = () => steps[shown.place - PLACE.min];
   const drawNow = () => {
@@ -140,7 +163,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     along.draw(steps, state.place);
     drawNow();
     if (before === null) return;
-    if (state.view === "read" && (before.place !== state.place || before.view !== state.view)) say(sentenceOf(here(), t));
+    if (state.view === "read" && (before.place !== state.place || before.view !== state.view)) say(sentenceOf(here(), t, asking));
     else if (state.view === "write" && isNew) say(filled(...writtenSentence(written.all, levels, t)));
   };
   field.force(model.get("start"));
@@ -162,14 +185,13 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 }
 
 /** What the guided steps tell once a guess is made, with numbers that were computed here. */
-export function outcomes(t, { levels, steps }) {
+export function outcomes(t, { steps }) {
   const [fell, seen] = SPEC.steps.map(({ state }) => state);
-  const perplexities = levels.map(({ perplexity }) => perplexity);
   const [word, last] = [fell, seen].map(({ place }) => steps[place - PLACE.min]);
   return [
     { p: formatShare(word.p), seen: word.answering.context, times: timesOf(word.answering.total, t) },
     { p: formatShare(last.p), context: last.past, times: timesOf(last.answering.total, t) },
-    { best: Math.min(...perplexities).toFixed(1), longest: perplexities.at(-1).toFixed(1) },
+    { gain: DUEL.gain.toFixed(1), loss: DUEL.loss.toFixed(1), worse: Math.round(100 * DUEL.worse) },
   ];
 }
 

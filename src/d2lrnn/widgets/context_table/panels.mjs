@@ -109,19 +109,20 @@ export function wordsOf({ past, letter, answering, p, expected }, t) {
     { template: second, values: { letter: named(letter, t), p: formatShare(p), guess: named(expected.letter, t), q: formatShare(expected.p) } }];
 }
 
-/** The same as one text. */
-export function sentenceOf(step, t) {
-  return wordsOf(step, t).map(({ template, values }) => filled(template, values)).join(" ");
+/** The same as one text; where a step asks, without what the 6-gram says. */
+export function sentenceOf(step, t, asking = false) {
+  return wordsOf(step, t).slice(0, asking ? 1 : 2).map(({ template, values }) => filled(template, values)).join(" ");
 }
 
 export function sentenceNodes(step, t) {
-  return wordsOf(step, t).flatMap(({ template, values }, i) => [i ? " " : "", ...emphasised(template, values)]);
+  const [first, second] = wordsOf(step, t).map(({ template, values }) => emphasised(template, values));
+  return [...first, element("span", { class: "ctx-told" }, " ", ...second)];
 }
 
 /**
- * A line of new text. Each letter stands under as many blocks as letters in a row, just before, stand so in the story (faint
- * ahead of the reader); below, what each n expects at the place of the reader, and the chance that it gave the letter that came.
- * The line is a slider: drag along it, or use the arrow keys.
+ * A line of new text. Each letter that was read stands under as many blocks as letters in a row, just before, stand so in the
+ * story; below, what each n expects at the place of the reader, and the chance that it gave the letter that came.
+ * The line is a slider: drag along it, or use the arrow keys. On a phone it has two rows (style.css).
  */
 export function linePanel({ t, line, min, max, onPlace, signal }) {
   const cells = Array.from(line, (character, i) => {
@@ -134,12 +135,11 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
   }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, ...cells.map(({ node }) => node)));
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const [context, seen] = ["context", "seen"].map((name) => element("span", { class: `ctx-${name}` }));
-    const [guess, came] = ["guess", "came"].map((name) => {
-      const [told, bar] = [element("span", { class: "ctx-chance" }), element("span", { class: "ctx-bar" })];
-      return { node: element("span", { class: `ctx-${name}` }, told, element("span", { class: "ctx-track", "aria-hidden": "true" }, bar)), told, bar };
-    });
+    const guess = element("span", { class: "ctx-guess" });
+    const [told, bar] = [element("span", { class: "ctx-chance" }), element("span", { class: "ctx-bar" })];
+    const came = { node: element("span", { class: "ctx-came" }, told, element("span", { class: "ctx-track", "aria-hidden": "true" }, bar)), told, bar };
     const name = element("span", { class: "ctx-name" }, t("n_gram", { n: MAX_ORDER - i }));
-    return { node: element("li", { class: "ctx-knows" }, name, " ", context, " ", seen, " ", guess.node, " ", came.node), context, seen, guess, came };
+    return { node: element("li", { class: "ctx-knows" }, name, " ", context, " ", seen, " ", guess, " ", came.node), context, seen, guess, came };
   });
   const [came, rest] = t.raw("came").split("{letter}");
   const letterThatCame = element("b", { translate: "no" });
@@ -150,7 +150,12 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
     const next = Math.min(max, Math.max(min, wanted));
     if (next !== place) onPlace(next);
   };
-  dragOn(track, { axis: "x", move: ({ x }) => go(Math.floor(x * line.length)), signal });
+  const at = ({ x, y }) => {
+    const columns = Math.round(track.getBoundingClientRect().width / cells[0].node.getBoundingClientRect().width) || line.length;
+    const below = Math.min(Math.floor(y * line.length / columns), line.length / columns - 1);
+    return Math.min(columns - 1, Math.floor(x * columns)) + columns * below;
+  };
+  dragOn(track, { axis: "x", move: (where) => go(at(where)), signal });
   track.addEventListener("keydown", (event) => {
     const to = {
       ArrowLeft: place - 1, ArrowDown: place - 1, ArrowRight: place + 1, ArrowUp: place + 1, Home: min, End: max,
@@ -182,12 +187,11 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
       node.classList.toggle("ctx-answers", each.n === step.order);
       node.classList.toggle("ctx-unseen", each.total === 0);
       context.textContent = each.context === "" ? t("no_context") : visible(each.context);
-      seen.textContent = each.total === 0 ? t("never") : count(each.total);
-      guess.node.classList.toggle("ctx-right", each.total > 0 && each.expected.letter === step.letter);
-      guess.told.replaceChildren(...(each.total === 0
-        ? [t("as", { n: t("n_gram", { n: step.order }) })]
+      seen.textContent = each.total === 0 ? t("never") : each.context === "" ? "" : count(each.total);
+      guess.classList.toggle("ctx-right", each.total > 0 && each.expected.letter === step.letter);
+      guess.replaceChildren(...(each.total === 0
+        ? [t("as", { n: t("n_gram", { n: each.n - 1 }) })]
         : [element("b", { translate: "no" }, visible(each.expected.letter)), ` ${formatShare(each.expected.p)}`]));
-      guess.bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.expected.p).toFixed(2)}%`);
       real.told.textContent = each.total === 0 ? "" : formatShare(each.p);
       real.bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.p).toFixed(2)}%`);
     });
@@ -197,11 +201,10 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
   return {
     node: element(
       "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")),
-      element("p", { class: "ctx-key ctx-kinds" }, ...["all", "fewer", "ahead"].flatMap((kind) => [block(kind), " "]), space), track,
+      element("p", { class: "ctx-key ctx-kinds" }, ...["all", "fewer"].flatMap((kind) => [block(kind), " "]), space), track,
       element("p", { class: "ctx-knows ctx-heads" }, element("span", { class: "ctx-context" }, t("looks_at")), " ", element("span", { class: "ctx-seen" }, t("seen")), " ",
         element("span", { class: "ctx-guess" }, t("expects")), " ", element("span", { class: "ctx-came" }, came, letterThatCame, rest)),
       element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
-      element("p", { class: "ctx-key" }, t("mixed")),
     ),
     draw(allSteps, wanted) {
       if (allSteps === steps && wanted === place) return;
