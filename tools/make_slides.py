@@ -22,7 +22,7 @@ from make_pdf import BOOK, ROOT, levels
 REVEAL = ("dist/reveal.js", "dist/reveal.css", "plugin/notes/notes.js", "LICENSE")
 SLIDE = 15  # lines of text that a slide has room for
 LONGEST_LEAD = 60  # words of a paragraph that a slide shows; a longer one is for the speaker
-LEFT_OUT = ".headerlink, .solution, .tag_hide-cell, .d2lrnn-jump, .toctree-wrapper"
+LEFT_OUT = ".headerlink, .solution, .tag_hide-cell, .toctree-wrapper"
 
 PAGE = """<!DOCTYPE html>
 <html lang="en" data-theme="light" data-mode="light" data-content_root="../">
