@@ -150,7 +150,7 @@ export function footRow({ t, reset, link, say, signal }) {
   };
   const buttons = [buttonControl({ label: t("reset"), signal, onPress: startAgain })];
   if (link) buttons.push(buttonControl({ label: t("link"), signal, onPress: share }));
-  return element("div", { class: "d2lrnn-row" }, ...buttons, told);
+  return element("div", { class: "d2lrnn-row d2lrnn-foot" }, ...buttons, told);
 }
 
 /**
