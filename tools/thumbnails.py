@@ -177,8 +177,15 @@ def _attention() -> Iterable[str]:
     }
     for fill, values in effects.items():
         for k, value in enumerate(values):
-            height = 42 * value + 1
-            yield _box(10 + 14 * k, 47 - height if fill == BLUE else 71, 12, height, fill=fill, move="in", i=15 - k)
+            x, wide, thick = 16 + 14 * k, 6 * value + 0.2, 2.5 * value + 0.2
+            start, end = (49, 12) if fill == BLUE else (70, 107)
+            outer, inner = (end - thick, end + thick) if fill == BLUE else (end + thick, end - thick)
+            a, b = x - wide, x + wide
+            path = (
+                f"M{a:.1f} {start}C{a:.1f} {outer:.1f} {0.7 * a + 69.6:.1f} {outer:.1f} 232 {outer:.1f}"
+                f"V{inner:.1f}C{0.7 * b + 69.6:.1f} {inner:.1f} {b:.1f} {inner:.1f} {b:.1f} {start}Z"
+            )
+            yield _node("path", d=path, fill=fill, opacity=0.65, move="in", i=15 - k)
     yield _letters("went quite slac", 16, 64, 14, font_size=14)
 
 

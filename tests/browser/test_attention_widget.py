@@ -16,15 +16,15 @@ from watching import Record, watched_page
 pytestmark = pytest.mark.browser
 
 NOW = ".d2lrnn-now"
-# How many numbers lie on a bar or outside the figure.
+# How many numbers lie on a letter or a guess, or outside the figure.
 COVERED = """(e) => {
   const boxes = (selector) => [...e.querySelectorAll(selector)].map((x) => x.getBoundingClientRect());
   const [area] = boxes(".att-stage");
-  const bars = boxes(".att-read .att-bar");
+  const others = boxes(".att-letter, .att-guess-letter, .att-guess-note, .att-name b");
   const meet = (a, b) => a.right > b.left + 0.5 && a.left < b.right - 0.5
     && a.bottom > b.top + 0.5 && a.top < b.bottom - 0.5;
   const isWrong = (box) =>
-    box.right > area.right + 0.5 || box.left < area.left - 0.5 || bars.some((x) => meet(x, box));
+    box.right > area.right + 0.5 || box.left < area.left - 0.5 || others.some((x) => meet(x, box));
   return boxes(".att-value:not(:empty)").filter(isWrong).length; }"""
 
 
@@ -43,83 +43,88 @@ def show(page: Page, folder: Path, widget: Attention | None = None) -> Locator:
     return found
 
 
-def rows(widget: Locator) -> list[str]:
+def guesses(widget: Locator) -> list[str]:
     """What each of the two guesses, as it is seen."""
-    return [" ".join(text.split()) for text in widget.locator(".att-row").all_inner_texts()]
+    return [" ".join(text.split()) for text in widget.locator(".att-guess").all_inner_texts()]
 
 
 def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
-    expect(widget.locator(".att-seen")).to_have_count(24)
+    expect(widget.locator(".att-strips path")).to_have_count(30)
     expect(widget.locator(".att-told")).to_have_count(0)
-    assert rows(widget) == ["Attention guesses k 70%", "State guesses k 85%"]
+    assert guesses(widget)[0] == "k guess" and sorted(guesses(widget)[1].split()) == ["guess", "k"]
     widget.get_by_text("How it is measured").click()
     expect(widget.locator(".d2lrnn-fold > p").last).to_contain_text("attention 4.06, the network with a state 3.88")
     expect(widget.locator(".d2lrnn-fold > p").last).to_contain_text(re.compile("13.179 and 23.451"))
     expect(widget.locator(".att-small")).to_have_count(4)
-    assert widget.locator(".att-small").last.locator("i").count() == 24
+    assert widget.locator(".att-small").last.locator("i").count() == 15
 
 
-def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_letter_is_taken_out_and_put_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    letter = widget.locator(".att-column").nth(14)
+    letter = widget.locator(".att-letter").nth(5)
     letter.click()
-    expect(widget.locator(NOW)).to_have_text(Attention(letter=15).static_sentence())
-    assert rows(widget) == ["Attention guesses k 70% → e 47%", "State guesses k 85% → k 88%"]
-    expect(widget.locator(".att-changed")).to_have_count(1)
-    expect(widget.locator(".att-told")).to_have_text("37%␣2.3%")
-    expect(widget.locator(".att-tip")).to_contain_text("37% (attention) and 2.3% (state) move to other letters")
+    expect(widget.locator(NOW)).to_have_text(Attention(letter=6).static_sentence())
+    expect(widget.locator(".att-changed")).to_have_text("ewas k")
+    expect(widget.locator(".att-guess-state")).to_have_text("ksame")
+    expect(widget.locator(".att-lit")).to_have_count(2)
+    expect(widget.locator(".att-value")).to_have_text(["36", "2.6"])
+    expect(widget.locator(".att-tip")).to_contain_text("36 of attention\u2019s points and 2.6 of the state\u2019s")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
-    expect(letter.locator(".att-letter")).to_have_text("q")
-    letters = widget.get_by_role("slider", name="The replaced letter")
+    expect(letter).to_have_text("q")
+    letters = widget.get_by_role("slider", name="The letter that is taken out")
     expect(letters).to_have_attribute("aria-valuetext", "no letter")
     letters.focus()
     page.keyboard.press("ArrowRight")
-    expect(letters).to_have_attribute("aria-valuetext", "t, letter 1 of 24")
-    expect(widget.locator(NOW)).to_contain_text("With a space for the t, 23 letters back")
+    expect(letters).to_have_attribute("aria-valuetext", "w, letter 1 of 15")
+    expect(widget.locator(NOW)).to_contain_text("Without the w, 14 letters back")
 
 
-def test_both_rows_of_bars_have_one_scale(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_strip_is_as_wide_as_the_effect(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     shown = Attention()
     widget = show(page, tmp_path, shown)
-    page.wait_for_timeout(2000)  # the bars have grown
-    for side, values in zip(("up", "down"), shown.effects.tolist(), strict=True):
-        ticks = widget.locator(f".att-tick-{side}")
-        tops = ticks.evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
-        unit = 2 * abs(tops[1] - tops[0])
-        heights = widget.locator(f".att-bar-{side}").evaluate_all("(all) => all.map((e) => e.offsetHeight)")
-        assert heights == pytest.approx([max(2, unit * value) for value in values], abs=1)
+    page.wait_for_timeout(1500)  # the strips have unfolded
+    one = widget.locator(".att-letter").first.evaluate("(e) => e.getBoundingClientRect().width + 2")
+    for half, values in zip(widget.locator(".att-strips").all(), shown.effects.tolist(), strict=True):
+        widths = half.locator("path").evaluate_all(
+            """(all) => all.map((path) => {
+              const picture = path.ownerSVGElement;
+              const scale = picture.getBoundingClientRect().width / picture.viewBox.baseVal.width;
+              const start = path.getPointAtLength(0).x, end = path.getAttribute("d").match(/([\\d.]+) 1[.0]*Z$/)[1];
+              return (end - start) * scale; })"""
+        )
+        assert widths == pytest.approx([0.92 * one * value + 0.008 * one for value in values], abs=0.7)
 
 
-def test_a_drag_replaces_one_letter_after_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_drag_takes_out_one_letter_after_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    column = widget.locator(".att-column")
-    box = column.nth(23).bounding_box()
-    page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
+    letter = widget.locator(".att-letter")
+    box = letter.nth(14).bounding_box()
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] / 2)
     page.mouse.down()
-    expect(column.nth(23)).to_have_class(re.compile("att-told"))
-    page.mouse.move(column.nth(12).bounding_box()["x"] + 3, box["y"] + 5, steps=4)
+    expect(letter.nth(14)).to_have_class(re.compile("att-told"))
+    page.mouse.move(letter.nth(4).bounding_box()["x"] + 5, box["y"] + 5, steps=4)
     page.mouse.up()
-    expect(column.nth(12)).to_have_class(re.compile("att-told"))
+    expect(letter.nth(4)).to_have_class(re.compile("att-told"))
     expect(widget.locator(".att-told")).to_have_count(1)
 
 
 @pytest.mark.parametrize("width", [720, 390])
-def test_the_numbers_keep_off_the_bars_and_inside(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_the_numbers_keep_off_the_letters_and_inside(browser: Browser, tmp_path: Path, width: int) -> None:
     with watched_page(browser, width=width, height=900) as (page, record):
-        widget = show(page, tmp_path, Attention(letter=20))
-        page.wait_for_timeout(2000)
-        for letter in (23, 22, 21, 20, 14, 0):
-            widget.get_by_role("slider", name="The replaced letter").fill(str(letter + 1))
-            expect(widget.locator(".att-column").nth(letter)).to_have_class(re.compile("att-told"))
-            page.wait_for_timeout(300)
-            assert widget.evaluate(COVERED) == 0, letter
+        widget = show(page, tmp_path)
+        for title in ("went quite slac\u2026", "average"):
+            widget.get_by_role("button", name=title, exact=True).click()
+            for letter in (14, 13, 10, 5, 0):
+                widget.get_by_role("slider", name="The letter that is taken out").fill(str(letter + 1))
+                expect(widget.locator(".att-letter").nth(letter)).to_have_class(re.compile("att-told"))
+                assert widget.evaluate(COVERED) == 0, letter
         assert record.errors == []
 
 
@@ -127,43 +132,54 @@ def test_on_a_phone_any_text_is_one_row(browser: Browser, tmp_path: Path) -> Non
     with watched_page(browser, width=390, height=800) as (page, record):
         widget = show(page, tmp_path)
         height = widget.bounding_box()["height"]
-        widget.locator(".att-column").nth(3).click()
-        expect(widget.locator(".att-told")).to_contain_text("e")
-        widget.get_by_label("Your text", exact=True).fill("harbour and the sea www ")
+        widget.locator(".att-letter").nth(3).click()
+        expect(widget.locator(".att-told")).to_have_count(1)
+        widget.get_by_label("Your text", exact=True).fill("and the sea www ")
         expect(widget.locator(".att-told")).to_have_count(0)
-        expect(widget.locator(".att-column")).to_have_count(24)
+        expect(widget.locator(".att-letter")).to_have_count(16)
         boxes = [box.bounding_box() for box in widget.locator(".att-letter").all()]
         assert len({box["y"] for box in boxes}) == 1 and boxes[-1]["x"] + boxes[-1]["width"] < 390
         assert widget.bounding_box()["height"] == pytest.approx(height, abs=2)
         assert record.errors == []
 
 
+def test_texts_and_the_average_are_one_press_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    widget.get_by_role("button", name="said before ever\u2026").click()
+    expect(widget.locator(NOW)).to_have_text(Attention(text="said before ever").static_sentence())
+    expect(widget.get_by_label("Your text", exact=True)).to_have_value("said before ever")
+    widget.get_by_role("button", name="average", exact=True).click()
+    expect(widget.locator(NOW)).to_have_text(Attention(view="mean").static_sentence())
+    expect(widget.locator(".att-letters")).to_have_text("1514131211109876543210")
+    expect(widget.locator(".att-heads")).to_be_hidden()
+    widget.locator(".att-letter").nth(10).click()
+    expect(widget.locator(NOW)).to_have_text(Attention(view="mean", letter=11).static_sentence())
+    widget.get_by_role("button", name="went quite slac\u2026").click()
+    expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
+
+
 STEPS = [
-    ("A far letter", "neither", "In the state the q has faded: only 2.3%", "37%␣2.3%"),
-    ("A nearer letter", "the state\u2019s", "Right. The state mixes in every letter it reads", "0.3%␣65%"),
-    (
-        "On average",
-        "the state\u2019s",
-        "Right. On average 20% of the state\u2019s guess changed, 0.6% of attention\u2019s.",
-        "2.1%␣35%",
-    ),
+    ("A far letter", "neither", "In the state the q has faded: 2.6", ["36", "2.6"]),
+    ("A nearer letter", "the state\u2019s", "Right. The r is still in the state: 82", ["0.7", "82"]),
+    ("On average", "the state\u2019s", "Right. 5 letters back, 20 of the state\u2019s 100 points", ["0.6", "20"]),
 ]
 
 
 @pytest.mark.parametrize(("title", "guess", "told", "marked"), STEPS)
 def test_a_step_asks_first_and_shows_then(
-    opened: tuple[Page, Record], tmp_path: Path, title: str, guess: str, told: str, marked: str
+    opened: tuple[Page, Record], tmp_path: Path, title: str, guess: str, told: str, marked: list[str]
 ) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
     before = widget.locator(NOW).inner_text()
     widget.get_by_role("button", name=title).click()
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(widget.locator(".att-seen")).to_have_count(0)  # the bars would tell the answer
+    expect(widget.locator(".att-off")).to_have_count(2)  # the strips would tell the answer
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
-    expect(widget.locator(".att-seen")).to_have_count(24)
-    expect(widget.locator(".att-told")).to_have_text(marked)
+    expect(widget.locator(".att-off")).to_have_count(0)
+    expect(widget.locator(".att-value")).to_have_text(marked)
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
     expect(widget.locator(".att-told")).to_have_count(0)
@@ -176,7 +192,7 @@ def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_p
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
-    expect(widget.locator(".att-seen")).to_have_count(8)
+    expect(widget.locator(".att-strips path")).to_have_count(16)
 
 
 def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -184,7 +200,7 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(page, tmp_path)
     box = widget.get_by_label("Your text", exact=True)
     box.fill("Low, tide!")
-    expect(widget.locator(".att-column")).to_have_count(9)
+    expect(widget.locator(".att-letter")).to_have_count(9)
     expect(widget.locator(NOW)).to_contain_text("as the next letter")
     expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
@@ -192,6 +208,6 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     for part in (".att-figure", ".att-heads"):
         expect(widget.locator(part)).to_be_hidden()
     box.fill("z" * 60)
-    expect(widget.locator(".att-column")).to_have_count(24)
-    expect(widget.locator(".att-hint")).to_have_text("Both read only its last 24 letters.")
+    expect(widget.locator(".att-letter")).to_have_count(16)
+    expect(widget.locator(".att-hint")).to_have_text("Both read only its last 16 letters.")
     assert not re.search("NaN|undefined", widget.inner_text())

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, derive, loadAttention, MAX_TEXT, moved, readable, repair, replaceEach, shareText } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { attend, derive, loadAttention, MAX_TEXT, moved, points, readable, repair, replaceEach, strip } from "../../src/d2lrnn/widgets/attention/maths.mjs";
 import { outcomeOf, spoken } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode, leftOut, loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
 
+const AVERAGES = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/attention/averages.json", import.meta.url), "utf8"));
 const CASES = JSON.parse(readFileSync(new URL("./attention_cases.json", import.meta.url), "utf8"));
 
 function weights(name) {
@@ -59,8 +60,18 @@ test("what a text loses is named", () => {
   assert.deepEqual(leftOut("The Sea"), []);
 });
 
-test("a share is never an all or a nothing that it is not", () => {
-  assert.deepEqual([0, 0.0001, 0.006, 0.25, 0.996, 1].map(shareText), ["0%", "<0.1%", "0.6%", "25%", ">99%", "100%"]);
+test("points are never an all or a nothing that they are not", () => {
+  assert.deepEqual([0, 0.0001, 0.006, 0.25, 0.996, 1].map(points), ["0", "<0.1", "0.6", "25", ">99", "100"]);
+});
+
+test("a strip stands on its letter, as wide as the effect, and ends at the guess", () => {
+  const numbers = (path) => path.match(/-?[\d.]+/g).map(Number);
+  for (const effect of [0, 0.2, 1]) {
+    const found = numbers(strip(effect, 3, 8.6));
+    const [left, right] = [found[0], found.at(-2)];
+    assert.ok(Math.abs((left + right) / 2 - 3.5) < 1e-3 && Math.abs(right - left - 0.92 * effect - 0.008) < 1e-3, String(found));
+    assert.deepEqual([found[1], found.at(-1), found[6], found[8]], [1, 1, 8.6, 8.6]);
+  }
 });
 
 test("both networks' learned numbers", () => {
@@ -70,36 +81,51 @@ test("both networks' learned numbers", () => {
 test("it rests where a far letter decides attention's guess, and not the state's", () => {
   const { text, told, before, after, effects } = shown();
   assert.deepEqual([told, after], [-1, []]);
-  assert.deepEqual(before.map(({ character, p }) => [character, shareText(p)]), [["k", "70%"], ["k", "85%"]]);
-  assert.deepEqual([text[14], text.length - 1 - 14], ["q", 9]);
-  const far = effects.map((row) => row.slice(0, 16).map((effect) => effect > 0.1).lastIndexOf(true));
-  assert.deepEqual(far, [14, -1], "of all far letters only q");
+  assert.deepEqual(before.map(({ character }) => character), ["k", "k"]);
+  assert.deepEqual([text[5], text.length - 1 - 5], ["q", 9]);
+  const far = effects.map((row) => row.slice(0, 7).map((effect) => effect > 0.1).lastIndexOf(true));
+  assert.deepEqual(far, [5, -1], "of all far letters only q");
 });
 
 test("the guided steps: what is called right is right", () => {
   const [far, nearer, mean] = SPEC.steps;
   const guessed = (state) => ["before", "after"].map((when) => shown(state)[when].map(({ character }) => character).join(""));
+  const back = ({ text, letter }) => text.length - letter;
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
-  assert.deepEqual([far.state.text[far.state.letter - 1], far.state.text.length - far.state.letter], ["q", 9]);
-  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /Without the q, attention guesses e\. .* only 2\.3% of its guess/);
+  assert.deepEqual([far.state.text[far.state.letter - 1], back(far.state)], ["q", 9]);
+  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /Without the q, attention guesses e: .* 2\.6 of its 100 points move/);
 
-  assert.deepEqual([guessed(nearer.state), t(`step_2_answer_${nearer.right + 1}`)], [["hh", "h "], "the state’s"]);
-  assert.deepEqual([nearer.state.text.indexOf("with") + 2, nearer.state.text.length - nearer.state.letter], [nearer.state.letter, 6]);
-  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /65% of its guess changes\. .*\(0\.3%\)/);
+  assert.deepEqual([guessed(nearer.state), t(`step_2_answer_${nearer.right + 1}`)], [["yy", "y "], "the state’s"]);
+  assert.deepEqual([nearer.state.text.indexOf("before") + 5, back(nearer.state)], [nearer.state.letter, 6]);
+  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /82 of its 100 points move\. .*\(0\.7\)/);
 
-  assert.equal(t(`step_3_answer_${mean.right + 1}`), "the state’s"); // a Python test finds the averages
-  assert.equal(mean.state.text.length - mean.state.letter, 5);
+  const averages = shown(mean.state);
+  const used = averages.effects.map((row) => row.filter((effect) => effect >= 0.1).length);
+  assert.deepEqual([used, t(`step_3_answer_${mean.right + 1}`)], [[4, 7], "the state’s"]);
+  assert.equal(averages.count - mean.state.letter, 5);
+  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^5 letters back, 20 of the state’s 100 points move, 0\.6 of attention’s\./);
+  assert.ok(t("step_3_question").includes(AVERAGES.passages.toLocaleString("en")));
+});
+
+test("the averages stand in the order of the letters, and are told in words", () => {
+  const { effects, count, told } = shown({ view: "mean" });
+  assert.deepEqual([count, told, effects[0].length], [MAX_TEXT, -1, MAX_TEXT]);
+  assert.deepEqual(effects.map((row) => [...row].reverse()), AVERAGES.moved);
+  assert.match(spoken(shown({ view: "mean" }), t), /over 2,223 new passages, this attention uses about the last 4 letters, the state about 7\.$/);
+  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /without the last letter: 82 of attention’s 100 points move, 74 of the state’s/);
+  assert.match(spoken(shown({ view: "mean", letter: 15 }), t), /without the letter 1 back: 69/);
+  assert.equal(shown({ view: "mean", text: "" }).count, MAX_TEXT);
 });
 
 test("texts and letters are bounded, in links too", () => {
   assert.equal(readable("<b>\u0000".repeat(5000)).length, MAX_TEXT);
-  assert.equal(readable("a the red lantern with bot now"), "red lantern with bot now", "no space in front");
-  assert.equal(readable("and the red lantern with bot"), "the red lantern with bot");
+  assert.equal(readable("a lamp lantern with bo"), "lantern with bo", "no space in front");
+  assert.equal(readable("red lantern with bot"), "lantern with bot");
   const link = (state) => decodeLink(encodeLink("Attention", 0, state), "Attention", 0, rulesOf(SPEC.controls));
-  assert.deepEqual(link({ text: "the sea", letter: 1, bars: false }), { text: "the sea", letter: 1, bars: false });
-  assert.equal(link({ text: "x".repeat(25), letter: 99 }), null);
+  assert.deepEqual(link({ text: "the sea", letter: 1, view: "mean" }), { text: "the sea", letter: 1, view: "mean" });
+  assert.equal(link({ text: "x".repeat(17), letter: 99 }), null);
   assert.deepEqual([shown({ letter: 7 }).told, shown({ text: "the", letter: 7 }).told], [6, -1]);
-  assert.equal(repair({ text: "the sea", letter: 8 }).letter, 0);
+  assert.deepEqual(["text", "mean"].map((view) => repair({ text: "the sea", letter: 8, view }).letter), [0, 8]);
   assert.equal(repair({ text: "The SEA", letter: 0 }).text, "the sea");
   assert.deepEqual(shown({ text: "" }).effects, [[], []]);
 });

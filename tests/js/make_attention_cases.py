@@ -1,4 +1,4 @@
-"""Write the cases on which ``Attention`` in Python and in the page must agree."""
+"""Write the cases on which ``Attention`` in Python and in the page must agree, and the averages that it shows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from d2lrnn.widgets import Attention
+import torch
+
+import d2lrnn as d
+from d2lrnn.widgets import Attention, attention
 
 FILE = Path(__file__).with_name("attention_cases.json")
+AVERAGES = Path(attention.__file__).with_name("averages.json")
+_LENGTH = 16  # letters in a passage: as many as the figure reads
 _TEXTS = ("A", "And then there was another one", "quixotl zz", "e e e e ", "x" * 60)
 
 
@@ -31,6 +36,31 @@ def cases() -> list[dict[str, Any]]:
     return found
 
 
+def passages() -> torch.Tensor:
+    """All passages of the held-out text that start at a word. Shape (num_passages, 16)."""
+    text = d.load_text()
+    ids = torch.as_tensor(text.heldout_ids)
+    [space] = text.vocab.encode(" ")
+    return torch.stack([ids[i + 1 : i + 1 + _LENGTH] for i in range(len(ids) - 26) if ids[i] == space])
+
+
+def averages() -> dict[str, Any]:
+    """How much of either guess moves on average, by how far back the replaced letter stands: 0 is the last one."""
+    rows = passages()
+    space, e = d.load_text().vocab.encode(" e")
+
+    def moved(model: torch.nn.Module, back: int) -> float:
+        replaced = rows.clone()
+        replaced[:, -1 - back] = torch.where(rows[:, -1 - back] == space, e, space)
+        with torch.no_grad():
+            found, other = (model(ids)[0][:, -1].softmax(dim=1) for ids in (rows, replaced))
+        return round(((found - other).abs().sum(dim=1) / 2).mean().item(), 5)
+
+    models = [d.load_pretrained(name).model for name in ("attention", "trained")]
+    return {"passages": len(rows), "moved": [[moved(model, back) for back in range(_LENGTH)] for model in models]}
+
+
 if __name__ == "__main__":
     FILE.write_text(json.dumps(cases(), separators=(",", ":")) + "\n", encoding="utf-8")
-    print(f"wrote {FILE}")
+    AVERAGES.write_text(json.dumps(averages()) + "\n", encoding="utf-8")
+    print(f"wrote {FILE} and {AVERAGES}")

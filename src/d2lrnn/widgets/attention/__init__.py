@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,6 +20,10 @@ __all__ = ["Attention"]
 
 _SPEC = Spec("attention")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
+_USED = 0.1  # a letter counts as used where 10 of 100 points move
+
+
+_AVERAGES = json.loads(Path(__file__).with_name("averages.json").read_text(encoding="utf-8"))
 
 
 @cache
@@ -25,29 +31,29 @@ def _network(name: str) -> Pretrained:
     return load_pretrained(name)
 
 
-def _share_text(share: float) -> str:
+def _points(share: float) -> str:
     if 0 < share < 0.0005:
-        return "<0.1%"
+        return "<0.1"
     if 0.995 <= share < 1:
-        return ">99%"
-    return f"{100 * share:.{1 if 0 < share < 0.0995 else 0}f}%"
+        return ">99"
+    return f"{100 * share:.{1 if 0 < share < 0.0995 else 0}f}"
 
 
 class Attention(Explorable):
     r"""Which earlier letters the next guess depends on: of a layer of attention, and of a recurrent state.
 
-    Each letter in turn is replaced by a space (by an e where it is one). A bar shows how much of the guess changes: the
-    total variation distance between the probabilities of the next letter with and without it. Both models were trained
-    on *The Tide Clock* and come with the package.
+    Each letter in turn is replaced by a space (by an e where it is one). A strip is as wide as the part of the guess
+    that changes: the total variation distance between the probabilities of the next letter with and without it. Both
+    models were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
     text : str, optional
-        Normalised to letters and spaces, and cut to its last 24 characters.
+        Normalised to letters and spaces, and cut to its last 16 characters.
     letter : int, optional
         Which letter is replaced, from 1; 0 for none.
-    bars : bool, optional
-        Whether all letters have their bars, or only the replaced one.
+    view : {"text", "mean", "hidden"}, optional
+        The text's own strips, the averages over many passages, or none.
 
     Raises
     ------
@@ -67,7 +73,7 @@ class Attention(Explorable):
 
     text = t.Unicode(_SPEC.controls["text"]["default"]).tag(sync=True, control=True)  # a longer one is cut, not refused
     letter = _SPEC.trait("letter")
-    bars = _SPEC.trait("bars")
+    view = _SPEC.trait("view")
     weights_attention = t.Bytes().tag(sync=True, shared=True)
     weights_trained = t.Bytes().tag(sync=True, shared=True)
 
@@ -136,8 +142,10 @@ class Attention(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What either guesses, and what with the letter replaced."""
+        """What either guesses, and what with the letter replaced; or what the averages say."""
         words, text, s = Words(self._words), self.text, self.letter - 1
+        if self.view == "mean":
+            return self._mean_sentence(words)
         if not text:
             return words("now_empty")
         vocab = _network("trained").vocab
@@ -156,35 +164,65 @@ class Attention(Explorable):
         count = len(text) - 1 - s
         return words(
             f"now_{which}",
-            by=words("by_e" if text[s] == " " else "by_space"),
             character=named(text[s], "space"),
             earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
             looks=after[0],
             holds=after[1],
         )
 
+    def _mean_sentence(self, words: Words) -> str:
+        looks, holds = _AVERAGES["moved"]
+        count = _MAX_TEXT - self.letter  # how far back
+        if self.letter:
+            return words(
+                "now_mean_told",
+                earlier=words(f"mean_{count}" if count < 2 else "mean_count", count=count),
+                looks_moved=_points(looks[count]),
+                holds_moved=_points(holds[count]),
+            )
+        used = [sum(share >= _USED for share in row) for row in (looks, holds)]
+        return words("now_mean", looks=used[0], holds=used[1])
+
     def static_picture(self) -> str:
-        """The text; bars above it for attention, bars below it for the state."""
-        words, effects = Words(self._words), self.effects.tolist()
-        characters = [visible_character(character) for character in self.text]
-        number = len(characters)
+        """The text; a strip from each letter up to attention's guess, and one down to the state's."""
+        words, mean = Words(self._words), self.view == "mean"
+        effects = [row[::-1] for row in _AVERAGES["moved"]] if mean else self.effects.tolist()
+        number = len(effects[0])
+        characters = [str(number - 1 - s) if mean else visible_character(self.text[s]) for s in range(number)]
         looks, holds = (
             ", ".join(
-                words("picture_letter", character=characters[s], share=_share_text(row[s]))
+                words("picture_letter", character=characters[s], share=_points(row[s]))
                 for s in sorted(range(number), key=lambda s: -row[s])[:4]
             )
             for row in effects
         )
-        description = words("picture", context=self.text, looks=looks, holds=holds)
+        description = words("picture_mean") if mean else words("picture", context=self.text, looks=looks, holds=holds)
         picture = Picture(440, 276, words("title"), description)
-        step = min(17, 416 / max(number, 1))
-        for name, y, fill in (("attention", 16, "blue"), ("state", 268, "vermillion")):
-            picture.add("text", words(f"name_{name}"), x=13, y=y, font_size=14, font_weight=600, fill=color(fill))
-        for s, (character, up, down) in enumerate(zip(characters, *effects)):
-            x = 12 + step * s
-            up, down = 96 * up, 96 * down
-            picture.add("rect", x=x + 1, y=124 - up, width=step - 3, height=max(1.0, up), fill=color("blue"))
-            mono = {"font_family": "ui-monospace, monospace", "font_size": 14, "text_anchor": "middle"}
-            picture.add("text", character, x=x + step / 2, y=141, **mono)
-            picture.add("rect", x=x + 1, y=150, width=step - 3, height=max(1.0, down), fill=color("vermillion"))
+        step, end = min(25, 384 / max(number, 1)), 398
+        left = 388 - step * number
+        mono = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}
+        guesses = (
+            ["?", "?"]
+            if mean or not self.text
+            else [visible_character(_network("trained").vocab.decode([int(best)])) for best in self.probs.argmax(dim=1)]
+        )
+        for name, y, row, fill, to, guess in (
+            ("attention", 16, effects[0], "blue", 40, guesses[0]),
+            ("state", 268, effects[1], "vermillion", 236, guesses[1]),
+        ):
+            picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
+            start = 122 if to < 138 else 154
+            for s, share in enumerate(row):
+                x, wide, thick = left + step * (s + 0.5), 0.46 * step * share + 0.2, 6 * share + 0.2
+                a, b = x - wide, x + wide
+                bend = [edge + 0.3 * (end - edge) for edge in (a, b)]
+                outer, inner = (to - thick, to + thick) if to < 138 else (to + thick, to - thick)
+                path = (
+                    f"M{a:.1f} {start}C{a:.1f} {outer:.1f} {bend[0]:.1f} {outer:.1f} {end} {outer:.1f}"
+                    f"V{inner:.1f}C{bend[1]:.1f} {inner:.1f} {b:.1f} {inner:.1f} {b:.1f} {start}Z"
+                )
+                picture.add("path", d=path, fill=color(fill), opacity=0.62)
+            picture.add("text", guess, x=end + 16, y=to + 7, font_size=20, **mono)
+        for s, character in enumerate(characters):
+            picture.add("text", character, x=left + step * (s + 0.5), y=143, font_size=14, **mono)
         return str(picture)

@@ -2,8 +2,8 @@
 import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { derive, repair } from "./maths.mjs";
-import { headStrips, outcomeOf, scores, sentenceNodes, spoken, textPanel, textRow } from "./panels.mjs";
+import { derive, MAX_TEXT, repair } from "./maths.mjs";
+import { headRows, outcomeOf, scores, sentenceNodes, spoken, textButtons, textPanel, textRow } from "./panels.mjs";
 
 const NUM_HEADS = 4;
 
@@ -11,15 +11,21 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const models = element("p");
   let closeSteps = () => {};
-  const panel = textPanel({ t, signal, onLetter: (letter) => commit({ letter, bars: true }) });
-  const heads = headStrips({ t, numHeads: NUM_HEADS });
+  const onLetter = (letter) => commit({ letter, view: state().view === "mean" ? "mean" : "text" });
+  const panel = textPanel({ t, signal, onLetter });
+  const heads = headRows({ t, numHeads: NUM_HEADS });
   const own = textRow({
     t, signal,
     onText: (text) => {
       closeSteps(); // they ask about other texts
-      commit({ text, letter: 0, bars: true });
+      commit({ text, letter: 0, view: "text" });
     },
   });
+  const pick = (values) => {
+    closeSteps();
+    commit(values);
+  };
+  const picks = textButtons({ t, signal, onPick: pick, onMean: () => pick({ letter: 0, view: "mean" }) });
   const steps = guidedSteps({
     t, steps: SPEC.steps, set: commit, say, signal,
     onReset: (act) => {
@@ -31,14 +37,15 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   onReset(own.clear);
   whenSeen(panel.stage, { act: panel.grow, signal });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, panel.node, steps.node, own.node,
-    fold(t("more_models"), element("p", {}, t("measured")), heads.node, models), footRow({ t, reset, link, say, signal })));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, panel.node, steps.node, picks.node, own.node,
+    fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT })), heads.node, models), footRow({ t, reset, link, say, signal })));
 
   function draw(model) {
     now.set(...sentenceNodes(model, t));
     panel.draw(model);
     heads.draw(model);
     own.draw(model);
+    picks.draw(model);
     models.textContent = t("models", scores(model));
   }
   return { draw };

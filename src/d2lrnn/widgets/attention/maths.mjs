@@ -1,6 +1,7 @@
 // Which letters the guesses of attention and of a state depend on: the same as Python's Attention. No page in here.
 import { createReader } from "../core.mjs";
 import { encode, loadModel, normalise, readSafetensors } from "../weights.mjs";
+import AVERAGES from "./averages.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
@@ -100,11 +101,11 @@ export function moved(probs, others) {
   return probs.reduce((sum, p, i) => sum + Math.max(0, p - others[i]), 0);
 }
 
-/** A share in words: 33%, 0.6%; never a nothing or an all that it is not. */
-export function shareText(share) {
-  if (share > 0 && share < 0.0005) return "<0.1%";
-  if (share >= 0.995 && share < 1) return ">99%";
-  return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
+/** A share in points of 100: 33, 0.6; never a nothing or an all that it is not. */
+export function points(share) {
+  if (share > 0 && share < 0.0005) return "<0.1";
+  if (share >= 0.995 && share < 1) return ">99";
+  return (100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0);
 }
 
 const loaded = new WeakMap(); // DataView -> network: several figures on a page share one
@@ -125,13 +126,18 @@ function sizeOf(view) {
   return Object.values(readSafetensors(view).tensors).reduce((sum, { values }) => sum + values.length, 0);
 }
 
+/** The averages over new text, column by column: as far back as the figure reaches, the last letter last. */
+const MEANS = AVERAGES.moved.map((row) => row.slice(0, MAX_TEXT).reverse());
+
 /** What the figure shows: what each guesses after the text, and how much of it changes with each letter replaced. */
-export function derive({ text, letter, bars, weights_attention, weights_trained }) {
-  const attention = once(weights_attention, (view) => ({ ...loadAttention(view), size: sizeOf(view) }));
-  const network = once(weights_trained, (view) => ({ ...loadModel(view), size: sizeOf(view) }));
+export function derive({ text, letter, view, weights_attention, weights_trained }) {
+  const attention = once(weights_attention, (bytes) => ({ ...loadAttention(bytes), size: sizeOf(bytes) }));
+  const network = once(weights_trained, (bytes) => ({ ...loadModel(bytes), size: sizeOf(bytes) }));
   const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
-  const told = letter > 0 && letter <= text.length ? letter - 1 : -1; // the letter that is replaced
-  const shown = { text, told, bars, perplexities, sizes: [attention.size, network.size] };
+  const count = view === "mean" ? MEANS[0].length : text.length;
+  const told = letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is replaced
+  const shown = { text, told, view, count, perplexities, sizes: [attention.size, network.size] };
+  if (view === "mean") return { ...shown, heads: [], effects: MEANS, by: "", before: [], after: [] };
   if (text === "") return { ...shown, heads: [], effects: [[], []], by: "", before: [], after: [] };
   const { vocab } = network;
   const ids = encode(text, vocab);
@@ -152,5 +158,18 @@ export function derive({ text, letter, bars, weights_attention, weights_trained 
 /** A link's text is what is read of it, and the letter is one of it. */
 export function repair(state) {
   const text = readable(state.text);
-  return { ...state, text, letter: state.letter > text.length ? 0 : state.letter };
+  return { ...state, text, letter: state.view !== "mean" && state.letter > text.length ? 0 : state.letter };
+}
+
+/**
+ * A strip from a letter (column s of n, at y = 1) to the guess (at x = end, y = AT): as wide as the guess depends on the
+ * letter, a whole column for all of it. An SVG path in columns and halves.
+ */
+export function strip(effect, s, end) {
+  const AT = 0.17;
+  const [half, thick] = [0.46 * effect + 0.004, 0.06 * effect + 0.003];
+  const side = (x, y) => [x, y, x + 0.3 * (end - x), y, end, y].map((v) => v.toFixed(4)).join(" ");
+  const [left, right] = [s + 0.5 - half, s + 0.5 + half];
+  const back = [right + 0.3 * (end - right), AT + thick, right, AT + thick, right, 1].map((v) => v.toFixed(4)).join(" ");
+  return `M${left.toFixed(4)} 1C${side(left, AT - thick)}L${end.toFixed(4)} ${(AT + thick).toFixed(4)}C${back}Z`;
 }

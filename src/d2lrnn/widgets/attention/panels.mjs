@@ -1,23 +1,32 @@
-// What the figure draws: one text, above it how much of attention's guess each letter changes, below it of the state's.
-import { element, formatNumber, prefersReducedMotion, visibleCharacter } from "../ui.mjs";
+// What the figure draws: one text; strips from its letters up to attention's guess, and down to the state's.
+import { buttonControl, element, formatNumber, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { MAX_TEXT, readable, shareText } from "./maths.mjs";
+import { MAX_TEXT, points, readable, strip } from "./maths.mjs";
+import SPEC from "./spec.json" with { type: "json" };
 
-const GROW_MS = 50; // from one bar to the next, when the figure is first seen
 const NAMES = ["attention", "state"];
+const GAP = 0.6; // from the last letter to the guess, in columns
+const USED = 0.1; // a letter counts as used where 10 of 100 points move
 
-/** How far before the last letter a letter stands, in words. */
-function earlier(text, s, t) {
-  const count = text.length - 1 - s;
-  return t(count < 2 ? `earlier_${count}` : "earlier", { count });
-}
+/** How far before the last letter a letter stands, in words; the same of no letter in particular. */
+const earlier = (count, t) => t(count < 2 ? `earlier_${count}` : "earlier", { count });
+const anyEarlier = (count, t) => t(count < 2 ? `mean_${count}` : "mean_count", { count });
 
 /** A letter in a sentence: the space by its name. */
 const named = (character, t, space = "by_space") => (character === " " ? t(space) : character);
 
+/** How much of each guess the replaced letter changes. */
+const movedOf = ({ told, effects }) => ({ looks_moved: points(effects[0][told]), holds_moved: points(effects[1][told]) });
+
 /** The sentence on top: { key, values }. */
-function sentenceOf({ text, told, by, before, after }, t) {
+function sentenceOf(model, t) {
+  const { text, told, view, count, effects, before, after } = model;
+  if (view === "mean") {
+    if (told >= 0) return { key: "now_mean_told", values: { earlier: anyEarlier(count - 1 - told, t), ...movedOf(model) } };
+    const [looks, holds] = effects.map((row) => row.filter((effect) => effect >= USED).length);
+    return { key: "now_mean", values: { looks, holds } };
+  }
   if (text === "") return { key: "now_empty", values: {} };
   const [looks, holds] = before.map(({ character }) => named(character, t));
   if (told < 0) return { key: looks === holds ? "now_same" : "now_none", values: { looks, holds } };
@@ -25,10 +34,7 @@ function sentenceOf({ text, told, by, before, after }, t) {
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
   return {
     key: `now_${["neither", changed[0], "both"][changed.length]}`,
-    values: {
-      by: t(by === "e" ? "by_e" : "by_space"), character: named(text[told], t, "space"), earlier: earlier(text, told, t),
-      looks: looksThen, holds: holdsThen,
-    },
+    values: { character: named(text[told], t, "space"), earlier: earlier(count - 1 - told, t), looks: looksThen, holds: holdsThen },
   };
 }
 
@@ -50,137 +56,129 @@ export function scores({ perplexities, sizes }) {
   ]));
 }
 
-/** How much of each guess the replaced letter changes. */
-const movedOf = ({ told, effects }) => ({ looks_moved: shareText(effects[0][told]), holds_moved: shareText(effects[1][told]) });
-
 /** What a guided step tells of the model it has set. */
 export function outcomeOf(model, t) {
   return model.told < 0 ? {} : { ...sentenceOf(model, t).values, ...movedOf(model) };
 }
 
-/** What one of the two guesses: as the text is written, and then with a letter replaced. */
-function guessRow(name, t) {
-  const [before, after] = ["before", "after"].map(() => {
-    const letter = element("b", { class: "att-guess-letter" });
-    const share = element("span", { class: "att-guess-share" });
-    return { node: element("span", { class: "att-guess" }, letter, share), letter, share };
-  });
-  const arrow = element("span", { class: "att-arrow" }, "→");
-  const node = element("p", { class: `att-row att-row-${name}` },
-    element("b", { class: "att-name" }, t(`name_${name}`)), element("span", { class: "att-guesses" }, t("guesses")), before.node, arrow, after.node);
-  const draw = (was, is) => {
-    for (const [view, guess] of [[before, was], [after, is]]) {
-      view.node.hidden = guess === undefined;
-      if (guess === undefined) continue;
-      view.letter.textContent = visibleCharacter(guess.character);
-      view.share.textContent = shareText(guess.p);
+/** One of the two: its name, its strips, and what it guesses. */
+function half(name, t) {
+  const picture = svg("svg", { class: "att-strips", preserveAspectRatio: "none" });
+  const box = element("b", { class: "att-guess-letter" });
+  const note = element("span", { class: "att-guess-note" });
+  const guess = element("p", { class: `att-guess att-guess-${name}` }, box, note);
+  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", t(`gloss_${name}`));
+  const value = element("span", { class: `att-value att-value-${name}` });
+  let paths = [];
+  const draw = ({ count, told, view }, effects, was, is) => {
+    if (paths.length !== count) {
+      paths = Array.from({ length: count }, () => svg("path"));
+      picture.replaceChildren(...paths);
+      picture.setAttribute("viewBox", `0 0 ${count + GAP} 1`);
     }
-    arrow.hidden = is === undefined;
-    node.classList.toggle("att-changed", is !== undefined && is.character !== was.character);
+    picture.classList.toggle("att-off", view === "hidden");
+    picture.classList.toggle("att-some", told >= 0);
+    paths.forEach((path, s) => {
+      path.setAttribute("d", strip(effects[s], s, count + GAP));
+      path.classList.toggle("att-lit", s === told);
+    });
+    value.textContent = told < 0 ? "" : points(effects[told]);
+    box.textContent = was === undefined ? "?" : visibleCharacter((is ?? was).character);
+    const changed = is !== undefined && is.character !== was.character;
+    guess.classList.toggle("att-changed", changed);
+    const now = changed ? t("guess_was", { letter: visibleCharacter(was.character) }) : t("guess_same");
+    note.textContent = is === undefined ? t("guess") : now;
   };
-  return { node, draw };
+  return { picture, guess, title, value, draw };
 }
 
 /**
- * One column for each letter: how much of attention's guess it changes above, how much of the state's below, on one scale.
+ * The text between two fans: strips from its letters up to attention's guess and down to the state's, on one scale.
  * Tap a letter or drag along the text to replace a letter (`onLetter(s)`, 0 for none).
  */
 export function textPanel({ t, signal, onLetter }) {
-  const columns = element("div", { class: "att-columns", "aria-hidden": "true" });
+  const letters = element("div", { class: "att-letters" });
+  const [above, below] = NAMES.map((name) => half(name, t));
+  const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, above.picture, letters, below.picture, above.value, below.value);
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
-  const rows = NAMES.map((name) => guessRow(name, t));
-  const ticks = ["up", "down"].flatMap((side) => [1, 0.5].map((share) => {
-    const tick = element("span", { class: `att-tick att-tick-${side}` }, shareText(share));
-    tick.style.setProperty("--att-at", String(share));
-    return tick;
-  }));
-  const stage = element("div", { class: "att-stage" }, element("div", { class: "att-scale", "aria-hidden": "true" }, ...ticks), columns, keys);
+  const stage = element("div", { class: "att-stage" }, above.title, columns, above.guess, below.guess, below.title, keys);
   const tip = element("p", { class: "att-tip" });
-  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") }, rows[0].node, stage, rows[1].node, tip);
-  let views = [];
+  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") }, stage, tip);
+  let cells = [];
   let shown = null;
   let last = -1;
   dragOn(columns, {
     axis: "x", signal,
     start: () => {
       last = -1;
-      return views.length > 0;
+      return cells.length > 0;
     },
     move: ({ x }) => {
-      const letter = Math.min(views.length, Math.floor(x * views.length) + 1);
+      const letter = Math.min(cells.length, Math.floor(x * (cells.length + GAP)) + 1);
       if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
       last = letter;
     },
   });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
-  /** The numbers of the replaced letter keep off the bars beside theirs, and inside the figure. */
-  const drawTold = ({ effects, told }) => {
-    const wide = columns.clientWidth;
-    views.forEach(({ column, values }, i) => {
-      column.classList.toggle("att-told", i === told);
-      values.forEach((value, k) => {
-        value.textContent = i === told ? shareText(effects[k][i]) : "";
-        if (i !== told || wide === 0) return;
-        const each = wide / views.length;
-        const half = value.offsetWidth / 2;
-        const reach = Math.ceil(half / each);
-        const beside = Math.max(...effects[k].slice(Math.max(0, i - reach), i + reach + 1));
-        value.style.setProperty("--att-clear", String(beside - effects[k][i]));
-        const middle = (i + 0.5) * each;
-        value.style.setProperty("--att-shift", `${Math.max(half - middle, Math.min(0, wide - middle - half)).toFixed(1)}px`);
-      });
-    });
-  };
   const draw = (model) => {
-    const { text, told, by, effects, bars, before, after } = model;
-    rows.forEach((row, k) => row.draw(before[k], after[k]));
-    node.classList.toggle("att-empty", text === "");
-    tip.textContent = told < 0 ? t("tip") : t("tip_told", movedOf(model));
-    if (shown?.text !== text) {
-      views = Array.from(text, () => {
-        const values = NAMES.map(() => element("span", { class: "att-value" }));
-        const both = values.map((value, k) => element("span", { class: `att-bar att-bar-${k === 0 ? "up" : "down"}` }, value));
-        const letter = element("span", { class: "att-letter" });
-        const column = element("span", { class: "att-column" }, element("span", { class: "att-half" }, both[0]), letter,
-          element("span", { class: "att-half" }, both[1]));
-        return { column, both, values, letter };
-      });
-      columns.replaceChildren(...views.map(({ column }) => column));
-      columns.style.setProperty("--att-count", String(Math.max(1, text.length)));
-    }
+    const { text, told, by, effects, before, after, view, count } = model;
+    const mean = view === "mean";
     shown = model;
-    views.forEach(({ column, both, letter }, s) => {
-      letter.textContent = visibleCharacter(s === told ? by : text[s]);
-      const seen = bars || s === told;
-      column.classList.toggle("att-seen", seen);
-      both.forEach((bar, k) => bar.style.setProperty("--att-share", (seen ? effects[k][s] : 0).toFixed(4)));
+    node.classList.toggle("att-empty", count === 0);
+    if (cells.length !== count) {
+      cells = Array.from({ length: count }, () => element("span", { class: "att-letter" }));
+      letters.replaceChildren(...cells);
+      stage.style.setProperty("--att-count", String(Math.max(1, count)));
+    }
+    cells.forEach((cell, s) => {
+      cell.textContent = mean ? String(count - 1 - s) : visibleCharacter(s === told ? by : text[s]);
+      cell.classList.toggle("att-told", s === told);
+      cell.classList.toggle("att-odd", mean && s !== told && count - 1 - s > 9 && (count - 1 - s) % 2 === 1);
     });
-    keys.disabled = text === "";
-    keys.max = Math.max(text.length, 1);
+    columns.style.setProperty("--att-at", ((told + 0.5) / (count + GAP)).toFixed(4));
+    [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k]));
+    tip.textContent = mean ? t("tip_mean") : told < 0 ? t("tip") : t("tip_told", movedOf(model));
+    node.classList.toggle("att-mean", mean);
+    keys.disabled = count === 0;
+    keys.max = Math.max(count, 1);
     keys.value = told + 1;
-    keys.setAttribute("aria-valuetext", told < 0 ? t("letter_none") : t("letter_value", {
-      character: visibleCharacter(text[told]), place: told + 1, count: text.length,
-    }));
-    drawTold(model);
+    const place = () => (mean ? earlier(count - 1 - told, t)
+      : t("letter_value", { character: visibleCharacter(text[told]), place: told + 1, count }));
+    keys.setAttribute("aria-valuetext", told < 0 ? t("letter_none") : place());
   };
-  /** The bars grow, from the last letter back. */
+  /** The strips unfold, from the last letter back. */
   const grow = () => {
     if (prefersReducedMotion()) return;
-    views.forEach(({ both }, s) => both.forEach((bar) => bar.animate([{ height: 0 }, {}], {
-      duration: 350, delay: GROW_MS * (views.length - s), easing: "ease-out", fill: "backwards",
-    })));
+    for (const { picture } of [above, below]) {
+      picture.animate([{ clipPath: "inset(0 0 0 100%)" }, { clipPath: "inset(0)" }], { duration: 1200, easing: "ease-in-out" });
+    }
   };
   return { node, stage, draw, grow };
 }
 
-/** Where attention looks from the last letter: a strip of bars for each head. */
-export function headStrips({ t, numHeads }) {
-  const strips = Array.from({ length: numHeads }, () => element("span", { class: "att-small", "aria-hidden": "true" }));
+/** Texts to read with one press, and the average over many. */
+export function textButtons({ t, signal, onPick, onMean }) {
+  const presets = Object.values(SPEC.presets).map((values) => ({
+    values, button: buttonControl({ label: t("pick", values), signal, onPress: () => onPick(values) }),
+  }));
+  const mean = buttonControl({ label: t("mean"), signal, onPress: onMean });
+  const node = element("div", { class: "att-picks", role: "group", "aria-label": t("texts") },
+    element("span", { class: "att-picks-label", "aria-hidden": "true" }, t("texts")), ...presets.map(({ button }) => button), mean);
+  const draw = ({ text, view }) => {
+    presets.forEach(({ values, button }) => button.setAttribute("aria-pressed", String(view !== "mean" && text === values.text)));
+    mean.setAttribute("aria-pressed", String(view === "mean"));
+  };
+  return { node, draw };
+}
+
+/** Where attention looks from the last letter: a row of bars for each head. */
+export function headRows({ t, numHeads }) {
+  const rows = Array.from({ length: numHeads }, () => element("span", { class: "att-small", "aria-hidden": "true" }));
   const node = element("div", { class: "att-heads" }, element("p", {}, t("heads")),
-    ...strips.map((strip, i) => element("div", { class: "att-head" }, element("span", {}, t("head", { head: i + 1 })), strip)));
-  const draw = ({ text, heads }) => strips.forEach((strip, i) => {
-    node.hidden = text === "";
-    strip.replaceChildren(...Array.from(text, (character, s) => {
+    ...rows.map((row, i) => element("div", { class: "att-head" }, element("span", {}, t("head", { head: i + 1 })), row)));
+  const draw = ({ text, heads }) => rows.forEach((row, i) => {
+    node.hidden = heads.length === 0;
+    if (heads.length > 0) row.replaceChildren(...Array.from(text, (character, s) => {
       const bar = element("i");
       bar.style.setProperty("height", `${(heads[i][s] * 2).toFixed(3)}rem`);
       return element("span", {}, bar, element("span", {}, visibleCharacter(character)));
