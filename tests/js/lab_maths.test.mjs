@@ -5,8 +5,10 @@ import test from "node:test";
 
 import {
   axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, scales, standing, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
+  powerName, rivalsInSight, scales, standing, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
+import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
+import { inWords, SAMPLES } from "../../src/d2lrnn/widgets/training_lab/samples.mjs";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
 
@@ -150,6 +152,37 @@ test("what unseen pages copy is measured in passages that stand word for word in
   assert.equal(copiedShare("ab"), 0);
 });
 
+test("of the rivals those are drawn that matter: guessing, the 2-gram, the best, the next and the beaten ones", () => {
+  const orders = (standing_, isAll) => rivalsInSight(LEVELS, standing_, isAll).map(({ order }) => order);
+  assert.deepEqual(orders({ beaten: -1, next: -1 }), [0, 2, 5]);
+  assert.deepEqual(orders({ beaten: 1, next: 2 }), [0, 1, 2, 5]);
+  assert.deepEqual(orders({ beaten: 3, next: 4 }), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(orders({ beaten: -1, next: -1 }, true), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(rivalsInSight([], { beaten: -1, next: -1 }), []);
+});
+
+test("texts at hand are long enough, and numbers are told in words", () => {
+  assert.deepEqual([0, 13, 20, 42, 100, 999].map(inWords), ["zero", "thirteen", "twenty", "forty-two", "one hundred", "nine hundred and ninety-nine"]);
+  for (const [name, make] of Object.entries(SAMPLES)) {
+    const { problem, rest, blanks } = inspectText(make());
+    assert.deepEqual([problem, rest, blanks], [null, 0, 0], name);
+    assert.ok(copiedShare(make()) < 0.1, `${name}: ${copiedShare(make())}`);
+  }
+});
+
+test("the shortest text of a reader's own can be learned and scored with any settings", () => {
+  const dice = randomSource(5);
+  const text = prepareText(Array.from({ length: LEAST_LETTERS }, () => "abcdef "[Math.floor(7 * dice())]).join(""));
+  for (const carry of [true, false]) {
+    const settings = { num_hiddens: 8, num_steps: 64, batch_size: 64, carry, seed: 0, learning_rate: 0.01, clip: 1, optimizer: "adam" };
+    const training = createTraining(text, settings);
+    for (let i = 0; i < 3; i += 1) assert.ok(training.step());
+    training.evaluate();
+    assert.ok(Number.isFinite(training.report.heldout.last) && training.read().nats.every(Number.isFinite));
+    assert.ok(rivals(text).every(({ perplexity }) => Number.isFinite(perplexity)));
+  }
+});
+
 test("names of rivals keep their distance", () => {
   const { y } = scales(axes({ tokens: 1, perUpdate: 1, curves: [], levels: LEVELS }), { left: 0, right: 1, top: 10, bottom: 150 });
   const places = levelPlaces(LEVELS, y, { top: 10, bottom: 150 }).map(({ label }) => label);
@@ -178,12 +211,13 @@ test("a text of the reader's own: too short, all alike, cut, rare signs, any alp
   assert.deepEqual(one.rare, [], "one rare sign alone is not worth a sign of its own");
   assert.ok(one.text.endsWith("é"));
   const long = inspectText("ab cd ".repeat(MOST_LETTERS));
-  assert.deepEqual([long.isCut, long.letters, long.problem], [true, MOST_LETTERS, null]);
+  assert.deepEqual([long.rest, long.letters, long.problem], [5 * MOST_LETTERS, MOST_LETTERS, null]);
   for (const white of "\t\n\r\u0000\u0085\u00a0\u2003\u2028\u3000\ufeff") {
     assert.ok(inspectText(`a${white}${white}b`.repeat(3)).text === "a ba ba b", `U+${white.charCodeAt(0).toString(16)}`);
   }
   const chinese = inspectText("潮水会回来的。潮水会走。".repeat(250));
-  assert.deepEqual([chinese.problem, chinese.signs, chinese.isCut], [null, 8, false]);
+  assert.deepEqual([chinese.problem, chinese.signs, chinese.rest, chinese.unseen], [null, 8, 0, 300]);
+  assert.equal(inspectText(" a \n b  c").blanks, 3);
   assert.equal(inspectText("👩‍💻🙂 ab".repeat(500)).problem, null);
 });
 

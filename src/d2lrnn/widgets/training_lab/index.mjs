@@ -1,9 +1,9 @@
 // The training lab: a recurrent network that learns in the page, in a worker, or with torch where a kernel stands behind.
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
-import { buttonControl, element, explorable, formatNumber } from "../ui.mjs";
+import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { bestOf, changed, copiedShare, isLost, isMemorising, OUTCOMES, standing } from "./maths.mjs";
-import { characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
+import { bestOf, changed, copiedShare, isLost, isMemorising, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
+import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
@@ -33,6 +33,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let flash = null;
   let beatenOrder = -1;
   let isTold = false; // whether the settings are a story's
+  let isBegun = false; // whether a run has: then the network can be changed
   let isSeen = true; // whether any of the figure is on the screen
   let order = { cat: 0, until: 0 }; // what the run at hand was begun with
   let orderedSettings = null;
@@ -72,24 +73,25 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
-  network.knobs.append(ownButton, undo);
+  network.knobs.append(reading.states, undo);
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
   const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
+  stories.node.firstChild.append(ownButton);
   const foot = footRow({ t, reset: () => { pause(); reset(); }, link, say, signal });
   const shareButton = buttonControl({ label: t("share"), disabled: true, signal, onPress: share });
   const saved = element("span", { class: "d2lrnn-told" });
   foot.append(shareButton, saved);
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
-    element("p", { class: "d2lrnn-lead lab-lead" }, t("lead")), now.node,
+    element("p", { class: "d2lrnn-lead lab-lead" }, t("lead")),
     element("div", { class: "lab-bar" }, main,
       element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
-    trouble, writing.node, reading.node,
+    trouble, element("div", { class: "lab-top" }, now.node, writing.node), reading.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
-      stories.node, network.knobs),
-    text.node, diary.node, element("div", { class: "lab-end" }, more, foot),
+      stories.node),
+    text.node, network.knobs, diary.node, element("div", { class: "lab-end" }, more, foot),
   );
   el.append(body);
 
@@ -120,6 +122,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   const isFree = () => isTorch || (!document.hidden && isSeen);
   function go() {
+    isBegun = true;
     if (report?.status === "diverged" || report?.status === "ended") restart();
     wish = true;
     if (isFree()) engine.go();
@@ -138,7 +141,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   /** Start afresh with these settings; what was becomes a ghost. */
   function begin(fresh, { cat = 0, until = 0, speed = state().speed } = {}) {
     if (report && report.steps >= WORTH_KEEPING) {
-      const known = { settings: orderedSettings, heldout: report.heldout, perplexity: report.perplexity };
+      const known = {
+        settings: orderedSettings, heldout: report.heldout, perplexity: report.perplexity,
+        stopped: report.status === "ended" && report.ended !== "until" ? 0 : report.steps,
+      };
       ghosts = [...ghosts, known].slice(-MOST_GHOSTS);
     }
     settings = fresh;
@@ -174,22 +180,24 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     settings = fresh; // so that the traits' change does not start yet another run
     commit({ ...fresh, story: 0 });
     restart(fresh);
-    wish = true;
+    wish = isBegun = true;
     if (isFree()) engine.go();
     showBar();
   }
   /** The network of a story as its question finds it: nothing read. */
   function prepareStory(step, phase, more_ = {}) {
     const values = { ...step.state, ...(phase > 0 ? step.then : {}), ...more_ };
-    if (own !== null && report) report.steps = 0;
-    if (own !== null) ghosts = [];
+    if (phase === 0) { // it is told with its own runs alone
+      ghosts = [];
+      if (report) report.steps = 0;
+    }
     own = null; // a story is told with the book's own text
     isTold = true;
     showText(false);
     reading.clear();
     settings = pick(values, SETTINGS); // so that the traits' change does not start yet another run
     commit(values);
-    begin(settings, { cat: step.cat, until: step.until, speed: values.speed });
+    begin(settings, { cat: step.cat, until: step.until });
   }
   function openStory(i) {
     if (i < 0) {
@@ -203,7 +211,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   }
   function runStory(step, phase) {
     prepareStory(step, phase);
-    wish = true;
+    wish = isBegun = true;
     if (isFree()) engine.go();
     showBar();
   }
@@ -228,12 +236,15 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const canvas = document.createElement("canvas");
     drawPicture(canvas, {
       report, headline,
-      foot: t("share_foot", { units: settings.num_hiddens, perplexity: value(perplexity), characters: formatNumber(tokens, 0) }),
+      foot: t("share_foot", { units: settings.num_hiddens, perplexity: value(perplexity), characters: characterCount(t, tokens) }),
+      name: t("book"),
+      captions: {
+        first: t("share_first"), last: t("share_last", { age: formatNumber(report.writtenAt, 0) }), sentence: t("share_sentence"),
+      },
       rule: spelled ? t("share_rule", { steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words }) : "",
       levelName: (level) => `${levelName(level)} ${value(level.perplexity)}`,
       tickName: (tick) => characterTick(t, tick),
       axisNames: { x: t("characters"), y: t("curve") },
-      ageName: (age) => t("diary_age", { age: formatNumber(age, 0) }),
     });
     await saveCanvas(canvas, "my-network.png");
     saved.textContent = t("shared");
@@ -305,9 +316,17 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const described = ({ settings: s }) => [t(`cell_${s.cell}`), t("units", { units: s.num_hiddens }), ...changes(s)].join(", ");
     ghostList.hidden = ghosts.length === 0;
     ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
-      label: t("ghost_label", { letter: ghost.letter, settings: described(ghost), perplexity: value(ghost.perplexity) }), signal,
+      label: t(ghost.stopped ? "ghost_stopped" : "ghost_label", {
+        letter: ghost.letter, settings: described(ghost), perplexity: value(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
+      }), signal,
       class: "d2lrnn-button lab-ghost-button", onPress: () => commit(ghost.settings),
     })));
+  }
+
+  /** The bell, seen: the sentence on top lights up for a moment. */
+  function flare() {
+    if (prefersReducedMotion()) return;
+    now.node.animate([{ backgroundColor: "color-mix(in srgb, var(--d2lrnn-surface), var(--d2lrnn-green) 35%)" }, { backgroundColor: "transparent" }], { duration: FLASH_MS, easing: "ease-out" });
   }
 
   function show() {
@@ -319,7 +338,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const order_ = beaten?.order ?? -1;
     if (report.steps > 0 && order_ > beatenOrder) {
       flash = { order: order_, since: performance.now() };
-      say(t("bell", { beaten: rivalName(beaten) }));
+      const words = t("bell", { beaten: rivalName(beaten) });
+      curve.ring(words);
+      say(words);
+      flare();
     }
     if (report.steps > 0) beatenOrder = Math.max(beatenOrder, order_);
     if (flash && performance.now() - flash.since > FLASH_MS) flash = null;
@@ -330,10 +352,12 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     writing.draw(report);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
+    network.knobs.hidden = !isBegun && !(isTorch && report.steps > 0) && !["cell", "num_hiddens"].some((name) => settings[name] !== SPEC.controls[name].default);
     const hasNorms = order.cat > 0 || more.open;
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
-    curve.draw({ report: shown, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied: own !== null && copied >= COPIED });
+    const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
+    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied: own !== null && copied >= COPIED });
     norms.draw({ report, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();
@@ -344,7 +368,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   }
 
   onReset(() => {
-    wish = false;
+    wish = isBegun = false;
     isTold = false;
     own = null;
     copied = 0;

@@ -132,6 +132,13 @@ export function unitGrid(units) {
   return { rows, columns: Math.ceil(units / rows) };
 }
 
+/** The rivals that are drawn: guessing, the 2-gram and the best from the start, the others once they are next or beaten. */
+export function rivalsInSight(levels, { beaten, next }, isAll = false) {
+  const best = levels.reduce((least, level) => (level.perplexity < least ? level.perplexity : least), Infinity);
+  const isIn = ({ order, perplexity }) => order === 0 || order === 2 || perplexity === best || order <= beaten || order === next;
+  return levels.filter((level) => isAll || isIn(level));
+}
+
 /** Where the levels lie and where their names stand, one below the other: [{ order, y, label }]. */
 export function levelPlaces(levels, y, { top, bottom, gap = 15 }) {
   const places = spreadLabels(levels.map(({ perplexity }) => y(perplexity)), gap, [top, bottom]);
@@ -180,7 +187,8 @@ export function unitRest({ sentence, states }, unit) {
 
 // ---- the reader's own text ------------------------------------------------------------------------------------------
 
-export const LEAST_LETTERS = 2000;
+export const LEAST_LETTERS = 700; // its last tenth is longer than the longest window: there is something to score
+export const FEW_UNSEEN = 200; // with fewer unseen letters a perplexity is a rough one
 export const MOST_LETTERS = 200_000;
 export const MOST_SIGNS = 1000;
 const RARE = 3; // a sign that stands in the text fewer times is read as OTHER
@@ -193,20 +201,27 @@ function isWhite(code) {
 }
 
 /**
- * A text that a reader brings, made ready: { text, letters, given, signs, rare, problem }.
+ * A text that a reader brings, made ready: { text, letters, blanks, rest, unseen, signs, rare, problem }.
  *
- * Every run of white space becomes one space; the text is cut at MOST_LETTERS; rare signs become one, `rare` has them.
+ * Every run of white space becomes one space, `blanks` counts what goes; the text is cut at MOST_LETTERS, `rest` counts what
+ * is left of it; rare signs become one, `rare` has them. `unseen` letters are held out.
  * `problem` is null, or "short" or "alike": then there is nothing to train on.
  */
 export function inspectText(given) {
   const kept = [];
   const counts = new Map();
-  let isCut = false;
+  let blanks = 0;
+  let rest = 0;
   for (const letter of given) {
+    if (kept.length === MOST_LETTERS) {
+      rest += 1;
+      continue;
+    }
     const sign = isWhite(letter.charCodeAt(0)) ? " " : letter;
-    if (sign === " " && kept.at(-1) === " ") continue;
-    isCut = kept.length === MOST_LETTERS;
-    if (isCut) break;
+    if (sign === " " && kept.at(-1) === " ") {
+      blanks += 1;
+      continue;
+    }
     kept.push(sign);
     counts.set(sign, (counts.get(sign) ?? 0) + 1);
   }
@@ -216,7 +231,7 @@ export function inspectText(given) {
   const text = rare.length > 1 ? kept.map((sign) => (out.has(sign) ? OTHER : sign)).join("") : kept.join("");
   const signs = counts.size - (rare.length > 1 ? rare.length - 1 : 0);
   const problem = kept.length < LEAST_LETTERS ? "short" : signs < 5 ? "alike" : null;
-  return { text, letters: kept.length, isCut, signs, rare: rare.length > 1 ? rare : [], problem };
+  return { text, letters: kept.length, blanks, rest, unseen: Math.round(kept.length / 10), signs, rare: rare.length > 1 ? rare : [], problem };
 }
 
 const PASSAGE = 30; // letters; shorter ones recur in any text

@@ -26,6 +26,7 @@ const WRITING_S = 2;
 const BEFORE = 8; // letters that are quoted before the chosen one
 const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
 
+const WALK_MS = 450;
 const FIRST = 6; // the letter that is chosen at first: the e of "for the"
 const CELL = 16; // canvas pixels of a unit in the picture of the network
 const BAR = 8; // canvas pixels of a letter's bar, and half its height
@@ -42,7 +43,7 @@ export function readingPanel({ t, signal, onReset }) {
   const states = buttonControl({ label: t("states"), class: "d2lrnn-button lab-states", signal, onPress: () => showStates(strip.hidden) });
   const node = element(
     "div", { class: "lab-reading" },
-    element("div", { class: "lab-reading-head" }, element("p", { class: "lab-note" }, t("reading")), states),
+    element("p", { class: "lab-note" }, t("reading")),
     page, strip, net.node,
   );
   const showStates = (isShown) => {
@@ -57,7 +58,10 @@ export function readingPanel({ t, signal, onReset }) {
   let shape = ""; // what the lines were built for
   let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
-  let chosen = FIRST; // the letter that is touched
+  let chosen = FIRST; // the letter that is touched, or read
+  let isHeld = false; // by a reader: else it moves on while the network learns
+  let isOver = false; // whether a mouse lies on it
+  let moved = 0; // when it moved on last
   let unit = -1; // the one whose values are shown, -1 for all
 
   const build = ({ sentence }, cell) => {
@@ -183,14 +187,29 @@ export function readingPanel({ t, signal, onReset }) {
   themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   signal.addEventListener("abort", () => themes.disconnect(), { once: true });
 
+  /** While it learns, the network reads on, letter by letter. */
+  const walk = ({ status }) => {
+    const time = performance.now();
+    if (status !== "running" || isHeld || isOver || time - moved < WALK_MS || letters.length < 2 || prefersReducedMotion()) return;
+    moved = time;
+    chosen = chosen + 1 < letters.length ? chosen + 1 : 1;
+  };
   const choose = (place) => {
     if (latest === null || !(place >= 0)) return;
+    isHeld = true;
     chosen = Math.max(1, Math.min(place, letters.length - 1)); // nothing is predicted before the first
     explain(latest);
   };
   const point = (event) => event.target.localName !== "canvas" && choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
   page.addEventListener("click", point, { signal });
-  page.addEventListener("pointermove", (event) => event.pointerType === "mouse" && point(event), { signal });
+  page.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "mouse") return;
+    const was = isHeld;
+    point(event);
+    [isHeld, isOver] = [was, true];
+  }, { signal });
+  page.addEventListener("pointerleave", () => { isOver = false; }, { signal });
+  page.addEventListener("focus", () => { isHeld = true; }, { signal });
   page.addEventListener("click", (event) => {
     if (event.target.localName !== "canvas" || latest === null) return;
     const { top, height } = event.target.getBoundingClientRect();
@@ -216,13 +235,21 @@ export function readingPanel({ t, signal, onReset }) {
   const clear = () => {
     chooseUnit(-1);
     chosen = FIRST;
+    isHeld = false;
     if (latest && letters.length) explain(latest);
   };
   onReset(() => {
     showStates(false);
     clear();
   });
-  return { node, clear, draw: (report) => { latest = report; show(); } };
+  return {
+    node, states, clear,
+    draw(report) {
+      latest = report;
+      walk(report);
+      show();
+    },
+  };
 }
 
 /** The network at one letter, from left to right: what it reads, its units in their colours, what it expects next. */
@@ -233,16 +260,18 @@ function netPicture({ t }) {
   const memory = element("span", { class: "lab-net-name" });
   const guesses = element("div", { class: "lab-guesses" });
   const came = element("span", { class: "lab-net-name" });
+  const loop = svg("svg", { class: "lab-net-loop", viewBox: "0 0 200 16", preserveAspectRatio: "none" }, svg("path", { d: "M170 16V4H30V15M25 10L30 15.5L35 10" }));
   const arrow = () => element("span", { class: "lab-net-arrow" }, "→");
   const node = element(
     "div", { class: "lab-net", "aria-hidden": "true" }, // the slider of the letter says it
     element("div", { class: "lab-net-part" }, element("span", { class: "lab-net-name" }, t("net_reads")), element("span", { class: "lab-net-read" }, past, letter)),
-    arrow(), element("div", { class: "lab-net-part" }, memory, canvas), arrow(),
+    arrow(), element("div", { class: "lab-net-part lab-net-memory" }, memory, element("span", { class: "lab-net-body" }, loop, canvas)), arrow(),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
   const draw = ({ before, came: next, expected, state, forgets, colours: [none, more, less] }) => {
     past.textContent = forgets ? "" : before.slice(0, -1).join("");
     letter.textContent = visibleCharacter(before.at(-1));
+    loop.style.visibility = forgets ? "hidden" : "";
     memory.textContent = t(forgets ? "net_alone" : "net_memory", { units: state.length });
     came.replaceChildren(...emphasised(t.raw("net_expects"), { letter: visibleCharacter(next) }));
     const { columns, rows } = unitGrid(state.length);
@@ -271,6 +300,11 @@ export function characterTick(t, value) {
   return value >= 1e6 ? t("million", { count: value / 1e6 }) : formatNumber(value, 0);
 }
 
+/** A number of characters in a sentence. */
+export function characterCount(t, value) {
+  return value >= 1e6 ? t("million", { count: (value / 1e6).toFixed(1) }) : formatNumber(value, 0);
+}
+
 const FLASH_MS = 2000;
 const RIGHT = 120; // the room of the levels' names
 
@@ -288,9 +322,11 @@ export function curvePanel({ t, signal }) {
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   const thin = element("p", { class: "lab-note lab-thin" });
   const means = element("span", { class: "lab-note" }, t("curve_means"));
+  let silence = 0;
+  const bell = element("span", { class: "lab-bell", hidden: true, "aria-hidden": "true" });
   const node = element(
     "div", { class: "lab-curve" },
-    element("p", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means),
+    element("p", { class: "lab-curve-head" }, element("span", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means), bell),
     box, thin,
   );
   let latest = null;
@@ -300,9 +336,9 @@ export function curvePanel({ t, signal }) {
     if (latest) paint(latest);
   }, signal);
 
-  const paint = ({ report, ghosts, flash, now, until, catAt, isLow }) => {
+  const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = (width < 360 ? 182 : 250) - (isLow ? 44 : 0);
+    const height = (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, curves: [heldout, train, ...ghosts.map(({ heldout: { ys } }) => ({ ys: ys.filter((value) => value <= 1.1 * levels[0].perplexity) }))], levels, until,
@@ -324,7 +360,7 @@ export function curvePanel({ t, signal }) {
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
-    for (const level of levelPlaces(levels, y, { top: box.top + 4, bottom: box.bottom })) {
+    for (const level of levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom })) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
       add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
@@ -345,8 +381,10 @@ export function curvePanel({ t, signal }) {
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
     add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys, x, y) });
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, 1e9))];
+    if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
     add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
-    const shown = `${formatNumber(perplexity)}${perplexity > range.y.to ? " ↑" : ""}`;
+    const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
+    const shown = isFresh ? "" : `${formatNumber(perplexity)}${perplexity > range.y.to ? " ↑" : ""}`;
     const marks = letterPlaces(ends.map(({ points }) => points), box);
     const curves = [[xs, heldout.ys], [train.xs, train.ys]].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(up[i]) })));
     const value = valuePlace({ x: cx, y: cy }, curves, marks, box, 9 * shown.length);
@@ -357,15 +395,17 @@ export function curvePanel({ t, signal }) {
     });
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("height", height);
-    picture.setAttribute("aria-label", t("chart", {
+    picture.setAttribute("aria-label", t(isFresh ? "chart_fresh" : "chart", {
       perplexity: formatNumber(perplexity), characters: formatNumber(tokens, 0),
       levels: levels.map((level) => `${level.order ? t("level_n", { order: level.order }) : t("level_0")} ${formatNumber(level.perplexity)}`).join(", "),
     }));
     picture.replaceChildren(...parts);
-    if (flash && !prefersReducedMotion()) ring(flash.since - now);
+    if (flash && !prefersReducedMotion()) flare(flash.since - now);
+    if (!flash || now - flash.since < FLASH_MS) bell.hidden = !flash;
   };
   /** The bell: the level that was beaten flares up. Elements are new at every report, the flare goes on. */
-  const ring = (delay) => {
+  const flare = (delay) => {
+    picture.querySelector(".lab-burst").animate([{ transform: "scale(1)", opacity: 1 }, { transform: "scale(6)", opacity: 0 }], { duration: FLASH_MS / 2, delay, easing: "ease-out", fill: "forwards" });
     for (const part of picture.querySelectorAll(".lab-flash")) {
       const from = part.localName === "path" ? { stroke: "var(--d2lrnn-green)", strokeWidth: "9px" } : { fontSize: "14px" };
       part.animate([from, {}], { duration: FLASH_MS, delay, easing: "ease-out" });
@@ -373,6 +413,12 @@ export function curvePanel({ t, signal }) {
   };
   return {
     node,
+    /** The words of the bell, for as long as its flare. */
+    ring(words) {
+      bell.textContent = `✓ ${words}`;
+      clearTimeout(silence);
+      silence = setTimeout(() => { bell.hidden = true; }, FLASH_MS); // a run that has ended brings no report more
+    },
     draw(data) {
       latest = data;
       const { report, isCopied } = data; // copied pages are not unseen: a gap says nothing of overfitting
@@ -478,7 +524,7 @@ export function diaryPanel({ t, ages }) {
     for (const row of rows) {
       const line = diary.find(({ age }) => age === row.age);
       row.node.hidden = !line;
-      row.perplexity.textContent = line ? formatNumber(line.perplexity ?? Infinity, 1) : "";
+      row.perplexity.textContent = line && line.age > 0 ? formatNumber(line.perplexity ?? Infinity, 1) : "";
       if (line && row.pieces === line.pieces) continue;
       row.pieces = line?.pieces;
       row.text.replaceChildren(...inPieces(line?.pieces ?? []));

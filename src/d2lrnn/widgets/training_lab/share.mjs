@@ -3,27 +3,25 @@ import { formatNumber } from "../ui.mjs";
 import { axes, heat, levelPlaces, scales } from "./maths.mjs";
 
 const WIDTH = 1200;
+const HEIGHT = 944;
 const MARGIN = 56;
 const INK = "#1b2128";
 const SOFT = "#54606c";
 const LINE = "#d3d9df";
 const HOT = [213, 94, 0];
+const BLUE = "#0072b2";
 const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
-/** Draw a run on a canvas: a headline, the sentence in its colours, the curve among its rivals, the diary. */
-export function drawPicture(canvas, { report, headline, foot, rule, levelName, ageName, tickName, axisNames }) {
-  const { sentence, nats, diary, heldout, levels, tokens, perUpdate, perplexity } = report;
-  const perLine = 48;
-  const numLines = Math.ceil(sentence.length / perLine);
-  const curveTop = 150 + numLines * 62 + 30;
-  const diaryTop = curveTop + 380;
-  canvas.width = WIDTH;
-  canvas.height = diaryTop + 40 + diary.length * 34 + 100;
+/** Draw a run on a canvas: a headline, its first words and its last, the sentence in its colours, the curve among its rivals. */
+export function drawPicture(canvas, { report, headline, captions, foot, rule, name, levelName, tickName, axisNames }) {
+  const { sentence, nats, diary, written, heldout, levels, tokens, perUpdate, perplexity } = report;
+  Object.assign(canvas, { width: WIDTH, height: HEIGHT });
   const pen = canvas.getContext("2d");
-  const write = (text, x, y, { font = `22px ${SANS}`, fill = INK, align = "left", room = WIDTH - 2 * MARGIN } = {}) => {
+  const room = WIDTH - 2 * MARGIN;
+  const write = (text, x, y, { font = `20px ${SANS}`, fill = SOFT, align = "left", most = room } = {}) => {
     Object.assign(pen, { font, fillStyle: fill, textAlign: align, textBaseline: "alphabetic" });
-    pen.fillText(text, x, y, room);
+    pen.fillText(text, x, y, most);
   };
   const line = (points, { stroke = INK, width = 2, dash = [] } = {}) => {
     Object.assign(pen, { strokeStyle: stroke, lineWidth: width, lineJoin: "round" });
@@ -33,56 +31,83 @@ export function drawPicture(canvas, { report, headline, foot, rule, levelName, a
     pen.stroke();
     pen.setLineDash([]);
   };
+  const panel = (y, height, fill) => {
+    pen.fillStyle = fill;
+    pen.beginPath();
+    pen.roundRect(MARGIN, y, room, height, 10);
+    pen.fill();
+  };
   pen.fillStyle = "#ffffff";
-  pen.fillRect(0, 0, canvas.width, canvas.height);
-  write(headline, MARGIN, 92, { font: `700 46px ${SANS}` });
+  pen.fillRect(0, 0, WIDTH, HEIGHT);
+  write(headline, MARGIN, 98, { font: `750 54px ${SANS}`, fill: INK });
 
-  const cell = (WIDTH - 2 * MARGIN) / perLine;
-  sentence.forEach((letter, i) => {
-    const [x, y] = [MARGIN + (i % perLine) * cell, 150 + Math.floor(i / perLine) * 62];
+  // What it wrote at first, and what it writes now.
+  const quote = (pieces, y) => {
+    pen.save();
+    pen.beginPath();
+    pen.rect(MARGIN + 22, y - 40, room - 44, 56);
+    pen.clip();
+    let along = MARGIN + 22;
+    for (const [piece, isReal] of pieces) {
+      write(piece, along, y, { font: `${isReal ? 700 : 400} 28px ${MONO}`, fill: isReal ? INK : SOFT });
+      along += pen.measureText(piece).width;
+    }
+    pen.restore();
+  };
+  panel(134, 84, "#f3f5f7");
+  write(captions.first, MARGIN + 22, 164, { font: `19px ${SANS}` });
+  quote(diary[0]?.pieces ?? [], 200);
+  panel(230, 84, "#e3f1fa");
+  write(captions.last, MARGIN + 22, 260, { font: `19px ${SANS}` });
+  quote(written, 296);
+
+  // The sentence that it never learned from.
+  const perLine = 48;
+  const cell = room / perLine;
+  sentence.slice(0, 2 * perLine).forEach((letter, i) => {
+    const [x, y] = [MARGIN + (i % perLine) * cell, 338 + Math.floor(i / perLine) * 60];
     const share = i === 0 ? 0 : heat(nats[i - 1]);
     const [r, g, b] = HOT.map((value) => Math.round(255 + 0.55 * share * (value - 255)));
     pen.fillStyle = `rgb(${r}, ${g}, ${b})`;
     pen.fillRect(x, y, cell, 36);
     pen.fillStyle = `rgb(${HOT.join(", ")})`;
-    pen.fillRect(x + 2, y + 36, cell - 4, 16 * share);
-    write(letter, x + cell / 2, y + 27, { font: `24px ${MONO}`, align: "center" });
+    pen.fillRect(x + 2, y + 36, cell - 4, 16 * share + 1);
+    write(letter, x + cell / 2, y + 27, { font: `24px ${MONO}`, fill: INK, align: "center" });
   });
+  write(captions.sentence, MARGIN, 478, { font: `18px ${SANS}` });
 
-  const box = { left: MARGIN + 44, right: WIDTH - MARGIN - 215, top: curveTop, bottom: curveTop + 320 };
+  const box = { left: MARGIN + 40, right: WIDTH - MARGIN - 200, top: 540, bottom: 792 };
   const range = axes({ tokens, perUpdate, curves: [heldout], levels });
   const { x, y } = scales(range, box);
   for (const tick of range.y.ticks) {
     line([[box.left, y(tick)], [box.right, y(tick)]], { stroke: LINE, width: 1 });
-    write(formatNumber(tick, Number.isInteger(tick) ? 0 : 1), box.left - 10, y(tick) + 6, { font: `17px ${SANS}`, fill: SOFT, align: "right" });
+    write(formatNumber(tick, Number.isInteger(tick) ? 0 : 1), box.left - 10, y(tick) + 6, { font: `17px ${SANS}`, align: "right" });
   }
-  for (const tick of range.x.ticks) {
-    write(tickName(tick), x(tick), box.bottom + 26, { font: `17px ${SANS}`, fill: SOFT, align: "center" });
-  }
+  for (const tick of range.x.ticks) write(tickName(tick), x(tick), box.bottom + 26, { font: `17px ${SANS}`, align: "center" });
   for (const level of levelPlaces(levels, y, { top: box.top, bottom: box.bottom, gap: 24 })) {
     line([[box.left, level.y], [box.right, level.y], [box.right + 12, level.label]], { stroke: "#7d8893", width: 1, dash: [3, 5] });
     const isBeaten = perplexity < level.perplexity;
     write(`${isBeaten ? "✓ " : ""}${levelName(level)}`, box.right + 18, level.label + 6, {
-      font: `18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT, room: WIDTH - box.right - 36,
+      font: `${isBeaten ? 650 : 400} 18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT, most: WIDTH - box.right - 36,
     });
   }
-  write(axisNames.x, box.right, box.bottom + 50, { font: `17px ${SANS}`, fill: SOFT, align: "right" });
-  write(axisNames.y, box.left - 44, box.top - 16, { font: `17px ${SANS}`, fill: SOFT });
+  write(axisNames.x, box.right, box.bottom + 50, { font: `17px ${SANS}`, align: "right" });
+  write(axisNames.y, MARGIN, box.top - 16, { font: `18px ${SANS}` });
   const points = heldout.xs.map((at, i) => [x(Math.max(at, range.x.from)), heldout.ys[i]]).filter(([, value]) => Number.isFinite(value));
-  line(points.map(([at, value]) => [at, y(value)]), { stroke: "#0072b2", width: 4 });
-
-  diary.forEach(({ age, perplexity: value, pieces }, i) => {
-    const at = diaryTop + 40 + i * 34;
-    write(ageName(age), MARGIN + 150, at, { font: `19px ${SANS}`, fill: SOFT, align: "right" });
-    write(formatNumber(value ?? Infinity, 1), MARGIN + 225, at, { font: `600 19px ${SANS}`, align: "right" });
-    let along = MARGIN + 250;
-    for (const [piece, isReal] of pieces) {
-      write(piece, along, at, { font: `${isReal ? 600 : 400} 21px ${MONO}`, fill: isReal ? INK : SOFT });
-      along += pen.measureText(piece).width;
-    }
-  });
-  write(rule, MARGIN, canvas.height - 64, { font: `18px ${SANS}`, fill: SOFT });
-  write(foot, MARGIN, canvas.height - 36, { font: `18px ${SANS}`, fill: SOFT });
+  line(points.map(([at, value]) => [at, y(value)]), { stroke: BLUE, width: 5 });
+  if (Number.isFinite(perplexity) && points.length) {
+    const [at] = points.at(-1);
+    pen.fillStyle = BLUE;
+    pen.beginPath();
+    pen.arc(at, y(perplexity), 9, 0, 2 * Math.PI);
+    pen.fill();
+    Object.assign(pen, { font: `750 30px ${SANS}`, strokeStyle: "#ffffff", lineWidth: 8, textAlign: "center" });
+    pen.strokeText(formatNumber(perplexity), at, y(perplexity) - 20);
+    write(formatNumber(perplexity), at, y(perplexity) - 20, { font: `750 30px ${SANS}`, fill: BLUE, align: "center" });
+  }
+  write(rule, MARGIN, HEIGHT - 62, { font: `18px ${SANS}` });
+  write(foot, MARGIN, HEIGHT - 34, { font: `18px ${SANS}`, most: room - 170 });
+  write(name, WIDTH - MARGIN, HEIGHT - 34, { font: `700 22px ${SANS}`, fill: INK, align: "right" });
 }
 
 /** Save a canvas as a file. */

@@ -1,39 +1,46 @@
 // The reader's own text: pasted, dropped or chosen; it stays in the page.
 import { buttonControl, element, formatNumber, visibleCharacter } from "../ui.mjs";
-import { inspectText, LEAST_LETTERS, MOST_LETTERS, OTHER } from "./maths.mjs";
+import { FEW_UNSEEN, inspectText, LEAST_LETTERS, MOST_LETTERS, OTHER } from "./maths.mjs";
+import { SAMPLES } from "./samples.mjs";
 
 const SHOWN = 8;
+const MOST_GIVEN = 2 * MOST_LETTERS; // characters that the field takes
 
 /** `onText(text)` gets a text that can be learned, or null for the story. */
 export function textPanel({ t, signal, onText, onReset, say }) {
   const field = element("textarea", { class: "d2lrnn-text lab-paste", rows: 4, "aria-label": t("paste"), placeholder: t("paste"), spellcheck: "false" });
-  const message = element("p", { class: "lab-message" }, t("stays"));
+  const message = element("p", { class: "lab-message" });
+  const needs = element("p", { class: "lab-note" }, t("text_needs", { least: formatNumber(LEAST_LETTERS, 0) }));
   const file = element("input", { type: "file", accept: ".txt,text/*", hidden: true });
   const count = (value) => formatNumber(value, 0);
   let found = null;
+  let lost = 0; // characters of a file that did not come into the field
   const isGood = () => found !== null && found.problem === null;
 
   const tell = () => {
-    const { letters, signs, rare, isCut, problem } = found;
+    const { letters, blanks, unseen, signs, rare, problem } = found;
+    const rest = found.rest + lost;
     const parts = [];
     if (problem === "short") parts.push(t("text_short", { least: count(LEAST_LETTERS), letters: count(letters) }));
     else if (problem === "alike") parts.push(t("text_alike", { signs }));
     else {
       parts.push(t("text_good", { letters: count(letters), signs: count(signs) }));
-      if (isCut) parts.push(t("text_cut", { letters: count(MOST_LETTERS) }));
+      if (unseen < FEW_UNSEEN) parts.push(t("text_rough", { unseen: count(unseen) }));
+      if (rest > 0) parts.push(t("text_cut", { letters: count(MOST_LETTERS), rest: count(rest) }));
+      if (blanks > 0) parts.push(t("text_blanks", { count: count(blanks) }));
       if (rare.length) {
         const some = rare.slice(0, SHOWN).map(visibleCharacter).join(" ");
         parts.push(t("text_rare", { count: count(rare.length), some: rare.length > SHOWN ? t("text_more", { some }) : some, other: OTHER }));
       }
     }
-    message.textContent = [...parts, t("stays")].join(" ");
+    message.textContent = parts.join(" ");
     learn.disabled = problem !== null;
   };
   const look = () => {
     if (field.value === "") {
       found = null;
       learn.disabled = true;
-      message.textContent = t("stays");
+      message.textContent = "";
       return;
     }
     found = inspectText(field.value);
@@ -45,9 +52,13 @@ export function textPanel({ t, signal, onText, onReset, say }) {
   };
   const take = async (chosen) => {
     if (!chosen) return;
-    const text = await chosen.slice(0, 4 * MOST_LETTERS).text(); // four bytes a character at most
+    const text = await chosen.text();
     if (signal.aborted) return;
-    field.value = text.slice(0, 2 * MOST_LETTERS);
+    put(text);
+  };
+  const put = (text) => {
+    field.value = text.slice(0, MOST_GIVEN);
+    lost = Math.max(0, text.length - MOST_GIVEN);
     look();
   };
   const learn = buttonControl({
@@ -56,12 +67,14 @@ export function textPanel({ t, signal, onText, onReset, say }) {
   });
   const story = buttonControl({ label: t("learn_story"), signal, onPress: () => onText(null) });
   const choose = buttonControl({ label: t("file"), signal, onPress: () => file.click() });
+  const samples = Object.keys(SAMPLES).map((name) => buttonControl({ label: t(`sample_${name}`), signal, onPress: () => put(SAMPLES[name]()) }));
   const node = element(
     "div", { class: "lab-text", hidden: true },
-    field, message, element("div", { class: "d2lrnn-row" }, learn, choose, story, file),
+    needs, field, message, element("div", { class: "d2lrnn-row" }, learn, choose, ...samples, story, file),
   );
   let soon = 0;
   field.addEventListener("input", () => {
+    lost = 0;
     clearTimeout(soon);
     soon = setTimeout(() => !signal.aborted && look(), 150);
   }, { signal });
@@ -71,10 +84,7 @@ export function textPanel({ t, signal, onText, onReset, say }) {
     event.preventDefault();
     const dropped = event.dataTransfer;
     if (dropped.files.length) take(dropped.files[0]);
-    else {
-      field.value = dropped.getData("text").slice(0, 2 * MOST_LETTERS);
-      look();
-    }
+    else put(dropped.getData("text"));
   }, { signal });
   onReset(() => {
     clearTimeout(soon);
