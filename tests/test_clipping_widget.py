@@ -48,14 +48,20 @@ def test_values_are_clipped_as_torch_does_it_and_the_arrow_turns() -> None:
     assert widget.angle_degrees == pytest.approx(math.degrees(math.acos(cosine)))
 
 
-def test_the_sentence_says_what_is_done() -> None:
-    assert "the limit θ is 2.0: clipping multiplies it by 0.40." in Clipping().static_sentence()
-    assert "(−6.0, 6.0) becomes (−2.0, 2.0), not turned." in Clipping(  # noqa: RUF001
-        g_1=-6.0, g_2=6.0, by="value"
-    ).static_sentence()
-    assert "leaves it as it is" in Clipping(g_1=0.4, g_2=0.3).static_sentence()
-    turned = Clipping(g_1=-4.8, g_2=1.0, clip=1.0, by="value").static_sentence()
-    assert "(−4.8, 1.0) becomes (−1.0, 1.0), turned by 33°." in turned  # noqa: RUF001
+def test_the_sentence_says_where_the_step_lands() -> None:
+    start, free, kept = Clipping().losses
+    assert free > start > kept
+    said = Clipping().static_sentence()
+    assert f"the loss rises to {free:.2f}. Clipped to 2.0, it falls to {kept:.2f}." in said
+    assert "still rises" in Clipping(g_1=-6.0, g_2=6.0, clip=5.0).static_sentence()
+    assert "lets the whole step through" in Clipping(g_1=0.4, g_2=0.3).static_sentence()
+    assert Clipping(g_1=0.0, g_2=0.0).static_sentence().startswith("No slope")
+
+
+def test_a_turned_step_counts_by_how_far_it_goes_along_the_gradient() -> None:
+    turned = Clipping(g_1=4.8, g_2=1.0, clip=1.0, by="value")
+    same = Clipping(g_1=4.8, g_2=1.0, clip=(4.8 + 1.0) / turned.length)
+    assert turned.losses == pytest.approx(same.losses)
 
 
 @pytest.mark.parametrize(

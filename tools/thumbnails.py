@@ -211,14 +211,12 @@ def _gates() -> Iterable[str]:
 
 
 def _clipping() -> Iterable[str]:
-    yield _line((10, 66), (230, 66), stroke=RULE)
-    yield _line((90, 8), (90, 116), stroke=RULE)
-    yield _dot(90, 66, 44, fill=GREEN, fill_opacity=0.15)
-    yield _node("circle", cx=90, cy=66, r=44, fill=NONE, stroke=GREEN, stroke_width=1.5, stroke_dasharray="5 4")
-    yield _curve("M90 66L204 14", stroke=BLUE, stroke_width=2.5, move="draw", pathLength=1)
-    yield _dot(204, 14, 6, fill=PAPER, stroke=BLUE, stroke_width=2.5)
-    yield _curve("M90 66L130 47.8", stroke=GREEN, stroke_width=6, move="in", i=9)
-    yield _text(142, 92, "clipped", fill=SOFT, font_size=12, text_anchor="start", move="in", i=9)
+    yield _curve("M8 12L118 84C136 96 142 104 154 104S168 92 172 70S184 36 232 36", stroke=SOFT, stroke_width=3)
+    yield _curve("M175 58Q110 -10 60 44", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=3)
+    yield _dot(60, 46, 5, fill=BLUE, move="in", i=5)
+    yield _curve("M175 58Q142 52 130 92", stroke=GREEN, stroke_width=5, move="draw", pathLength=1)
+    yield _dot(130, 93, 6.5, fill=GREEN, move="in", i=9)
+    yield _dot(175, 58, 7)
 
 
 def _truncation() -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The explorable Clipping on a page without a kernel: the arrow and the threshold dragged, keys, steps."""
+"""The explorable Clipping on a page without a kernel: the limit, the ball and the arrow dragged, keys, steps."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
+def unfold(widget: Locator) -> None:
+    widget.get_by_text("How it is computed").click()
+    expect(widget.locator(".clip-plane")).to_be_visible()
+
+
+def computed(widget: Locator) -> Locator:
+    return widget.locator(".clip-how-now")
+
+
 def drag(page: Page, widget: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
     """From one point of the plane to another, in its units."""
     box = widget.locator(".clip-plane").bounding_box()
@@ -45,13 +54,44 @@ def drag(page: Page, widget: Locator, start: tuple[float, float], end: tuple[flo
     page.mouse.up()
 
 
-def test_the_arrow_and_the_threshold_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
     expect(now(widget)).to_have_text(Clipping().static_sentence())
+    box = widget.locator(".clip-cliff").bounding_box()
+    unit = box["width"] / (3.35 + 8.6)
+
+    def move(name: str, by: float) -> None:
+        grip = widget.get_by_role("slider", name=name, exact=True).bounding_box()
+        x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + by, y, steps=3)
+        page.mouse.up()
+
+    move("limit θ", unit)
+    expect(now(widget)).to_have_text(Clipping(clip=1.0).static_sentence())
+    move("limit θ", -20 * unit)
+    expect(now(widget)).to_have_text(Clipping(clip=5.0).static_sentence())
+    move("limit θ", 20 * unit)
+    expect(now(widget)).to_have_text(Clipping(clip=0.5).static_sentence())
+    ball = widget.get_by_role("slider", name="The ball: how steep it is where it lies")
+    move("The ball: how steep it is where it lies", unit)  # to the plateau
+    assert float(ball.get_attribute("aria-valuenow")) < 0.6
+    move("The ball: how steep it is where it lies", -3 * unit)
+    assert 7 < float(ball.get_attribute("aria-valuenow")) < 8, "as steep as a gradient in this direction can be"
+    widget.get_by_role("button", name="Reset").click()
+    expect(now(widget)).to_have_text(Clipping().static_sentence())
+
+
+def test_the_arrow_and_its_limit_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    unfold(widget)
     expect(widget.locator(".clip-plane .clip-arrow-clipped")).to_have_count(1)
+    expect(computed(widget)).to_contain_text("both parts times 0.40. (4.0, 3.0) becomes (1.6, 1.2).")
     drag(page, widget, (4, 3), (1, -1))
-    expect(now(widget)).to_have_text(Clipping(g_1=1.0, g_2=-1.0).static_sentence())
+    expect(computed(widget)).to_have_text("Length 1.41, limit 2.0: (1.0, −1.0) stays as it is.")  # noqa: RUF001
     expect(widget.locator(".clip-plane .clip-arrow-clipped")).to_have_count(0)
     drag(page, widget, (-2, 0), (-1, 0))
     expect(now(widget)).to_have_text(Clipping(g_1=1.0, g_2=-1.0, clip=1.0).static_sentence())
@@ -62,49 +102,63 @@ def test_the_arrow_and_the_threshold_can_be_dragged(opened: tuple[Page, Record],
     drag(page, widget, (-3, 1), (20, -20))
     expect(now(widget)).to_have_text(Clipping(g_1=6.0, g_2=-6.0, clip=1.0).static_sentence())
     widget.get_by_role("button", name="Reset").click()
-    expect(now(widget)).to_have_text(Clipping().static_sentence())
+    expect(widget.locator(".clip-plane")).to_be_hidden()
 
 
-def test_keys_move_the_arrow_and_the_threshold(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_keys_move_the_ball_the_arrow_and_the_limit(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
+    unfold(widget)
     tip = widget.get_by_role("slider", name="gradient of the two weights")
     tip.press("ArrowRight")
     tip.press("Shift+ArrowDown")
     assert tip.get_attribute("aria-valuetext") == "(4.1, 2.0), length 4.56"
-    edge = widget.get_by_role("slider", name="limit θ")
+    edge = widget.get_by_role("slider", name="limit θ", exact=True)
     edge.press("ArrowLeft")
     expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=1.9).static_sentence())
     edge.press("End")
     expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=5.0).static_sentence())
     assert edge.get_attribute("aria-valuetext") == "5.0"
-    expect(widget.get_by_role("status")).to_contain_text("clipping leaves it as it is")
+    expect(widget.get_by_role("status")).to_contain_text("lets the whole step through")
+    ball = widget.get_by_role("slider", name="The ball: how steep it is where it lies")
+    steep = float(ball.get_attribute("aria-valuenow"))
+    ball.press("ArrowRight")
+    assert float(ball.get_attribute("aria-valuenow")) < steep
+    for key in ("End", "Home"):
+        ball.press(key)
+    assert float(ball.get_attribute("aria-valuenow")) > 6
 
 
-def test_the_example_shows_what_the_step_does(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_cliff_shows_what_the_step_does(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
-    rows = widget.locator(".clip-row")
-    expect(rows).to_have_text(["not clipped: loss rises, 2.95 → 3.87", "clipped: loss falls, 2.95 → 1.03"])
-    assert "loss rises, 2.95" in widget.locator(".clip-loss").get_attribute("aria-label")
-    expect(widget.locator(".clip-here")).to_have_text("slope 5.00:")
+    start, free, kept = Clipping().losses
+    labels = widget.locator(":is(.clip-lands-free, .clip-lands-kept)")
+    expect(labels).to_have_text([f"not clipped: {free:.2f}", f"clipped: {kept:.2f}"])
+    label = widget.locator(".clip-cliff").get_attribute("aria-label")
+    assert f"starts at {start:.2f}. not clipped: {free:.2f}" in label
+    expect(widget.locator(".clip-here").first).to_have_text(f"● start: loss {start:.2f}")
     expect(widget.locator(".clip-flight")).to_have_count(2)
+    unfold(widget)
     widget.get_by_role("button", name="values").click()
-    expect(rows.last).to_have_text("clipped: turned by 8°, off this curve")
-    expect(widget.locator(".clip-flight")).to_have_count(1)
+    expect(labels.last).to_have_text(f"clipped: {Clipping(by='value').losses[2]:.2f}")
+    expect(widget.locator(".clip-flight")).to_have_count(2)
     widget.get_by_role("button", name="norm").click()
     drag(page, widget, (4, 3), (0.2, 0.1))
-    expect(rows).to_have_text(["one step: loss falls, 4.86 → 4.79"])
+    expect(labels).to_have_text([f"lands at {Clipping(g_1=0.2, g_2=0.1).losses[1]:.2f}"])
     drag(page, widget, (0.2, 0.1), (0, 0))
-    expect(widget.locator(".clip-told")).to_have_text("No gradient, no step.")
+    expect(now(widget)).to_have_text("No slope, no gradient: the ball stays where it is.")
+    expect(widget.locator(".clip-flight")).to_have_count(0)
 
 
-def test_by_value_the_arrow_turns(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_by_value_the_arrow_turns_and_a_link_to_it_unfolds(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping(g_1=4.8, g_2=1.0, clip=1.0))
-    expect(widget.locator(".clip-angle")).to_have_count(0)
-    widget.get_by_role("button", name="values").click()
-    expect(now(widget)).to_contain_text("(1.0, 1.0), turned by 33°.")
+    expect(widget.locator(".clip-plane")).to_be_hidden()
+    page.evaluate("() => { location.hash = '#explore=Clipping&g_1=4.8&g_2=1&clip=1&by=value' }")
+    expect(widget.locator(".clip-plane")).to_be_visible()
+    expect(computed(widget)).to_have_text("Each part cut to ±1.0: (4.8, 1.0) becomes (1.0, 1.0), turned by 33°.")
+    expect(widget.get_by_text("This step also goes 0.78 sideways")).to_be_visible()
     expect(widget.locator(".clip-angle")).to_have_text("33°")
     assert "33 degrees" in widget.locator(".clip-plane").get_attribute("aria-label")
 
@@ -114,13 +168,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Clipping())
     outcome = widget.locator(".d2lrnn-outcome")
     for i, (answer, told) in enumerate((
-        ("It doubles, too", "No. 3.00 is clipped to 2.00, and so is 6.00"),
-        ("Towards the diagonal", "Right. It turns by 33°"),
-        ("It leaves it as it is", "Right. 0.25 is less than θ = 2.0"),
+        ("It doubles, too", "No. A step of 3.00 is clipped to 2.00, and so is one of 6.00"),
+        ("It changes nothing", "Right. Clipping only shortens"),
+        ("1", f"Right. 1 lands at {Clipping(clip=1.0).losses[2]:.2f}"),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
-        widget.get_by_role("button", name=answer).click()
+        widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Clipping().static_sentence())
@@ -132,9 +186,28 @@ def test_the_limit_keeps_its_words_and_its_handle_leaves_a_short_arrow_free(
     page, _ = opened
     for tip in ((4.0, 3.0), (-4.0, -1.0), (0.2, 0.1)):
         widget = show(page, tmp_path, Clipping(g_1=tip[0], g_2=tip[1], clip=0.5))
+        unfold(widget)
         expect(widget.locator(".clip-edge-text")).to_be_visible()
         plane, grip = widget.locator(".clip-plane").bounding_box(), widget.locator(".clip-handle-edge").bounding_box()
         assert grip["x"] + grip["width"] < plane["x"] + plane["width"] * (0.5 - 0.45 / 13.6)
+
+
+@pytest.mark.parametrize("width", [320, 390, 760])
+def test_words_on_the_cliff_stay_inside_and_apart(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 900})
+    for size in (8.4, 6.0, 5.0, 3.0, 2.2, 1.2, 0.7, 0.3):
+        for clip in (0.5, 1.0, 2.0, 5.0):
+            widget = show(page, tmp_path, Clipping(g_1=round(0.7071 * size, 2), g_2=round(0.7071 * size, 2), clip=clip))
+            frame = widget.locator(".clip-cliff").bounding_box()
+            labels = ":is(.clip-lands-free, .clip-lands-kept, .clip-limit-text, .clip-here)"
+            boxes = [label.bounding_box() for label in widget.locator(labels).all()]
+            for i, a in enumerate(boxes):
+                end = frame["x"] + frame["width"]
+                assert a["x"] >= frame["x"] - 1 and a["x"] + a["width"] <= end + 1, f"{size} {clip}"
+                for b in boxes[:i]:
+                    apart = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
+                    assert apart or abs(a["y"] - b["y"]) > 13, f"{size} {clip}"
 
 
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -149,6 +222,7 @@ def test_the_handles_are_as_large_as_a_finger(opened: tuple[Page, Record], tmp_p
     page, _ = opened
     page.set_viewport_size({"width": 390, "height": 800})
     widget = show(page, tmp_path, Clipping())
+    unfold(widget)
     for handle in widget.locator(".clip-handle").all():
         assert min(handle.bounding_box()[side] for side in ("width", "height")) >= 44
 
@@ -160,6 +234,8 @@ def test_no_label_is_cut_off_in_a_corner(
 ) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping(g_1=tip[0], g_2=tip[1], clip=5.0, by=by))
+    if by == "norm":
+        unfold(widget)
     frame = widget.locator(".clip-plane").bounding_box()
     for label in widget.locator(".clip-plane text:visible").all():
         box = label.bounding_box()
@@ -171,10 +247,10 @@ def test_the_opening_motion_moves_words_and_picture_together(opened: tuple[Page,
     page, _ = opened
     page.emulate_media(reduced_motion="no-preference")
     page.add_init_script("""addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
-        const long = document.querySelector('.clip-long'), now = document.querySelector('.d2lrnn-now');
-        if (long && now) (window.pairs ??= []).push([long.textContent.split(' ')[1], now.textContent]);
+        const label = document.querySelector('.clip-lands-kept'), now = document.querySelector('.d2lrnn-now');
+        if (label && now) (window.pairs ??= []).push([label.textContent.split(' ').at(-1), now.textContent]);
     }).observe(document, { subtree: true, childList: true }))""")
     widget = show(page, tmp_path, Clipping())
     page.wait_for_function("window.pairs?.length > 3")
     expect(now(widget)).to_have_text(Clipping().static_sentence())
-    assert all(f" {length} long, " in words.replace("\u00a0", " ") for length, words in page.evaluate("window.pairs"))
+    assert all(loss in words for loss, words in page.evaluate("window.pairs"))

@@ -338,7 +338,7 @@ def test_every_explorable_of_the_chapters_is_alive_and_moves_both_ways(chapters:
         assert len(widget.inner_text()) > 100
         is_handle = name == "Clipping"  # it has no other control than handles and buttons
         controls = widget.locator("[role=slider]" if is_handle else "input, select, textarea")
-        control = controls.and_(page.get_by_label(move.label, exact=move.label == "Text"))
+        control = controls.and_(page.get_by_label(move.label, exact=move.label in ("Text", "limit θ")))
         before = widget.inner_text()
         assert kernel.value(f"w.{move.trait}") != move.value
 

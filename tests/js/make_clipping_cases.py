@@ -21,6 +21,10 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"by": "value", "g_1": 0.0, "g_2": -6.0},
     {"by": "value", "g_1": 1.5, "g_2": 1.9},
     {"by": "value", "g_1": 0.0, "g_2": 0.0},
+    {"g_1": 6.0, "g_2": 6.0, "clip": 5.0},
+    {"g_1": 0.7, "g_2": 0.5, "clip": 0.5},
+    {"clip": 5.0},
+    {"g_1": 0.02, "g_2": 0.0},
 )
 
 
@@ -31,7 +35,7 @@ def text() -> str:
         found.append(
             {
                 "settings": widget.author_state, "length": widget.length, "clipped": widget.clipped,
-                "angle": widget.angle_degrees, "sentence": widget.static_sentence(),
+                "angle": widget.angle_degrees, "losses": widget.losses, "sentence": widget.static_sentence(),
             }
         )
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""The explorable of clipping: a gradient of two weights, and what is left of it."""
+"""The explorable of clipping: one step on a cliff, and where its limit lets it land."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ __all__ = ["Clipping"]
 _SPEC = Spec("clipping")
 
 
-def _signed(value: float, decimals: int = 1) -> str:
-    text = f"{abs(value):.{decimals}f}"
-    return f"−{text}" if value < 0 and float(text) > 0 else text  # noqa: RUF001
+_STEEPEST, _FOOT, _TOP, _WALL, _FLAT = 9.0, 0.3, 0.4, 1.3, 3.0  # of the example of a loss, as in maths.mjs
+
+
+def _loss(u: float) -> float:
+    """An example of a loss along the gradient: a valley, a cliff at 0, a plateau above it; sideways flat."""
+    if u < 0:
+        return _WALL * (math.hypot(1, u) - 1) + _STEEPEST * _FOOT * math.exp(u / _FOOT)
+    return _STEEPEST * (_FOOT + _TOP * (1 - math.exp(-u / _TOP)))
 
 
 class Clipping(Explorable):
-    r"""Clip a gradient of two weights: its norm, or each of its values.
+    r"""Limit the step on a cliff: clip a gradient of two weights, its norm or each of its values.
 
     .. math::
         \mathbf g \leftarrow \min\Bigl(1, \frac{\theta}{\lVert \mathbf g \rVert}\Bigr) \mathbf g
@@ -79,40 +84,56 @@ class Clipping(Explorable):
         (a, b), (c, d) = (self.g_1, self.g_2), self.clipped
         return abs(math.degrees(math.atan2(a * d - b * c, a * c + b * d)))
 
+    @property
+    def losses(self) -> tuple[float, float, float]:
+        """The example's loss before a step of learning rate 1, after it, and after the clipped one.
+
+        The step starts on the cliff, where the slope is as long as the gradient.
+        """
+        length = self.length
+        start = min(_FLAT, _TOP * math.log(_STEEPEST / length)) if length > 0 else _FLAT
+        along = sum(g * c for g, c in zip((self.g_1, self.g_2), self.clipped)) / length if length > 0 else 0.0
+        return _loss(start), _loss(start - length), _loss(start - along)
+
     def static_sentence(self) -> str:
-        """What clipping does, as the figure says it."""
+        """Where the step ends, as the figure says it."""
         acts = self.length > self.clip if self.by == "norm" else max(abs(self.g_1), abs(self.g_2)) > self.clip
-        values = {
-            "a": _signed(self.g_1), "b": _signed(self.g_2), "length": f"{self.length:.2f}", "clip": f"{self.clip:.1f}",
-            "factor": f"{self.factor:.2f}", "c": _signed(self.clipped[0]), "d": _signed(self.clipped[1]),
-            "angle": math.floor(self.angle_degrees + 0.5),
-        }
-        straight = acts and self.by == "value" and values["angle"] == 0
-        key = f"now_{self.by}{'' if acts else '_short'}{'_straight' if straight else ''}"
-        return Words(self._words)(key, **values)
+        start, free, kept = self.losses
+        if self.length == 0:
+            fate = "none"
+        elif not acts and f"{start:.2f}" == f"{free:.2f}":
+            fate = "within_same"
+        elif not acts:
+            fate = "within_rises" if free > start else "within_falls"
+        elif free <= start:
+            fate = "both"
+        else:
+            fate = "saves" if float(f"{kept:.2f}") < float(f"{start:.2f}") else "still"
+        return Words(self._words)(f"now_{fate}", clip=f"{self.clip:.1f}", free=f"{free:.2f}", kept=f"{kept:.2f}")
 
     def static_picture(self) -> str:
-        """The gradient, what is allowed, and what is left."""
-        words, (c, d) = Words(self._words), self.clipped
-        description = words(
-            "picture", a=_signed(self.g_1), b=_signed(self.g_2), length=f"{self.length:.2f}", c=_signed(c, 2),
-            d=_signed(d, 2), clipped=f"{math.hypot(c, d):.2f}", angle=math.floor(self.angle_degrees + 0.5),
-        )
-        picture = Picture(300, 300, words("title"), description)
-        unit, middle, r = 22.0, 150.0, 22.0 * self.clip
-        picture.add("path", d=f"M8 {middle}H292M{middle} 8V292", stroke=color("line"), fill="none")
-        paint = {"stroke": color("green"), "fill": "none", "stroke_width": 1.5, "stroke_dasharray": "5 3"}
-        if self.by == "norm":
-            picture.add("circle", None, cx=middle, cy=middle, r=r, **paint)
-        else:
-            picture.add("rect", None, x=middle - r, y=middle - r, width=2 * r, height=2 * r, **paint)
-        for (x, y), name, thickness in (((self.g_1, self.g_2), "blue", 2.5), ((c, d), "green", 6.0)):
-            end = f"{middle + unit * x:.1f} {middle - unit * y:.1f}"
-            picture.add("path", d=f"M{middle} {middle}L{end}", stroke=color(name), stroke_width=thickness)
-        tip = {"cx": middle + unit * self.g_1, "cy": middle - unit * self.g_2}
-        picture.add("circle", **tip, r=5.0, fill=color("blue"))
-        above = tip["cy"] - 12 if self.g_2 >= 0 else tip["cy"] + 22
-        at = {"x": min(max(tip["cx"], 56.0), 244.0), "y": max(above, 14.0), "text_anchor": "middle", "font_size": 13}
-        picture.add("text", words("long", length=f"{self.length:.2f}"), **at)
-        picture.add("text", words("theta", clip=f"{self.clip:.1f}"), x=middle - r - 6, y=middle - 8, text_anchor="end")
+        """The cliff, the step as it is, and the clipped one."""
+        words, length = Words(self._words), self.length
+        start = min(_FLAT, _TOP * math.log(_STEEPEST / length)) if length > 0 else _FLAT
+        lost = self.losses
+        description = words("cliff_picture", start=f"{lost[0]:.2f}", told=self.static_sentence())
+        picture = Picture(460, 230, words("title"), description)
+
+        def at(u: float, loss: float) -> tuple[float, float]:
+            return 8 + 37 * (u + 8.6), 212 - 20 * loss
+
+        curve = " ".join("{:.1f} {:.1f}".format(*at(u, _loss(u))) for u in (i / 20 - 8.6 for i in range(240)))
+        picture.add("path", d=f"M{curve}", stroke=color("line"), stroke_width=3, fill="none")
+        x, y = at(start, lost[0])
+        along = sum(g * c for g, c in zip((self.g_1, self.g_2), self.clipped)) / length if length > 0 else 0.0
+        for by, loss, name, width in ((length, lost[1], "blue", 2.5), (along, lost[2], "green", 5.0)):
+            to_x, to_y = at(start - by, loss)
+            lift = (60.0 if name == "blue" else 25.0) * min(1.0, by / 2)
+            top = max(min(y, to_y) - lift, 14.0)
+            arc = f"M{x:.1f} {y:.1f}Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"
+            picture.add("path", d=arc, stroke=color(name), stroke_width=width, fill="none")
+            picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
+        picture.add("circle", cx=x, cy=y, r=6.0)
+        picture.add("text", words("here_slope", length=f"{length:.2f}"), x=452, y=18, text_anchor="end", font_size=13)
+        picture.add("text", words("limit_is", clip=f"{self.clip:.1f}"), x=452, y=38, text_anchor="end", font_size=13)
         return str(picture)

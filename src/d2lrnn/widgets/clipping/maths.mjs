@@ -3,17 +3,29 @@
 const DEGREES = 180 / Math.PI;
 
 const STEEPEST = 9; // more than the longest gradient
-const [FOOT, TOP] = [0.15, 0.4]; // how soon the cliff is flat, in the valley and on the plateau
-const FLAT = 3.4; // as good as flat
+const [FOOT, TOP] = [0.3, 0.4]; // how soon the cliff is flat, in the valley and on the plateau
+const WALL = 1.3; // how steep the valley's other side becomes
+const FLAT = 3; // as good as flat
 
-/** An example of a loss, along the gradient's direction: a wide valley, a cliff, and a plateau above it. */
+/** An example of a loss, along the gradient's direction: a wide valley, a cliff, and a plateau above it. Sideways it stays the same. */
 export const lossAt = (u) => (u < 0
-  ? Math.hypot(1, u) - 1 + STEEPEST * FOOT * Math.exp(u / FOOT)
+  ? WALL * (Math.hypot(1, u) - 1) + STEEPEST * FOOT * Math.exp(u / FOOT)
   : STEEPEST * (FOOT + TOP * (1 - Math.exp(-u / TOP))));
 /** Where on the cliff or the plateau the example's slope is as long as a gradient. */
 export const placeOf = (slope) => Math.min(FLAT, TOP * Math.log(STEEPEST / slope));
+/** How steep it is there. */
+export const slopeAtPlace = (u) => STEEPEST * Math.exp(-u / TOP);
 
-/** The gradient's length, what clipping makes of it, by how much that turns it, and where a step of learning rate 1 leads (null: off the line). */
+/** What the sentence on top says: how the step as it is ends, and the clipped one. */
+function fateOf({ length, acts, loss, freeLoss, keptLoss }) {
+  const [start, free, kept] = [loss, freeLoss, keptLoss].map((value) => value.toFixed(2));
+  if (length === 0) return "none";
+  if (!acts) return start === free ? "within_same" : freeLoss > loss ? "within_rises" : "within_falls";
+  if (freeLoss <= loss) return "both";
+  return Number(kept) < Number(start) ? "saves" : "still";
+}
+
+/** The gradient's length, what clipping makes of it, by how much that turns it, and where a step of learning rate 1 leads, along the gradient and sideways. */
 export function derive(state) {
   const { g_1, g_2, clip, by } = state;
   const length = Math.hypot(g_1, g_2);
@@ -23,12 +35,16 @@ export function derive(state) {
   const cross = g_1 * clipped[1] - g_2 * clipped[0];
   const dot = g_1 * clipped[0] + g_2 * clipped[1];
   const angle = by === "norm" ? 0 : Math.abs(Math.atan2(cross, dot)) * DEGREES;
-  const turned = angle >= 0.5; // then the step leaves the line along which the example is drawn
-  const [from, clippedLength] = [placeOf(length), Math.hypot(...clipped)];
-  return {
-    ...state, from, free: from - length, kept: turned ? null : from - clippedLength, length, factor, clipped, clippedLength, angle, turned,
-    acts: by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip,
+  const clippedLength = Math.hypot(...clipped);
+  const acts = by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip;
+  const from = placeOf(length);
+  const free = from - length;
+  const kept = length > 0 ? from - dot / length : from;
+  const model = {
+    ...state, from, free, kept, length, factor, clipped, clippedLength, angle, acts, sideways: length > 0 ? Math.abs(cross) / length : 0,
+    loss: lossAt(from), freeLoss: lossAt(free), keptLoss: lossAt(kept),
   };
+  return { ...model, fate: fateOf(model) };
 }
 
 /** A number with a true minus sign, and never a minus before a zero. */

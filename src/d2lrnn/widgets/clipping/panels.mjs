@@ -1,13 +1,14 @@
-// The plane of two weights: the gradient's arrow, whose tip is dragged, and what clipping leaves of it.
+// A step on a cliff, whose limit is dragged; and the plane of two weights: the gradient's arrow, and what clipping leaves of it.
 import { linePath } from "../charts.mjs";
-import { dragOn, emphasised } from "../shape.mjs";
-import { element, fill, svg } from "../ui.mjs";
-import { lossAt, signed } from "./maths.mjs";
+import { dragOn } from "../shape.mjs";
+import { element, svg } from "../ui.mjs";
+import { lossAt, signed, slopeAtPlace } from "./maths.mjs";
 
 const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
 const LIMIT = 6;
 const STEP = 0.1;
+const SIDEWAYS = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
 const STEM = 0.95; // the limit's handle stands so far outside, clear of a short arrow
 
 const within = (value, max, min = -max) => Math.min(max, Math.max(min, value));
@@ -36,8 +37,7 @@ export function planePanel({ t, range, onChange, signal }) {
   const handle = (kind, name, [min, max], sign) => svg(
     "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
     svg("circle", { class: "clip-halo", r: 28 }), svg("circle", { class: "clip-grip", r: sign === null ? 13 : 10 }), ...(sign === null ? [] : [svg("path", { class: "clip-sign", d: sign })]));
-  const sideways = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
-  const edge = handle("edge", t("threshold"), [range.min, range.max], sideways);
+  const edge = handle("edge", t("plane_limit"), [range.min, range.max], SIDEWAYS);
   const tip = handle("tip", t("tip"), [0, 8.5], null);
   const grid = [];
   for (let i = -6; i <= 6; i += 1) if (i !== 0) grid.push(`M${i * UNIT} ${-HALF}V${HALF}M${-HALF} ${i * UNIT}H${HALF}`);
@@ -152,14 +152,15 @@ export function planePanel({ t, range, onChange, signal }) {
     }
     arrows.replaceChildren(...parts);
     labels.replaceChildren(...notes);
-    [...notes, edgeText].forEach(keepInside);
+    const isSeen = picture.getBoundingClientRect().width > 0; // not folded
+    if (isSeen) [...notes, edgeText].forEach(keepInside);
     tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
     hint.setAttribute("x", within(atTip[0], HALF - 32));
     const beyond = atTip[1] + (g_2 >= 0 ? -21 : 21); // the length
     hint.setAttribute("y", beyond);
     const grip = { x: g_1 * UNIT - 13, y: -g_2 * UNIT - 13, width: 26, height: 26 };
     const fits = beyond > 20 - HALF && beyond < HALF - 10;
-    hideCovered([...notes, ...axes, ...(hint.isConnected && fits ? [hint] : [])], [grip, edgeText.getBBox()]);
+    if (isSeen) hideCovered([...notes, ...axes, ...(hint.isConnected && fits ? [hint] : [])], [grip, edgeText.getBBox()]);
     if (!fits) hint.style.display = "none";
     tip.setAttribute("aria-valuenow", length.toFixed(2));
     tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
@@ -168,70 +169,181 @@ export function planePanel({ t, range, onChange, signal }) {
       clipped: clippedLength.toFixed(2), angle: Math.round(angle),
     }));
   }
-  return { node, draw, askToDrag: () => labels.after(hint) };
+  return { node, draw, askToDrag: () => labels.after(hint), place: () => shown && draw(shown) };
 }
 
-const WIDE = 330;
-const HIGH = 152;
-const TOP = 10; // no flight goes higher
-const x = (u) => WIDE - 8 - (4 - u) * 25.2; // the longest step stays inside
-const y = (loss) => HIGH - 12 - (loss * (HIGH - 20)) / 7.6;
-const PLACES = Array.from({ length: 251 }, (_, i) => 4 - i * 0.05);
+const [LEFT, RIGHT] = [-8.6, 3.35]; // the places that are drawn: the longest step stays inside
+const HIGHEST = 10.2; // loss
+const BOTTOM = -0.74; // the valley's lowest place
+const PLACES = Array.from({ length: 240 }, (_, i) => LEFT + (i * (RIGHT - LEFT)) / 239);
+const [BASE, RULER] = [30, 46]; // pixels: beneath the valley, for words; and for the limit's handle
+const FLIGHT_TOP = 8; // no flight goes higher
+const WORDS = 130; // pixels of a label
+const SKY = 50; // above what the limit lets through: words
+const LINE = 18;
 
-/** A step as an arc from one place of the curve to another. */
-function flight(kind, from, to, lift) {
-  const [start, end] = [from, to].map((u) => [x(u), y(lossAt(u))]);
-  const highest = TOP - Math.sqrt(Math.max(0, (start[1] - TOP) * (end[1] - TOP))); // of the control point: the arc's top is at TOP
-  const top = [(start[0] + end[0]) / 2, Math.max(highest, Math.min(start[1], end[1]) - lift)];
-  const round = (values) => values.map((value) => value.toFixed(1)).join(" ");
-  const turn = (Math.atan2(end[1] - top[1], end[0] - top[0]) * 180) / Math.PI;
-  const size = Math.min(9, Math.hypot(end[0] - start[0], end[1] - start[1]));
-  return svg("g", {},
-    svg("path", { class: `clip-flight clip-arrow-${kind}`, d: `M${round(start)}Q${round(top)} ${round(end)}` }),
-    svg("path", { class: `clip-tip-${kind}`, d: `M0 0l${-size} ${size * 0.55}v${-size * 1.1}z`, transform: `translate(${round(end)}) rotate(${turn.toFixed(1)})` }));
-}
+/** Why one clips: one step downhill on an example of a loss, as it is and clipped. The limit is dragged, and so is the ball. */
+export function cliffPanel({ t, range, onChange, onTouch, signal }) {
+  let width = 0;
+  let high = 240; // of the part above the ruler
+  let shown = null;
+  let holds = "limit";
+  let grabbed = 0;
+  const curve = svg("path", { class: "clip-curve" });
+  const ground = svg("path", { class: "clip-ground" });
+  const reach = svg("rect", { class: "clip-reach" });
+  const fence = svg("path", { class: "clip-fence" });
+  const bar = svg("path", { class: "clip-bar" });
+  const flights = svg("g");
+  const labels = svg("g");
+  const axis = svg("text", { class: "clip-text clip-axis-text", x: 8 }, t("cliff_loss"));
+  const here = [svg("text", { class: "clip-text clip-here", "text-anchor": "end" }), svg("text", { class: "clip-text clip-here", "text-anchor": "end" })];
+  const limitText = svg("text", { class: "clip-text clip-limit-text", "text-anchor": "end" });
+  const handle = (kind, name, ...parts) => svg("g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name }, ...parts);
+  const ball = handle("ball", t("ball"), svg("circle", { class: "clip-halo", r: 22 }), svg("circle", { class: "clip-start", r: 8 }));
+  ball.setAttribute("aria-valuemin", "0");
+  ball.setAttribute("aria-valuemax", "8.49");
+  const limit = handle("limit", t("threshold"), svg("circle", { class: "clip-halo", r: 22 }), svg("circle", { class: "clip-grip", r: 12 }), svg("path", { class: "clip-sign", d: SIDEWAYS }));
+  limit.setAttribute("aria-valuemin", range.min);
+  limit.setAttribute("aria-valuemax", range.max);
+  const picture = svg("svg", { class: "clip-cliff", role: "group" }, ground, reach, curve, axis, fence, bar, flights, labels, ...here, limit, limitText, ball);
+  const node = element("div", { class: "clip-cliff-box" }, picture);
 
-/** Why one clips: where a step leads on an example of a loss, as it is and clipped. */
-export function stepPanel({ t }) {
-  const steps = svg("g");
-  const dot = svg("circle", { class: "clip-start", r: 5.5 });
-  const note = (name, left, top) => svg("text", { class: "clip-text clip-axis-text", x: left, y: top }, t(name));
-  const slope = [svg("text", { class: "clip-text clip-here" }), svg("text", { class: "clip-text clip-axis-text" }, t("why_slope_is"))];
-  const picture = svg(
-    "svg", { class: "clip-loss", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" },
-    svg("path", { class: "clip-axis", d: `M8 ${HIGH - 8}H${WIDE - 4}M8 8V${HIGH - 8}` }),
-    note("why_loss", 14, 62), note("why_along", 14, HIGH - 15),
-    svg("path", { class: "clip-curve", d: linePath(PLACES, PLACES.map(lossAt), x, y) }),
-    steps, dot, ...slope,
-  );
-  const told = element("div", { class: "clip-told" });
-  const node = element("div", { class: "clip-why" },
-    element("p", { class: "clip-caption" }, t("why")), element("p", { class: "clip-note" }, t("why_step")), picture, told);
+  const x = (u) => ((u - LEFT) * width) / (RIGHT - LEFT);
+  const y = (loss) => high - BASE - (loss * (high - BASE - 6)) / HIGHEST;
+  const placeAt = (share) => LEFT + share * (RIGHT - LEFT);
 
-  const sentence = (which, from, to, angle) => {
-    if (to === null) return [t.raw("why_turned"), { which: t(`which_${which}`), angle: Math.round(angle) }];
-    const [before, after] = [lossAt(from), lossAt(to)];
-    return [t.raw(after > before ? "why_rises" : "why_falls"), { which: t(`which_${which}`), before: before.toFixed(2), after: after.toFixed(2) }];
+  /** The ball at a place: a gradient that long, and where it pointed. */
+  const moveBall = (u) => {
+    const length = slopeAtPlace(Math.max(0.01, u));
+    const [a, b] = shown.length > 0 ? [shown.g_1 / shown.length, shown.g_2 / shown.length] : [0.8, 0.6];
+    const longest = LIMIT / Math.max(Math.abs(a), Math.abs(b));
+    const size = Math.min(length, longest, 8.4);
+    onChange({ g_1: Math.round(100 * size * a) / 100, g_2: Math.round(100 * size * b) / 100 });
   };
-  function draw({ from, free, kept, acts, length, angle }) {
-    const rows = acts ? [["full", "free", free], ["clipped", "kept", kept]] : [["full", "step", free]];
-    const lift = (to) => 10 + 16 * Math.min(6, from - to);
-    const flights = length > 0 ? rows.filter(([, , to]) => to !== null) : [];
-    steps.replaceChildren(...flights.map(([kind, , to]) => flight(kind, from, to, kind === "full" ? lift(to) : lift(to) / 2)));
-    const [left, top] = [x(from), y(lossAt(from))];
-    dot.setAttribute("cx", left.toFixed(1));
-    dot.setAttribute("cy", top.toFixed(1));
-    slope[0].textContent = t("why_slope", { length: length.toFixed(2) });
-    slope.forEach((line, i) => {
-      line.setAttribute("x", Math.min(left + 12, WIDE - 88).toFixed(1));
-      line.setAttribute("y", (Math.min(top + 22, HIGH - 36) + 15 * i).toFixed(1));
-    });
-    const said = rows.map(([kind, which, to]) => [kind, sentence(which, from, to, angle)]);
-    told.replaceChildren(...(length > 0
-      ? said.map(([kind, [template, values]]) => element("p", { class: `clip-row clip-row-${kind}` }, element("span", {}, ...emphasised(template, values))))
-      : [element("p", {}, t("why_none"))]));
-    const words = length > 0 ? said.map(([, [template, values]]) => fill(template, values)).join("; ") : t("why_none");
-    picture.setAttribute("aria-label", t("why_picture", { told: words }));
+  dragOn(picture, {
+    start: (at) => {
+      onTouch();
+      const tall = picture.getBoundingClientRect().height;
+      const [left, top] = [at.x * width, at.y * tall];
+      const toBall = Math.hypot(left - x(shown.from), top - y(shown.loss));
+      holds = toBall < 26 && top < high ? "ball" : "limit";
+      const place = placeAt(at.x);
+      grabbed = holds === "ball" ? shown.from - place : shown.from - shown.clip - place;
+      if (holds === "limit" && Math.abs(grabbed) * (width / (RIGHT - LEFT)) > 30) grabbed = 0; // pressed far from it: it comes
+    },
+    move: (at) => {
+      const place = placeAt(at.x) + grabbed;
+      if (holds === "ball") moveBall(place);
+      else onChange({ clip: rounded(shown.from - place, range.max, range.min) });
+    },
+    signal,
+  });
+  const keys = (target, map, act) => target.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(map, event.key)) return;
+    event.preventDefault();
+    act(map[event.key], event.shiftKey ? 10 : 1);
+  }, { signal });
+  const [less, more] = [range.min - range.max, range.max - range.min];
+  keys(limit, { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: less, End: more },
+    (by, times) => onChange({ clip: rounded(shown.clip + times * by, range.max, range.min) }));
+  keys(ball, { ArrowLeft: -0.05, ArrowDown: -0.05, ArrowRight: 0.05, ArrowUp: 0.05, Home: -9, End: 9 }, (by, times) => moveBall(Math.min(3, shown.from + times * by)));
+
+  /** A step as an arc from the ball to where it lands. */
+  function flight(kind, to, lift) {
+    const [start, end] = [shown.from, to].map((u) => [x(u), y(lossAt(u))]);
+    const highest = FLIGHT_TOP - Math.sqrt(Math.max(0, (start[1] - FLIGHT_TOP) * (end[1] - FLIGHT_TOP))); // of the control point
+    const top = [(start[0] + end[0]) / 2, Math.max(highest, Math.min(start[1], end[1]) - lift)];
+    const round = (values) => values.map((value) => value.toFixed(1)).join(" ");
+    return svg("g", {},
+      svg("path", { class: `clip-flight clip-arrow-${kind}`, d: `M${round(start)}Q${round(top)} ${round(end)}` }),
+      svg("circle", { class: `clip-landed-${kind}`, cx: end[0].toFixed(1), cy: end[1].toFixed(1), r: kind === "full" ? 6 : 7 }));
   }
-  return { node, draw };
+
+  /** Words beneath a landing, on the side where the curve leaves room; high on the cliff they stand in the open. */
+  function landing(kind, to, words) {
+    const room = (width < 448 ? 7.6 : 8.2) * words.length + 6;
+    const [at, top] = [x(to), y(lossAt(to))];
+    if (to >= BOTTOM && lossAt(to) > 3.6) return { kind, words, left: at - 14, anchor: "end", top: top + 5, isFree: true };
+    if (to >= BOTTOM) {
+      const left = Math.min(at + 10, width - room);
+      return { kind, words, left, anchor: "start", top: left < at + 6 ? Math.max(top + 26, high - 27) : top + 26 };
+    }
+    const left = Math.max(at - 8, room);
+    const drop = (left - at + 8) * ((y(lossAt(to + 0.5)) - top) / (x(0.5) - x(0))); // it slid under the curve
+    return { kind, words, left, anchor: "end", top: top + 21 + drop };
+  }
+
+  function paint() {
+    if (width === 0 || shown === null) return;
+    const { from, free, kept, clip, by, length, acts, loss, freeLoss, keptLoss } = shown;
+    const floor = high - 1;
+    const path = linePath(PLACES, PLACES.map(lossAt), x, y);
+    curve.setAttribute("d", path);
+    ground.setAttribute("d", `${path}V${floor}H0Z`);
+    axis.setAttribute("y", high - 10);
+    const edge = x(from - clip);
+    for (const [name, value] of Object.entries({ x: edge, y: SKY, width: x(from) - edge, height: high - SKY })) reach.setAttribute(name, value.toFixed(1));
+    reach.style.display = by === "norm" ? "" : "none";
+    const middle = high + RULER / 2;
+    fence.setAttribute("d", by === "norm" ? `M${edge.toFixed(1)} ${SKY}V${middle}` : "");
+    bar.setAttribute("d", `M${edge.toFixed(1)} ${middle}H${x(from).toFixed(1)}M${x(from).toFixed(1)} ${middle - 7}v14`);
+    limit.setAttribute("transform", `translate(${edge.toFixed(1)} ${middle})`);
+    limit.setAttribute("aria-valuenow", clip);
+    limit.setAttribute("aria-valuetext", clip.toFixed(1));
+    limitText.textContent = t("limit_is", { clip: clip.toFixed(1) });
+    const isTight = edge < 130; // then its words stand beneath the bar
+    limitText.setAttribute("x", (isTight ? edge + 26 : edge - 22).toFixed(1));
+    limitText.setAttribute("y", middle + (isTight ? 20 : 5));
+    limitText.setAttribute("text-anchor", isTight ? "start" : "end");
+
+    const lift = (to) => (10 + 11 * Math.min(6, from - to)) * (high / 240);
+    const isOne = !acts;
+    const parts = length > 0 ? [flight(isOne ? "clipped" : "full", free, lift(free))] : [];
+    if (acts) parts.push(flight("clipped", kept, lift(kept) / 2));
+    flights.replaceChildren(...parts);
+    const full = landing(isOne ? "kept" : "free", free, t(isOne ? "lands_both" : "lands_free", { loss: freeLoss.toFixed(2) }));
+    const notes = length > 0 ? [full] : [];
+    if (acts) {
+      const other = landing("kept", kept, t("lands_kept", { loss: keptLoss.toFixed(2) }));
+      notes.push(other);
+      const meet = full.anchor === other.anchor && !full.isFree && !other.isFree && Math.abs(full.left - other.left) < WORDS && Math.abs(full.top - other.top) < LINE;
+      if (full.isFree && other.isFree && full.top - other.top < LINE) other.top = full.top - LINE;
+      if (meet) { // the one that lies lower goes further down
+        const [upper, lower] = full.anchor === "end" ? [full, other] : [other, full];
+        lower.top = Math.max(lower.top, upper.top + LINE);
+      }
+    }
+    labels.replaceChildren(...notes.map(({ kind, words, left, anchor, top }) => svg(
+      "text", { class: `clip-text clip-lands-${kind}`, x: left.toFixed(1), y: Math.min(top, high - 5).toFixed(1), "text-anchor": anchor }, words)));
+    ball.setAttribute("transform", `translate(${x(from).toFixed(1)} ${y(loss).toFixed(1)})`);
+    ball.setAttribute("aria-valuenow", length.toFixed(2));
+    ball.setAttribute("aria-valuetext", t("ball_value", { length: length.toFixed(2), loss: loss.toFixed(2) }));
+    const said = [t("here_loss", { loss: loss.toFixed(2) }), t("here_slope", { length: length.toFixed(2) })];
+    here.forEach((line, i) => {
+      line.textContent = said[i];
+      line.setAttribute("x", width - 4);
+      line.setAttribute("y", 18 + 19 * i);
+    });
+    const told = length > 0 ? notes.map(({ words }) => words).join("; ") : t("now_none");
+    picture.setAttribute("aria-label", t("cliff_picture", { start: loss.toFixed(2), told }));
+  }
+  const observer = new ResizeObserver(() => {
+    const now = Math.round(node.clientWidth);
+    if (now === width || now < 120) return;
+    width = now;
+    high = width < 480 ? 208 : 250;
+    picture.setAttribute("viewBox", `0 0 ${width} ${high + RULER}`);
+    picture.setAttribute("height", high + RULER);
+    paint();
+  });
+  observer.observe(node);
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  return {
+    node,
+    draw: (model) => {
+      shown = model;
+      paint();
+    },
+  };
 }
