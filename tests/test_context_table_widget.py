@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import math
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,7 +15,6 @@ from freshness import differences
 
 from d2lrnn import NGramLM, load_text
 from d2lrnn.widgets import ContextTable
-from d2lrnn.widgets.context_table import _SPEC
 
 JS = Path(__file__).parent / "js"
 
@@ -47,19 +45,21 @@ def test_the_page_carries_the_story_and_its_levels() -> None:
     assert min(table.levels, key=lambda level: level["perplexity"])["order"] == 5
 
 
-def test_the_line_is_held_out_and_its_surprisals_are_those_of_the_model() -> None:
+def test_the_line_is_held_out_and_its_counts_are_those_of_the_story() -> None:
     table, text = ContextTable(), load_text()
-    line, train = table.heldout_line, table.text[: table.num_train]
-    assert table.line_start >= table.num_train and table.text[table.line_start :].startswith(line)
-    assert table.text[table.line_start - 1] == " " and line.endswith(" ")
-    model = NGramLM(text.train_ids, 6, 27)
-    assert len(table.walk) == len(line) - 5
-    for i, step in enumerate(table.walk, start=5):
-        assert step["letter"] == line[i]
-        p = model.next_probs(text.vocab.encode(line[:i]))[text.vocab.index(line[i])]
-        assert step["bits"] == pytest.approx(-math.log2(p))
-        assert line[i - step["order"] + 1 : i] in train[:-1]
-        assert step["order"] == 6 or line[i - step["order"] : i] not in train[:-1]
+    train = table.text[: table.num_train]
+    assert table.line in text.vocab.decode(text.heldout_ids) and table.line not in train
+    for place in range(len(table.line)):
+        table.place = place
+        rows = table.rows
+        assert [row["n"] for row in rows] == list(range(1, min(6, place + 1) + 1))
+        for row in rows:
+            context, letter = table.line[place - row["n"] + 1 : place], table.line[place]
+            places = [i for i in range(len(context), len(train)) if train.startswith(context, i - len(context))]
+            assert row["context"] == context and row["total"] == len(places)
+            assert row["hits"] == sum(train[i] == letter for i in places)
+    assert sum(table.counts.values()) == rows[-1]["total"]
+    assert ContextTable(line="").rows == [] and ContextTable(line="").counts == {}
 
 
 def test_equal_seeds_write_equal_texts() -> None:
@@ -85,11 +85,11 @@ def test_copies_stand_in_the_counted_story() -> None:
 
 
 def test_what_is_typed_is_normalised_and_reset_restores() -> None:
-    table = ContextTable(start="Low Tide!", seed=5, place=9, view="read")
+    table = ContextTable(start="Low Tide!", line="A boat!", seed=5, place=3)
     assert table.start == "low tide "
-    table.update(start="x", seed=0, place=5, view="write")
+    table.update(start="x", line="y", seed=0, place=0, order=2, view="write")
     table.reset()
-    assert repr(table) == "ContextTable(view='read', start='low tide ', seed=5, place=9)"
+    assert repr(table) == "ContextTable(view='read', line='a boat ', place=3, order=6, start='low tide ', seed=5)"
     table.start = "<script>\x00👩"
     assert table.start == " script "
     table.start = "\u0130" * 40
@@ -101,8 +101,11 @@ def test_what_is_typed_is_normalised_and_reset_restores() -> None:
     [
         ({"start": "a" * 41}, "start has 41 characters; give at most 40"),
         ({"start": 5}, "start"),
-        ({"place": 4}, "place"),
-        ({"place": 38}, "place"),
+        ({"line": "a" * 29}, "line has 29 characters; give at most 28"),
+        ({"place": -1}, "place"),
+        ({"place": 28}, "place"),
+        ({"order": 0}, "order"),
+        ({"order": 7}, "order"),
         ({"seed": -1}, "seed"),
         ({"view": "sing"}, "view"),
     ],
@@ -118,60 +121,53 @@ def test_bad_values_are_refused(traits: dict[str, Any], message: str) -> None:
     assert repr(table) == before
 
 
-@pytest.mark.parametrize("name", ["text", "num_train", "vocab", "line_start", "levels"])
+@pytest.mark.parametrize("name", ["text", "num_train", "vocab", "levels"])
 def test_what_belongs_to_the_story_cannot_be_set(name: str) -> None:
     table = ContextTable()
     with pytest.raises(t.TraitError, match="read-only"):
         setattr(table, name, getattr(table, name))
 
 
+def _described(table: ContextTable) -> str:
+    return ElementTree.fromstring(table.static_picture()).findtext("{http://www.w3.org/2000/svg}desc")
+
+
 @pytest.mark.parametrize("start", ["", "the tide ", "zqzqzq"])
-def test_the_picture_says_what_it_shows(start: str) -> None:
-    table = ContextTable(start=start)
-    described = ElementTree.fromstring(table.static_picture()).findtext("{http://www.w3.org/2000/svg}desc")
-    assert f"The 6-gram: {table.writings[6]}" in described and "6 6 5 4 3 4 4 5 6" in described
+def test_the_picture_of_the_writings_says_what_it_shows(start: str) -> None:
+    table = ContextTable(start=start, view="write")
+    assert f"The 6-gram: {table.writings[6]}" in _described(table)
 
 
-def test_the_sentence_says_who_copied_most_here_and_who_predicts_best() -> None:
-    told = "Copied most from the story here: the 6-gram (67%). Guesses new text best: the 5-gram."
+def test_the_picture_of_the_counts_says_what_it_shows() -> None:
+    told = "The 6-gram looks at “re␣wa”: 40 of 42 times this letter comes next"
+    assert told in _described(ContextTable())
+    assert "The 6-gram looks at “titio”, which the story never has" in _described(ContextTable(place=19))
+    for line in ("", "a", "zq x"):
+        assert "“" in _described(ContextTable(line=line, place=max(0, len(line) - 1)))
+
+
+def test_the_sentence_says_who_copied_most_here() -> None:
     table = ContextTable(view="write")
-    assert table.static_sentence() == told
+    assert table.static_sentence() == "Copied most from the story here: the 6-gram (67%)."
     told = set()
     for table.seed in range(8, 28):
         shares = {n: sum(end - begin for begin, end in found) for n, found in table.copies.items()}
-        first = table.static_sentence().split(".")[0]
-        assert all((f"the {n}-gram" in first) == (0 < max(shares.values()) == shares[n]) for n in shares)
-        told.add(first)
+        said = table.static_sentence()
+        assert all((f"the {n}-gram" in said) == (0 < max(shares.values()) == shares[n]) for n in shares)
+        told.add(said)
     assert any("-gram and the " in each for each in told)
 
 
-def test_the_sentence_says_what_the_story_knows_of_the_five_letters_before() -> None:
-    assert ContextTable(place=21).static_sentence() == "The story has no “petit”, only “it”."
-    assert ContextTable(place=34).static_sentence() == "The story has “ll␣th” 47 times."
-
-
-def test_the_6_gram_loses_where_the_five_letters_are_known_but_never_with_this_next_letter() -> None:
-    text = load_text()
-    train, heldout = text.train_ids.tolist(), text.heldout_ids.tolist()
-    contexts = {tuple(train[i : i + 5]) for i in range(len(train) - 5)}
-    grams = {tuple(train[i : i + 6]) for i in range(len(train) - 5)}
-    short, long = (NGramLM(text.train_ids, n, 27) for n in (5, 6))
-    more = {"new": [], "followed": [], "never": []}  # the bits that the 6-gram needs more than the 5-gram
-    for i in range(5, len(heldout)):
-        past, letter = heldout[i - 5 : i], heldout[i]
-        where = "new" if tuple(past) not in contexts else "followed" if (*past, letter) in grams else "never"
-        p, q = (float(model.next_probs(past[6 - n :])[letter]) for n, model in ((6, long), (5, short)))
-        more[where].append(math.log2(q / p))
-    assert max(map(abs, more["new"])) < 1e-6, "an unknown context: both answer alike"
-    assert min(more["never"]) > 0 and sum(more["never"]) > -sum(more["followed"]) > 0
-    num = sum(map(len, more.values()))
-    bits = [bit for each in more.values() for bit in each]
-    surer, less = ([b for b in bits if sign * b > 1e-6] for sign in (-1, 1))
-    duel = _SPEC.presets["duel"]
-    assert (duel["better"], duel["worse"]) == pytest.approx((len(surer) / num, len(less) / num), abs=0.0005)
-    gain, loss = 2 ** (-sum(surer) / len(surer)), 2 ** (sum(less) / len(less))
-    assert (duel["gain"], duel["loss"]) == pytest.approx((gain, loss), abs=0.005)
-    assert sum(less) > -sum(surer), "the losses weigh more"
-    assert sum(more["never"]) > sum(less) / 2, "mostly five known letters and a new next one"
-    assert len(more["never"]) / num == pytest.approx(1 / 10, abs=0.005)
-    assert 2 ** -(sum(more["never"]) / len(more["never"])) == pytest.approx(1 / 3, abs=0.005)
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({}, "The story has “re␣wa” 42 times. Then “s” comes 40 times."),
+        ({"place": 19, "order": 4}, "The story has “tio” 18 times. Then “n” comes each time."),
+        ({"place": 19}, "The story never has “titio”. Try a shorter context."),
+        ({"line": "all those", "place": 6}, "The story has “ll␣th” 47 times. But “o” never comes next."),
+        ({"order": 1}, "Counted: 94\u202f999 letters and spaces. Among them “s” 4\u202f107 times."),
+        ({"line": ""}, "Type a text. The figure looks up every letter of it."),
+    ],
+)
+def test_the_sentence_says_how_often_the_story_has_the_context(state: dict[str, Any], told: str) -> None:
+    assert ContextTable(**state).static_sentence() == told

@@ -65,12 +65,14 @@ def _dot(x: float, y: float, r: float, **more: object) -> str:
 
 
 def _context_table() -> Iterable[str]:
-    # A new line: as many blocks as letters in a row, just before, stand so in the story.
-    text, known = "was a petition", (5, 5, 5, 5, 5, 5, 5, 5, 5, 4, 3, 2, 3, 3)
-    for k, count in enumerate(known):
-        blocks = (_box(10 + 16 * k, 80 - 13 * b, 14, 11, rx=1) for b in range(count))
-        yield _group(blocks, fill=BLUE if count == 5 else VERMILLION, move="in", i=k)
-    yield _letters(text, 17, 110, 16, font_size=15)
+    # What followed "s", "as", "was", ... in the story: a longer context guesses better, until it was never seen.
+    yield _box(68, 8, 84, 28, fill=BLUE, fill_opacity=0.2)
+    yield _box(152, 8, 17, 28, fill=INK)
+    yield _letters("there was a ", 24, 28, 16.8, font_size=15)
+    yield _letters("s", 160.4, 28, 16.8, font_size=15, fill=PAPER)
+    for k, share in enumerate((0.043, 0.114, 0.554, 0.622, 0.588, 0.952)):
+        yield _text(40, 54 + 13 * k, f"{k + 1}-gram", fill=SOFT, font_size=10)
+        yield _box(68, 46 + 13 * k, 156 * share, 9, fill=BLUE, move="in", i=2 * k)
 
 
 def _hidden_state() -> Iterable[str]:

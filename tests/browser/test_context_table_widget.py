@@ -1,4 +1,4 @@
-"""The table of contexts on a page without a kernel: six models write, and a reader walks along a line of new text."""
+"""The table of contexts on a page without a kernel: what followed the letters in the box, and six models that write."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def written(widget: Locator) -> dict[int, str]:
         "(all) => all.map((text) => [...text.childNodes]"
         ".filter((e) => !['ctx-prompt', 'ctx-to-come'].includes(e.className)).map((e) => e.textContent).join(''))"
     )
-    return dict(enumerate(reversed(texts), start=1))  # the longest stands first
+    return dict(enumerate(texts, start=1))
 
 
 def line(widget: Locator) -> Locator:
-    return widget.get_by_role("slider", name="Place in the held-out line")
+    return widget.get_by_role("slider", name="Letter to guess")
 
 
 def read(widget: Locator) -> None:
-    widget.get_by_role("button", name="Reading new text").click()
+    widget.get_by_role("button", name="Guess", exact=True).click()
 
 
 @pytest.mark.parametrize("scheme", ["http", "file"])
@@ -62,12 +62,10 @@ def test_it_writes_what_python_writes_and_says_what_is_copied(
         widget = show(page, tmp_path, table, address=addresses[scheme])
         assert written(widget) == table.writings
         expect(widget.locator(".ctx-prompt")).to_have_text(["the␣tide␣"] * 6)
-        shares = [sum(end - begin for begin, end in table.copies[n]) / 64 for n in range(6, 0, -1)]
+        shares = [sum(end - begin for begin, end in table.copies[n]) / 64 for n in range(1, 7)]
         expect(widget.locator("li .ctx-copied-share")).to_have_text([f"{share:.0%}" for share in shares])
         expect(widget.locator(".d2lrnn-now")).to_have_text(table.static_sentence())
-        scores = ["3.7 letters", "3.6 letters best", "4.0 letters", "5.4 letters", "8.9 letters", "15.9 letters"]
-        expect(widget.locator("li .ctx-score")).to_have_text(scores)
-        copies = [table.writings[n][begin:end] for n in range(6, 0, -1) for begin, end in table.copies[n]]
+        copies = [table.writings[n][begin:end] for n in range(1, 7) for begin, end in table.copies[n]]
         assert widget.locator(".ctx-text .ctx-copy").all_text_contents() == copies
         widget.get_by_role("button", name="Write again").press("Enter")
         table.seed += 1
@@ -104,7 +102,7 @@ def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget.get_by_label("Go on from").fill("Mr. Keld ")
     assert written(widget) == ContextTable(start="mr keld ").writings
     expect(widget.get_by_label("Go on from")).to_have_value("Mr. Keld ")
-    note = widget.locator(".ctx-note")
+    note = widget.locator(".ctx-note").last
     expect(note).to_have_text("Read as “mr keld ”: the story has only a to z and spaces.")
     widget.get_by_label("Go on from").fill("Привет!")
     expect(note).to_have_text("Read as nothing: the story has only a to z and spaces.")
@@ -115,92 +113,116 @@ def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(note).to_be_hidden()
 
 
+def models(widget: Locator) -> list[str]:
+    """What the six rows say, in one line each."""
+    return [re.sub(r"[ \n]+", " ", each).strip() for each in widget.locator(".ctx-model").all_inner_texts()]
+
+
 def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="write"))
     expect(line(widget)).to_have_count(0)
     read(widget)
     slider, now = line(widget), widget.locator(".d2lrnn-now")
-    expect(slider).to_have_attribute("aria-valuenow", "12")
+    expect(slider).to_have_attribute("aria-valuenow", "8")
+    expect(now).to_have_text("The story has “re␣wa” 42 times. Then “s” comes 40 times.")
+    expect(widget.locator(".ctx-seen")).to_have_text(["r", "e", "␣", "w", "a"])
+    expect(widget.locator(".ctx-here")).to_have_text("s")
     slider.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(now).to_have_text(re.compile("^The story has “ere␣w” "))
     page.keyboard.press("Home")
-    for _ in range(5):
-        page.keyboard.press("ArrowRight")
-    expect(now).to_have_text("The story has “here␣” 196 times. The 6-gram guesses “w” (32%): right.")
-    expect(widget.locator(".ctx-known")).to_have_text(["h", "e", "r", "e", "␣"])
-    for _ in range(8):
-        page.keyboard.press("ArrowRight")
-    expect(now).to_have_text(re.compile("^The story has “␣a␣pe” "))
-    page.keyboard.press("ArrowRight")
-    expect(now).to_have_text(re.compile("^The story has no “a␣pet”, only “␣?pet”. "))
+    expect(widget.locator(".ctx-seen")).to_have_count(0)
+    expect(widget.locator(".ctx-model:enabled")).to_have_count(1)
     page.keyboard.press("PageUp")
+    expect(widget.locator(".ctx-seen")).to_have_text(["t", "h", "e", "r", "e"])
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect(now).to_have_text(
-        "The story has no “petit”, only “it”. The 6-gram guesses a space (64%), but “i” comes: it gave that 0.56%."
-    )
-    expect(widget.locator(".ctx-lost")).to_have_text(["p", "e", "t"])
-    expect(widget.locator(".ctx-known")).to_have_text(["i", "t"])
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter i. The story has no “petit”"))
-    expect(widget.get_by_role("status")).to_contain_text("only “it”")
-
-    box = slider.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 60)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 60)
-    expect(slider).to_have_attribute("aria-valuenow", "34")
-    page.mouse.move(box["x"] - 200, box["y"] + 60)
-    page.mouse.up()
-    expect(slider).to_have_attribute("aria-valuenow", "5")
+    expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
     page.keyboard.press("End")
-    expect(slider).to_have_attribute("aria-valuenow", "37")
+    expect(now).to_have_text("The story never has “titio”. Try a shorter context.")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. The story never has “titio”"))
+    expect(widget.get_by_role("status")).to_contain_text("never has “titio”")
+    expect(widget.locator(".ctx-others")).to_have_text("Never seen, so there is nothing to count.")
     page.keyboard.press("ArrowRight")
-    expect(slider).to_have_attribute("aria-valuenow", "37")
+    expect(slider).to_have_attribute("aria-valuenow", "19")
 
 
-def test_there_are_as_many_blocks_as_known_letters_in_a_row(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_letter_and_the_edge_of_the_box_are_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    table = ContextTable(view="read", place=30)
+    widget = show(page, tmp_path, ContextTable())
+    slider = line(widget)
+    box = slider.bounding_box()
+    cell, y = box["width"] / 20, box["y"] + 20
+    pressed = widget.locator(".ctx-model[aria-pressed=true] .ctx-name")
+
+    def drag(start: float, *places: float) -> None:
+        page.mouse.move(box["x"] + cell * start, y)
+        page.mouse.down()
+        for place in places:
+            page.mouse.move(box["x"] + cell * place, y)
+        page.mouse.up()
+
+    drag(3, 6.1)  # the edge, inwards
+    expect(pressed).to_have_text("3-gram")
+    expect(slider).to_have_attribute("aria-valuenow", "8")
+    drag(5.8, 12)  # beyond the letter: nothing is looked at
+    expect(pressed).to_have_text("1-gram")
+    drag(7.8, 0.2)
+    expect(pressed).to_have_text("6-gram")
+    drag(8.5, 14.5)
+    expect(slider).to_have_attribute("aria-valuenow", "14")
+    drag(14.5, 40)
+    expect(slider).to_have_attribute("aria-valuenow", "19")
+    drag(2.5)
+    expect(slider).to_have_attribute("aria-valuenow", "2")
+    expect(pressed).to_have_text("3-gram")
+
+
+def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    table = ContextTable(place=19)
     widget = show(page, tmp_path, table)
-    heights = widget.locator(".ctx-stack").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().height)")
-    orders = [step["order"] for step in table.walk]
-    assert heights == pytest.approx([12 * (n - 1) for n in [1] * 5 + orders], abs=0.1)
-    expect(widget.locator(".ctx-stack.ctx-ahead")).to_have_count(7)
-    fewer = sum(n < 6 for n in orders)
-    expect(widget.locator(".ctx-stack.ctx-fewer")).to_have_count(fewer)
-    assert all(not each.is_visible() for each in widget.locator(".ctx-stack.ctx-ahead").all())
-    widget.get_by_role("button", name="A new word").click()
-    for told in (".ctx-told", ".ctx-guess", ".ctx-came"):
-        assert all(not each.is_visible() for each in widget.locator(told).all()), "a step that asks tells nothing ahead"
-    expect(widget.get_by_role("status")).to_have_text("The story has no “titio”, only “tio”.")
-    widget.get_by_role("button", name="50%").click()
-    for told in (".ctx-told", ".ctx-guess", ".ctx-heads .ctx-came", "li:not(.ctx-unseen) > .ctx-came"):
-        assert all(each.is_visible() for each in widget.locator(told).all())
-    widget.get_by_role("button", name="A known phrase").click()
-    line(widget).press("ArrowLeft")
-    expect(widget.locator(".d2lrnn-question")).to_be_hidden()
-    assert widget.locator(".ctx-told").is_visible(), "who walks on is asked no more"
-
-
-def test_each_n_says_what_it_expects(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, ContextTable(view="read", place=21))
-    expect(widget.locator("li.ctx-knows")).to_have_text(
-        ["6-gram petit never asks the 5-gram", "5-gram etit never asks the 4-gram", "4-gram tit never asks the 3-gram",
-         "3-gram it 924 ␣ 64% 0.56%", "2-gram t 7\u202f676 h 39% 2.7%", "1-gram none ␣ 21% 4.8%"]
-    )  # fmt: skip
+    assert models(widget) == [
+        "1-gram none 5.5% of 94\u202f999", "2-gram o 13% of 5\u202f736", "3-gram io 96% of 27",
+        "4-gram tio 100% of 18", "5-gram itio never seen", "6-gram titio never seen",
+    ]  # fmt: skip
     widths = "(all) => all.map((bar) => bar.offsetWidth / bar.parentElement.offsetWidth)"
-    expect(widget.locator(".ctx-heads .ctx-came")).to_have_text("for i, which came")
-    came = widget.locator(".ctx-came .ctx-bar").evaluate_all(widths)
-    assert came[3:] == pytest.approx([0.0056, 0.027, 0.048], abs=0.01)
-    expect(widget.locator(".ctx-right")).to_have_count(0)
-    line(widget).press("ArrowRight")
-    line(widget).press("ArrowRight")
-    expect(widget.locator(".ctx-right")).to_have_text(["n >99%", "n 91%"])
-    line(widget).press("ArrowLeft")
-    line(widget).press("ArrowLeft")
-    expect(widget.locator(".ctx-answers .ctx-name")).to_have_text("3-gram")
+    shares = [row["hits"] / row["total"] if row["total"] else 0 for row in table.rows]
+    assert widget.locator(".ctx-model .ctx-bar").evaluate_all(widths) == pytest.approx(shares, abs=0.01)
+    widget.get_by_role("button", name="2-gram o").click()
+    expect(widget.locator(".d2lrnn-now")).to_have_text(
+        "The story has “o” 5\u202f736 times. Then “n” comes 732 times."
+    )
+    table.order = 2
+    most = list(table.counts.items())[:5]
+    shown = widget.locator(".ctx-follower").all_inner_texts()
+    said = [f"{letter.replace(' ', '␣')} {count}" for letter, count in most]
+    assert [" ".join(each.replace("\u202f", "").split()) for each in shown] == said
+    expect(widget.locator(".ctx-real .ctx-letter")).to_have_text("n")
+    left = len(table.counts) - 5, sum(list(table.counts.values())[5:])
+    expect(widget.locator(".ctx-others")).to_have_text(f"{left[0]} other letters: {left[1]:,}".replace(",", "\u202f"))
+
+
+def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, ContextTable())
+    own = widget.get_by_label("Your own text")
+    own.fill("The Sea")
+    expect(widget.locator(".ctx-here")).to_have_text("a")
+    expect(widget.locator(".ctx-seen")).to_have_text(["h", "e", "␣", "s", "e"])
+    now = widget.locator(".d2lrnn-now")
+    expect(now).to_have_text(ContextTable(line="the sea", place=6).static_sentence())
+    own.fill("Zoë")
+    expect(widget.locator(".ctx-note:visible")).to_have_text("Read as “zo ”: the story has only a to z and spaces.")
+    expect(widget.locator(".ctx-model:enabled")).to_have_count(3)
+    own.fill("")
+    expect(now).to_have_text("Type a text. The figure looks up every letter of it.")
+    expect(line(widget)).to_have_count(0)
+    own.fill("x" * 40)
+    expect(widget.locator(".ctx-cell")).to_have_count(28)
+    widget.get_by_role("button", name="Reset").click()
+    expect(own).to_have_value("there was a petition")
 
 
 def test_one_of_the_two_is_in_sight_and_nothing_moves(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -209,47 +231,54 @@ def test_one_of_the_two_is_in_sight_and_nothing_moves(opened: tuple[Page, Record
     height = widget.bounding_box()["height"]
     read(widget)
     expect(widget.get_by_role("button", name="Write again")).to_have_count(0)
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("The story has “re␣wa” 42 times.")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("“re␣wa” 42 times.")
     assert widget.bounding_box()["height"] == height
-    widget.get_by_role("button", name="Writing").click()
+    widget.get_by_role("button", name="Write", exact=True).click()
     expect(widget.get_by_role("button", name="Write again")).to_be_visible()
 
 
 def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable())
-    start = widget.inner_text()
-    told = widget.locator(".d2lrnn-outcome")
+    start = widget.locator(".ctx").inner_text()
+    told, tells = widget.locator(".d2lrnn-outcome"), (".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar")
     widget.get_by_role("button", name="A new word").click()
-    expect(line(widget)).to_have_attribute("aria-valuenow", "23")
-    widget.get_by_role("button", name="50%").click()
-    expect(told).to_have_text(
-        "No. >99%. The story has “tio” 18 times, each time with n next. Three letters are enough here."
-    )
-    expect(widget.locator(".ctx-stack.ctx-fewer:not(.ctx-ahead)")).to_have_count(5)
-    widget.get_by_role("button", name="A known phrase").click()
-    expect(line(widget)).to_have_attribute("aria-valuenow", "34")
-    widget.get_by_role("button", name="less than 1%").click()
-    expect(told).to_contain_text("Right. 0.01%. The story has “ll th” 47 times, never with o next.")
-    expect(widget.locator(".d2lrnn-now")).to_contain_text(
-        "The 6-gram guesses “e” (64%), but “o” comes: it gave that 0.01%."
-    )
-    widget.get_by_role("button", name="6-gram or 5-gram?").click()
-    expect(widget.locator(".ctx-score").first).to_be_hidden()
-    widget.get_by_role("button", name="the 5-gram").click()
-    expect(told).to_contain_text(
-        "Right. The 5-gram. Where the 6-gram is surer, it gives the right letter 1.2 times as much"
-    )
-    expect(widget.locator(".ctx-best")).to_have_text("3.6 letters best")
+    expect(line(widget)).to_have_attribute("aria-valuenow", "19")
+    for each in tells:
+        assert all(not one.is_visible() for one in widget.locator(each).all()), "a step that asks tells nothing ahead"
+    expect(widget.get_by_role("status")).to_have_text("The story has “tio” 18 times.")
+    widget.get_by_role("button", name="10 times").click()
+    assert told.inner_text().startswith("No. Each time.")
+    assert all(one.is_visible() for each in tells[:2] for one in widget.locator(f"{each}:not(.ctx-none)").all())
+    widget.get_by_role("button", name="Sure and wrong").click()
+    expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
+    widget.get_by_role("button", name="never", exact=True).click()
+    expect(told).to_contain_text("Right. Never. After “ll th” (47 times) counting is sure of other letters.")
+    expect(told).to_contain_text("After “h” alone, “o” comes in 7%.")
+    expect(widget.locator(".ctx-real")).to_have_text("o 0")
+    widget.get_by_role("button", name="Longer is better?").click()
+    assert widget.locator(".ctx-told").first.is_visible(), "here all is in sight"
+    widget.locator(".d2lrnn-answers").get_by_role("button", name="5-gram").click()
+    expect(told).to_contain_text("Right. The 5-gram. It is as unsure as if it chose among 3.6 letters; the 3-gram 5.4,")
     widget.get_by_role("button", name="Reset").click()
-    assert widget.inner_text() == start
+    assert widget.locator(".ctx").inner_text() == start
+
+
+def test_who_walks_on_is_asked_no_more(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, ContextTable())
+    for move in (lambda: line(widget).press("ArrowLeft"), lambda: widget.locator(".ctx-model").nth(1).click()):
+        widget.get_by_role("button", name="Sure and wrong").click()
+        move()
+        expect(widget.locator(".d2lrnn-question")).to_be_hidden()
+        assert widget.locator(".ctx-told").first.is_visible()
 
 
 def test_an_own_beginning_closes_a_step(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="write"))
-    widget.get_by_role("button", name="6-gram or 5-gram?").click()
-    widget.get_by_role("button", name="the 6-gram").click()
+    widget.get_by_role("button", name="Longer is better?").click()
+    widget.get_by_role("button", name="Write", exact=True).click()
     widget.get_by_label("Go on from", exact=True).fill("a ship ")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
 
@@ -268,8 +297,8 @@ def test_reset_and_link(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert "#explore=ContextTable.0&state=" in address
     page.goto("about:blank")
     page.goto(address)
-    expect(line(widget)).to_have_attribute("aria-valuenow", "5")
-    widget.get_by_role("button", name="Writing").click()
+    expect(line(widget)).to_have_attribute("aria-valuenow", "0")
+    widget.get_by_role("button", name="Write", exact=True).click()
     expect(widget.get_by_label("Go on from")).to_have_value("the sea")
     assert written(widget) == shown
     widget.get_by_role("button", name="Reset").click()
@@ -278,7 +307,10 @@ def test_reset_and_link(opened: tuple[Page, Record], tmp_path: Path) -> None:
     for state in ('{"place":99,"seed":-1}', '{"start":["x"],"seed":1e9}', "[1]"):
         page.evaluate("(s) => { location.hash = `#explore=ContextTable.0&state=${encodeURIComponent(s)}` }", state)
         assert written(widget) == ContextTable(start="low tide", seed=3).writings
-    page.evaluate("() => { location.hash = '#explore=ContextTable&start=Mr.+Keld&place=20' }")
+    page.evaluate("() => { location.hash = '#explore=ContextTable&view=read&start=Mr.+Keld&line=The+Sea&place=20' }")
+    expect(widget.get_by_label("Your own text")).to_have_value("the sea")
+    expect(line(widget)).to_have_attribute("aria-valuenow", "6")
+    widget.get_by_role("button", name="Write", exact=True).click()
     expect(widget.get_by_label("Go on from")).to_have_value("mr keld")
     expect(widget).to_have_attribute("data-ready", "1")
 
@@ -286,8 +318,12 @@ def test_reset_and_link(opened: tuple[Page, Record], tmp_path: Path) -> None:
 def test_whatever_is_typed_is_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="write"))
-    field = widget.get_by_label("Go on from")
     for text in HOSTILE:
+        read(widget)
+        widget.get_by_label("Your own text").fill(text)
+        assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text()), text
+        widget.get_by_role("button", name="Write", exact=True).click()
+        field = widget.get_by_label("Go on from")
         field.fill(text)
         assert all(len(each) == 64 for each in written(widget).values())
         assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text()), text
@@ -346,7 +382,7 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
         )
         assert len(set(tops)) == 1, "the steps stand in one row"
     widget.get_by_role("button", name="A new word").click()
-    widget.get_by_role("button", name="50%").click()
+    widget.get_by_role("button", name="10 times").click()
     widget.locator("summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     clipped = widget.evaluate(
@@ -356,6 +392,6 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
     )
     assert clipped == []
     box = line(widget).bounding_box()
-    line(widget).tap(position={"x": box["width"] / 2, "y": box["height"] * 0.75})  # the second of two rows
-    expect(line(widget)).to_have_attribute("aria-valuenow", "28")
+    line(widget).tap(position={"x": box["width"] * 0.125, "y": box["height"] / 2})
+    expect(line(widget)).to_have_attribute("aria-valuenow", "2")
     context.close()

@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  COPIED, LINE_LENGTH, MAX_ORDER, MAX_START, NUM_WRITTEN, SHORTEST_COPY, alongLine, contextOf, copiesWithin, countInSteps,
-  createCounts, findCopies, formatShare, predict, ranking, readOf, tidyStart, write, writings,
+  COPIED, MAX_LINE, MAX_ORDER, MAX_START, MOST_BARS, NUM_WRITTEN, SHORTEST_COPY, contextOf, copiesWithin, countInSteps,
+  createCounts, findCopies, formatShare, lookAt, predict, ranking, readOf, tidy, write, writings,
 } from "../../src/d2lrnn/widgets/context_table/maths.mjs";
 import { outcomes } from "../../src/d2lrnn/widgets/context_table/index.mjs";
-import { aboutCopies, filled, writtenSentence } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
+import { aboutValues, filled, sentenceOf, writtenSentence } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
 import { countNgrams, randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -20,7 +20,6 @@ const STORY = normalise(readFileSync(new URL("../../src/d2lrnn/data/the-tide-clo
 const IDS = Int32Array.from(STORY, (character) => CASES.vocab.indexOf(character));
 const TRAIN = IDS.subarray(0, CASES.num_train);
 const SOURCE = STORY.slice(0, CASES.num_train);
-const LINE = STORY.slice(CASES.line_start, CASES.line_start + LINE_LENGTH);
 
 function finish(steps) {
   let step = steps.next();
@@ -30,7 +29,7 @@ function finish(steps) {
 
 const TABLE = finish(countInSteps(TRAIN, MAX_ORDER, CASES.vocab.length));
 const COUNTS = createCounts(TABLE, CASES.vocab);
-const WALK = alongLine(COUNTS, LINE);
+const T = translator("en", SPEC.words);
 
 function assertClose(actual, expected, message, tolerance = 1e-9) {
   const error = Math.abs(actual - expected) / Math.max(Math.abs(expected), 1e-30);
@@ -124,37 +123,40 @@ test("copies: the longest first, none shorter than the bound, no letter twice", 
   assert.deepEqual(copiesWithin(all[1].copies, 3 + SHORTEST_COPY), [{ from: 3, length: SHORTEST_COPY, at: 7 }]);
 });
 
-test("along the line: who has seen what comes before, and the probability, as in Python; it opens where all five letters are known", () => {
-  assert.equal(LINE, SPEC.presets.sizes.line);
-  assert.deepEqual(WALK.map(({ letter, order }) => ({ letter, order })), CASES.walk.map(({ letter, order }) => ({ letter, order })));
-  WALK.forEach(({ p }, i) => assertClose(-Math.log2(p), CASES.walk[i].bits, `letter ${i}`));
-  const { min, max, default: first } = SPEC.controls.place;
-  assert.ok(SOURCE.includes(LINE.slice(0, min)), "above the first letters stand as many blocks as there are letters before");
-  assert.deepEqual([WALK[0].place, WALK.at(-1).place], [min, max]);
-  assert.equal(WALK[first - min].order, MAX_ORDER);
-  for (const { past, order, answering, followed, letter } of WALK) {
-    const known = past.slice(past.length - order + 1);
-    assert.equal(answering.context, known);
-    assert.ok(SOURCE.slice(0, -1).includes(known) && (order === MAX_ORDER || !SOURCE.slice(0, -1).includes(past.slice(-order))));
-    assert.equal(followed, SOURCE.includes(known + letter));
+test("what followed a letter's context, for every n, is what Python counts", () => {
+  assert.ok(CASES.looks.length >= 8);
+  for (const { line, place, order, rows, counts } of CASES.looks) {
+    const look = lookAt(COUNTS, { line, place, order });
+    const name = `${line} ${place} ${order}`;
+    assert.deepEqual(look.rows.filter(Boolean), rows, name);
+    assert.equal(look.rows.length, MAX_ORDER);
+    assert.equal(look.rows.filter((row) => row === null).length, Math.max(0, MAX_ORDER - place - 1), "too few letters before");
+    assert.equal(look.n, Math.min(order, place + 1));
+    const { context, total, hits } = rows[look.n - 1];
+    assert.deepEqual([look.letter, look.context, look.total, look.hits], [line[place], context, total, hits]);
+    assert.equal(total, Object.values(counts).reduce((sum, count) => sum + count, 0));
+    for (const { letter, count } of look.bars) assert.equal(count, counts[letter] ?? 0, `${name}: ${letter}`);
+    assert.equal(look.others.count + look.bars.reduce((sum, { count }) => sum + count, 0), total);
+    assert.equal(look.others.types, Object.keys(counts).filter((letter) => !look.bars.some((bar) => bar.letter === letter)).length);
+    assert.ok(look.bars.length <= MOST_BARS && look.bars.some(({ letter }) => letter === line[place]) === total > 0);
+    assert.ok(look.bars.every(({ count }, i) => i === 0 || count <= look.bars[i - 1].count), "the most frequent first");
   }
+  assert.equal(lookAt(COUNTS, { line: "", place: 0, order: 3 }), null);
+  assert.equal(lookAt(COUNTS, { line: "ab", place: 2, order: 3 }), null);
 });
 
-test("each n expects what its own prediction ranks first; one that never saw its context answers as the next shorter one", () => {
-  for (const { past, letter, p, expected, rows } of WALK) {
-    rows.forEach((row, i) => {
-      const { probs, chain } = predict(COUNTS, i + 1, past);
-      const [first] = ranking(probs);
-      assert.deepEqual([row.n, row.context, row.total], [i + 1, contextOf(past, i + 1), chain[0].total]);
-      assert.deepEqual(row.expected, { letter: CASES.vocab[first], p: probs[first] });
-      assert.equal(row.p, probs[CASES.vocab.indexOf(letter)]);
-      if (row.total === 0) assert.deepEqual([row.p, row.expected], [rows[i - 1].p, rows[i - 1].expected]);
-    });
-    assert.deepEqual([rows.at(-1).p, rows.at(-1).expected], [p, expected]);
-  }
+test("the sentence says how often the story has the context, and then the letter", () => {
+  const said = (line, place, order) => sentenceOf(lookAt(COUNTS, { line, place, order }), T);
+  assert.equal(said("there was", 8, 6), "The story has “re␣wa” 42 times. Then “s” comes 40 times.");
+  assert.equal(said("petition", 7, 4), "The story has “tio” 18 times. Then “n” comes each time.");
+  assert.equal(said("petition", 7, 6), "The story never has “titio”. Try a shorter context.");
+  assert.equal(said("all those", 6, 6), "The story has “ll␣th” 47 times. But “o” never comes next.");
+  assert.equal(said("a cat", 1, 1), "Counted: 94\u202f999 letters and spaces. Among them a space 19\u202f975 times.");
+  assert.equal(said("", 0, 6), "Type a text. The figure looks up every letter of it.");
+  assert.equal(sentenceOf(lookAt(COUNTS, { line: "petition", place: 7, order: 4 }), T, true), "The story has “tio” 18 times.");
 });
 
-test("what is copied on average is so; who copies most is not who predicts best, whatever was drawn", () => {
+test("what is copied on average is so, and the words say who copied most", () => {
   const { start, lines, shares } = COPIED;
   assert.equal(start, SPEC.controls.start.default);
   const sums = Array(MAX_ORDER).fill(0);
@@ -163,35 +165,43 @@ test("what is copied on average is so; who copies most is not who predicts best,
   }
   assert.deepEqual(sums.map((sum) => sum / lines), shares);
   assert.ok(Math.max(...shares) === shares.at(-1), "the words of the fold say so");
-  const t = translator("en", SPEC.words);
-  assert.match(t("about_copied", aboutCopies()), /Over 20 texts that go on from “the tide ”, the 6-gram copies 57% on average/);
-  const said = (seed) => filled(...writtenSentence(writings(COUNTS, SOURCE, start, seed), CASES.levels, t));
-  assert.equal(said(SPEC.controls.seed.default), "Copied most from the story here: the 6-gram (67%). Guesses new text best: the 5-gram.");
+  const values = aboutValues(CASES.levels, T);
+  assert.match(T("about_copied", values), /Over 20 texts that go on from “the tide ”, the 6-gram copies 57% on average/);
+  assert.match(T("about_scores", values), /: 1-gram 15.9, 2-gram 8.9, 3-gram 5.4, 4-gram 4.0, 5-gram 3.6, 6-gram 3.7\. Fewer/);
+  const said = (seed) => filled(...writtenSentence(writings(COUNTS, SOURCE, start, seed), T));
+  assert.equal(said(SPEC.controls.seed.default), "Copied most from the story here: the 6-gram (67%).");
   const none = Array.from({ length: MAX_ORDER }, (_, i) => ({ n: i + 1, copied: 0 }));
-  assert.equal(filled(...writtenSentence(none, CASES.levels, t)), "No model copied 10 letters in a row here. Guesses new text best: the 5-gram.");
+  assert.equal(filled(...writtenSentence(none, T)), "No model copied 10 letters in a row here.");
 });
 
 test("the right answers of the guided steps are right, and their outcomes say so", () => {
-  const [sure, wrong, best] = SPEC.steps;
-  const t = translator("en", SPEC.words);
-  const at = ({ place }) => WALK[place - SPEC.controls.place.min];
-  const word = at(sure.state);
-  assert.deepEqual([word.past, word.letter, word.order, word.answering.context], ["titio", "n", 4, "tio"]);
-  assert.ok(word.p > 0.99 && t(`step_1_answer_${sure.right + 1}`) === "more than 99%");
-  assert.ok(!SOURCE.includes("titio") && !SOURCE.includes("petition"));
-  assert.equal(word.answering.types, 1, "n each time");
+  const [word, wrong, best] = SPEC.steps;
+  const looked = ({ before }) => lookAt(COUNTS, before);
+  const sure = looked(word);
+  assert.deepEqual([sure.context, sure.total, sure.hits], ["tio", 18, 18]);
+  assert.ok(sure.rows[5].context === "titio" && sure.rows[5].total === 0 && !SOURCE.includes("petition"));
+  assert.equal(T(`step_1_answer_${word.right + 1}`), "each time");
 
-  const { past, letter, order, followed, p } = at(wrong.state);
-  assert.deepEqual([past, letter, order, followed], ["ll th", "o", MAX_ORDER, false]);
-  assert.ok(p < 0.01 && t(`step_2_answer_${wrong.right + 1}`) === "less than 1%");
+  const { context, letter, total, hits } = looked(wrong);
+  assert.deepEqual([context, letter, total, hits], ["ll th", "o", 47, 0]);
+  assert.equal(T(`step_2_answer_${wrong.right + 1}`), "never");
 
+  const shares = looked(best).rows.map((row) => row.hits / row.total);
+  assert.equal(Math.max(...shares), shares[5], "here the longest context guesses best");
   const { order: lowest } = CASES.levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
-  assert.equal(t(`step_3_answer_${best.right + 1}`), `the ${lowest}-gram`);
+  assert.equal(T(`step_3_answer_${best.right + 1}`), `${lowest}-gram`);
+  assert.ok(STORY.length - SOURCE.length > 10_000);
+  const [unseen, seen] = [5, 4].map((before) => {
+    let never = 0;
+    for (let i = SOURCE.length + 5; i < STORY.length; i += 1) if (!SOURCE.includes(STORY.slice(i - before, i + 1))) never += 1;
+    return never / (STORY.length - SOURCE.length - 5);
+  });
+  assert.ok(Math.abs(unseen - 1 / 5) < 0.02 && seen < unseen / 2, "in 1 of 5 places the 6 letters are new together");
 
-  const told = outcomes(t, { steps: WALK });
-  assert.deepEqual(told[0], { p: ">99%", seen: "tio", times: "18 times" });
-  assert.deepEqual(told[1], { p: formatShare(p), context: "ll th", times: "47 times" });
-  assert.deepEqual(told[2], { gain: "1.2", loss: "1.7", worse: 27 });
+  const told = outcomes(T, { counts: COUNTS, levels: CASES.levels });
+  assert.deepEqual(told, [{}, { short: "h", share: "7%", context: "ll th", times: "47 times" }, { five: "3.6", six: "3.7", three: "5.4" }]);
+  for (const { before } of SPEC.steps) assert.ok(STORY.slice(SOURCE.length).includes(before.line), "a new text");
+  assert.ok(SPEC.steps.every(({ before }) => before.line.length <= MAX_LINE));
 });
 
 test("the context is the last n - 1 letters, or as many as there are", () => {
@@ -200,15 +210,15 @@ test("the context is the last n - 1 letters, or as many as there are", () => {
 });
 
 test("typed text becomes letters and spaces, and not many", () => {
-  for (const { typed, start } of CASES.typed) assert.equal(tidyStart(typed), start, typed);
-  const long = tidyStart("the tide </script>👩 ".repeat(6000));
+  for (const { typed, start } of CASES.typed) assert.equal(tidy(typed, MAX_START), start, typed);
+  const long = tidy("the tide </script>👩 ".repeat(6000), MAX_START);
   assert.equal(long.length, MAX_START);
   assert.match(long, /^[a-z ]+$/);
-  assert.equal(tidyStart(`${"a".repeat(50)}bc`), `${"a".repeat(38)}bc`, "the end is kept");
+  assert.equal(tidy(`${"a".repeat(50)}bc`, MAX_START), `${"a".repeat(38)}bc`, "the end is kept");
 });
 
 test("a note can say whether a typed text was cut or changed", () => {
-  const of = (typed) => Object.values(readOf(typed));
+  const of = (typed) => Object.values(readOf(typed, MAX_START));
   assert.deepEqual(of("The sea"), ["the sea", 7, false, false]);
   assert.deepEqual(of("Mr. Keld "), ["mr keld ", 8, false, true]);
   assert.deepEqual(of("a".repeat(50)), ["a".repeat(MAX_START), 50, true, false]);

@@ -32,6 +32,16 @@ PLACES = (
     (6, "x  "),
 )
 STARTS = (("the tide ", 18), ("the tide ", 0), ("", 1), ("zqzqzq", 18), ("be truthf", 9999), ("x  ", 7))
+LOOKS = (
+    ("there was a petition", 8, 6),
+    ("there was a petition", 19, 4),
+    ("there was a petition", 19, 6),
+    ("a petition of all those", 20, 6),
+    ("a petition of all those", 20, 1),
+    ("qzx ", 3, 3),
+    ("th", 1, 6),
+    ("e", 0, 6),
+)
 TYPED = ("", "Mr. Keld: 'KINDLY", "<b onx=1>&amp;", "\u0130stanbul", "e\u0301e\u0000\u202e x", "  a\n\tb ", "9" * 50)
 
 
@@ -60,14 +70,18 @@ def _start(start: str, seed: int) -> dict[str, Any]:
     }
 
 
+def _look(line: str, place: int, order: int) -> dict[str, Any]:
+    table = ContextTable(line=line, place=place, order=order)
+    return {"line": line, "place": place, "order": order, "rows": table.rows, "counts": table.counts}
+
+
 def cases() -> dict[str, Any]:
     table = ContextTable()
     return {
         "vocab": table.vocab,
         "num_train": table.num_train,
         "text_length": len(table.text),
-        "line_start": table.line_start,
-        "walk": table.walk,
+        "looks": [_look(*look) for look in LOOKS],
         "levels": table.levels,
         "random": {str(seed): list(islice(random_source(seed), 5)) for seed in (0, 1, 9999)},
         "typed": [{"typed": typed, "start": normalize(typed)[-40:]} for typed in TYPED],

@@ -1,9 +1,9 @@
-"""The explorable of the chapter *Predicting what comes next*: six n-gram models meet a line of new text, and write."""
+"""The explorable of the chapter *Predicting what comes next*: what followed some letters in a story."""
 
 from __future__ import annotations
 
-import math
 import re
+from collections import Counter
 from functools import cache, lru_cache
 from typing import Any
 
@@ -86,25 +86,39 @@ def _copied(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(_copies(text, _characters()[: len(_story().train_ids)]))
 
 
+@lru_cache(64)
+def _followers(context: str) -> Counter[str]:
+    """What followed a context in the counted story."""
+    return Counter(re.findall(f"(?<={context}).", _characters()[: len(_story().train_ids)]))
+
+
+def _number(value: int) -> str:
+    return f"{value:,}".replace(",", "\u202f")
+
+
 def _quoted(text: str) -> str:
     return f"“{''.join(map(visible_character, text))}”"
 
 
 class ContextTable(Explorable):
-    """Walk along a line that six n-gram models of *The Tide Clock* have not counted, or let them write at once.
+    """Look up what followed a letter's context in *The Tide Clock*, for n-grams of 1 to 6; or let six models write.
 
     What a model writes is underlined where ten letters or more in a row stand so in the story.
 
     Parameters
     ----------
+    view : str, optional
+        What is in sight: "read", the counts for one letter of a line, or "write", the writings.
+    line : str, optional
+        The line. It is normalised as by :func:`d2lrnn.normalize`, and has at most 28 characters.
+    place : int, optional
+        The letter of the line that is guessed, counted from 0.
+    order : int, optional
+        The n-gram whose counts are listed, 1 to 6; it looks at ``order - 1`` letters.
     start : str, optional
-        What all six go on from. It is normalised as by :func:`d2lrnn.normalize`, and has at most 40 characters.
+        What all six go on from, at most 40 characters.
     seed : int, optional
         0 to 9999; all six draw with the same random numbers, and equal seeds write equal texts.
-    place : int, optional
-        The letter of the held-out line up to which the reader has come, 5 to 37.
-    view : str, optional
-        What is in sight: "read", the held-out line, or "write", the writings.
 
     Raises
     ------
@@ -113,11 +127,11 @@ class ContextTable(Explorable):
 
     Examples
     --------
-    >>> table = ContextTable(start="The tide ")
+    >>> table = ContextTable(line="there was", place=8, start="The tide ")
+    >>> table.rows[-1]
+    {'n': 6, 'context': 're wa', 'total': 42, 'hits': 40}
     >>> table.writings[4][:30]
     'and who had and you ared i had'
-    >>> table.heldout_line, [step["order"] for step in table.walk][10:16]
-    ('and there was a petition of all those ', [6, 6, 6, 6, 5, 4])
     """
 
     _esm = module("context_table")
@@ -125,13 +139,14 @@ class ContextTable(Explorable):
     _words = "context_table"
 
     view = _SPEC.trait("view")
+    line = _SPEC.trait("line")
+    place = _SPEC.trait("place")
+    order = _SPEC.trait("order")
     start = _SPEC.trait("start")
     seed = _SPEC.trait("seed")
-    place = _SPEC.trait("place")
     text = t.Unicode(read_only=True).tag(sync=True, shared=True)
     num_train = t.Int(read_only=True).tag(sync=True)
     vocab = t.Unicode(read_only=True).tag(sync=True)
-    line_start = t.Int(read_only=True).tag(sync=True)
     levels = t.List(t.Dict(), read_only=True).tag(sync=True)
 
     # ---- what the reader sees, computed by d2lrnn ----
@@ -147,27 +162,29 @@ class ContextTable(Explorable):
         return {n: list(_copied(text)) for n, text in self.writings.items()}
 
     @property
-    def heldout_line(self) -> str:
-        """The line to walk along."""
-        return _SIZES["line"]
+    def rows(self) -> list[dict[str, Any]]:
+        """For n = 1, 2, ...: the context of the letter, how often something follows it, and how often this letter."""
+        if self.place >= len(self.line):
+            return []
+        letter, found = self.line[self.place], []
+        for n in range(1, min(_MAX_ORDER, self.place + 1) + 1):
+            context = self.line[self.place - n + 1 : self.place]
+            counts = _followers(context)
+            found.append({"n": n, "context": context, "total": counts.total(), "hits": counts[letter]})
+        return found
 
     @property
-    def walk(self) -> list[dict[str, Any]]:
-        """For every letter with five before it: the longest n-gram that has seen these, and the surprisal in bits."""
-        text, line, steps = _story(), self.heldout_line, []
-        train = text.vocab.decode(text.train_ids[:-1])  # nothing follows the last letter
-        for i in range(_MAX_ORDER - 1, len(line)):
-            past = line[i - _MAX_ORDER + 1 : i]
-            order = max(n for n in range(1, _MAX_ORDER + 1) if past[len(past) - n + 1 :] in train)
-            p = float(_model(_MAX_ORDER).next_probs(text.vocab.encode(past))[text.vocab.index(line[i])])
-            steps.append({"letter": line[i], "order": order, "bits": -math.log2(p)})
-        return steps
+    def counts(self) -> dict[str, int]:
+        """What followed the context of the n-gram in hand, by letter; the most frequent first."""
+        if not self.rows:
+            return {}
+        return dict(_followers(self.rows[min(self.order, len(self.rows)) - 1]["context"]).most_common())
 
     # ---- traits ----
 
-    @t.validate("start")
-    def _validate_start(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[-_SPEC.controls["start"]["max"] :]
+    @t.validate("start", "line")
+    def _validate_text(self, proposal: dict[str, Any]) -> str:
+        return normalize(proposal["value"])[-_SPEC.controls[proposal["trait"].name]["max"] :]
 
     @t.default("text")
     def _default_text(self) -> str:
@@ -181,10 +198,6 @@ class ContextTable(Explorable):
     def _default_vocab(self) -> str:
         return "".join(_story().vocab.tokens)
 
-    @t.default("line_start")
-    def _default_line_start(self) -> int:
-        return _characters().index(_SIZES["line"])
-
     @t.default("levels")
     def _default_levels(self) -> list[dict[str, float]]:
         return [dict(level) for level in _levels()]
@@ -192,34 +205,80 @@ class ContextTable(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What is known at the place in the line; or who copied most here, and who predicts new text best."""
+        """How often the story has the context, and this letter after it; or who copied most here."""
         words = Words(self._words)
         if self.view == "read":
-            past = self.heldout_line[self.place - _MAX_ORDER + 1 : self.place]
-            order = self.walk[self.place - _MAX_ORDER + 1]["order"]
-            known = past[len(past) - order + 1 :]
-            if order == _MAX_ORDER:
-                train = _characters()[: len(_story().train_ids) - 1]  # nothing follows the last letter
-                times = len(re.findall(f"(?={known})", train))
-                told = words("times_once") if times == 1 else words("times", count=times)
-                return words("met", context=_quoted(known), times=told)
-            return words("fell" if known else "fell_far", lost=_quoted(past), context=_quoted(known))
-        best = words("the_n_gram", n=min(_levels(), key=lambda level: level["perplexity"])["order"])
+            return self._counted(words)
         copied = {n: sum(end - begin for begin, end in found) for n, found in self.copies.items()}
         if (most := max(copied.values())) == 0:
-            return words("now_none", best=best)
+            return words("now_none")
         copiers = words("and").join(words("the_n_gram", n=n) for n, length in copied.items() if length == most)
-        return words("now", copiers=copiers, share=f"{int(100 * most / _NUM_WRITTEN + 0.5)}%", best=best)
+        return words("now", copiers=copiers, share=f"{int(100 * most / _NUM_WRITTEN + 0.5)}%")
+
+    def _counted(self, words: Words) -> str:
+        if not (rows := self.rows):
+            return words("now_empty")
+        row, letter = rows[min(self.order, len(rows)) - 1], self.line[self.place]
+        total, hits, context = row["total"], row["hits"], _quoted(row["context"])
+        if total == 0:
+            return words("met_never", context=context)
+
+        def times(count: int) -> str:
+            return words("times_once") if count == 1 else words("times", count=_number(count))
+
+        empty = row["context"] == ""
+        first = (
+            words("met_all", count=_number(total)) if empty else words("met", context=context, times=times(total))
+        )
+        named = words("a_space") if letter == " " else _quoted(letter)
+        if hits == 0:
+            return f"{first} {words('hits_never', letter=named)}"
+        often = words("each_time") if hits == total > 1 else times(hits)
+        return f"{first} {words('hits_all' if empty else 'hits', letter=named, hits=often)}"
 
     def static_picture(self) -> str:
-        """Six writings, copies underlined; above a held-out line the longest n that has seen what is before."""
+        """A bar for each n: how often the letter followed its context. Or six writings, copies underlined."""
+        return self._counts_drawn() if self.view == "read" else self._writings_drawn()
+
+    def _counts_drawn(self) -> str:
+        words, rows = Words(self._words), self.rows
+        told = "; ".join(
+            words("picture_seen", n=row["n"], context=_quoted(row["context"]), count=row["hits"], total=row["total"])
+            if row["total"]
+            else words("picture_unseen", n=row["n"], context=_quoted(row["context"]))
+            for row in rows
+        )
+        letter = self.line[self.place] if rows else ""
+        picture = Picture(440, 200, words("title"), words("picture", letter=letter, line=self.line, rows=told))
+        mono = {"font_family": "ui-monospace, monospace", "xml:space": "preserve"}
+        step = 424 / _SPEC.controls["line"]["max"]
+        first = self.place - min(self.order, len(rows)) + 1
+        for i, character in enumerate(self.line):
+            left = 8 + step * i
+            if i == self.place:
+                picture.add("rect", x=left, y=8, width=step, height=26, fill="none", stroke="currentColor")
+            elif first <= i < self.place:
+                picture.add("rect", x=left, y=8, width=step, height=26, fill=color("blue"), fill_opacity=0.2)
+            middle = {"x": left + step / 2, "text_anchor": "middle"}
+            picture.add("text", visible_character(character), y=26, font_size=14, **middle, **mono)
+        for i, row in enumerate(rows):
+            y = 66 + 24 * i
+            context = "".join(map(visible_character, row["context"])) or words("no_context")
+            picture.add("text", words("n_gram", n=row["n"]), x=8, y=y, font_size=12)
+            picture.add("text", context, x=112, y=y, text_anchor="end", font_size=13, **mono)
+            said = words("never_seen")
+            if row["total"]:
+                said = f"{_number(row['hits'])} {words('of', count=_number(row['total']))}"
+                width = 190 * row["hits"] / row["total"]
+                picture.add("rect", x=122, y=y - 11, width=width, height=13, fill=color("blue"))
+            picture.add("text", said, x=322, y=y, font_size=12)
+        return str(picture)
+
+    def _writings_drawn(self) -> str:
         words = Words(self._words)
         rows = "; ".join(words("picture_row", n=n, text=text) for n, text in self.writings.items())
-        orders = [step["order"] for step in self.walk]
-        description = words(
-            "picture", start=self.start, rows=rows, line=self.heldout_line, orders=" ".join(map(str, orders))
-        )
-        picture = Picture(440, 270, words("title"), description)
+        description = words("picture_write", start=self.start, rows=rows)
+        picture = Picture(440, 150, words("title"), description)
         mono = {"font_family": "ui-monospace, monospace", "font_size": 9, "xml:space": "preserve"}
         for n, text in self.writings.items():
             y = 22 * n
@@ -228,19 +287,4 @@ class ContextTable(Explorable):
             for begin, end in self.copies[n]:
                 left, right = (60 + 372 * place / _NUM_WRITTEN for place in (begin, end))
                 picture.add("path", d=f"M{left:.2f} {y + 3}H{right:.2f}", stroke=color("vermillion"), stroke_width=1.6)
-        width = 424 / len(self.heldout_line)
-        for i, letter in enumerate(self.heldout_line):
-            left = 8 + width * i
-            picture.add(
-                "text",
-                visible_character(letter),
-                x=left + 2,
-                y=242,
-                font_family="ui-monospace, monospace",
-                font_size=13,
-            )
-            if i >= _MAX_ORDER - 1:
-                high = 12 * orders[i - _MAX_ORDER + 1]
-                picture.add("rect", x=left + 1, y=226 - high, width=width - 2, height=float(high), fill=color("blue"))
-        picture.add("text", words("picture_line"), x=8, y=262, font_size=11)
         return str(picture)

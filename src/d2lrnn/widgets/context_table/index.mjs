@@ -1,15 +1,14 @@
-// A line of new text, along which the longest context is often unknown; and six n-gram models that write, n = 1 to 6.
+// What followed these letters in a story: counts for a context of 0 to 5 letters; and six n-gram models that write.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
+import { MAX_LINE, MAX_ORDER, MAX_START, countInSteps, createCounts, lookAt, readOf, tidy, writings } from "./maths.mjs";
 import {
-  LINE_LENGTH, MAX_ORDER, MAX_START, alongLine, countInSteps, createCounts, formatShare, readOf, tidyStart, writings,
-} from "./maths.mjs";
-import { aboutCopies, filled, linePanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence } from "./panels.mjs";
+  aboutValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence,
+} from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLICE_MS = 8;
-const { seed: SEED, place: PLACE } = SPEC.controls;
-const { duel: DUEL } = SPEC.presets;
+const { seed: SEED } = SPEC.controls;
 
 /** Count the training text a few milliseconds at a time; the last text that was counted is kept for other views. */
 let lastCounted = { text: null, counts: null };
@@ -38,30 +37,30 @@ function countSlowly({ text, numTrain, vocab, signal, onDone }) {
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 
-/** The field with the beginning; what it shows is left alone as long as it means the same, and a note says what is read. */
-function startField({ t, onStart, signal }) {
+/** A field for a text; what it shows is left alone as long as it means the same, and a note says what is read. */
+function textField({ t, label, max, onText, signal }) {
   const input = element("input", { type: "text", class: "d2lrnn-text ctx-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
     tell();
-    onStart(tidyStart(input.value));
+    onText(tidy(input.value, max));
   };
   const note = element("p", { class: "ctx-note", hidden: true });
   const tell = () => {
-    const { start, length, cut, changed } = readOf(input.value);
+    const { text, length, cut, changed } = readOf(input.value, max);
     note.hidden = !cut && !changed;
-    const values = { start: start.trim() === "" ? t("read_as_nothing") : `“${start}”`, count: MAX_START, typed: length };
+    const values = { text: text.trim() === "" ? t("read_as_nothing") : `“${text}”`, count: max, typed: length };
     note.textContent = t(!cut ? "read_as" : changed ? "read_last_as" : "read_last", values);
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
-  const node = element("label", { class: "ctx-start" }, element("span", {}, t("go_on")), input);
-  const draw = (start) => {
-    if (input.value !== start && tidyStart(input.value) !== start) force(start);
-  };
-  const force = (start) => {
-    input.value = start;
+  const node = element("label", { class: "ctx-field" }, element("span", {}, label), input);
+  const force = (text) => {
+    input.value = text;
     tell();
+  };
+  const draw = (text) => {
+    if (input.value !== text && tidy(input.value, max) !== text) force(text);
   };
   return { node, note, draw, force };
 }
@@ -82,39 +81,41 @@ function viewButtons({ t, signal, onView }) {
 }
 
 function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
-  const { text, num_train: numTrain, vocab, levels, line_start: lineStart } = Object.fromEntries(
-    ["text", "num_train", "vocab", "levels", "line_start"].map((name) => [name, model.get(name)]),
+  const { text, num_train: numTrain, vocab, levels } = Object.fromEntries(
+    ["text", "num_train", "vocab", "levels"].map((name) => [name, model.get(name)]),
   );
   const source = text.slice(0, numTrain);
-  const line = text.slice(lineStart, lineStart + LINE_LENGTH);
   let counts = null;
-  let steps = null;
   let written = { key: null, all: null };
   let shown = null; // the state on the screen
+  let look = null; // what the story has at its letter
   let closeSteps = () => {};
   let asking = false; // a step asks about the letter in sight
 
   const now = nowLine();
-  const tell = (template, values) => now.set(...emphasised(template, values));
   const views = viewButtons({ t, signal, onView: (view) => commit({ view }) });
-  const field = startField({
-    t, signal,
-    onStart: (start) => {
-      closeSteps(); // they ask about other beginnings
-      commit({ start });
-    },
-  });
+  /** The reader goes an own way: a step that asks about something else closes. */
+  const go = (values) => {
+    if (asking || values.line !== undefined || values.start !== undefined) closeSteps();
+    commit(values);
+  };
+  const fields = {
+    line: textField({ t, label: t("own"), max: MAX_LINE, signal, onText: (line) => go({ line, place: Math.max(0, line.length - 1) }) }),
+    start: textField({ t, label: t("go_on"), max: MAX_START, signal, onText: (start) => go({ start }) }),
+  };
   const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
-  const rows = writingsPanel({ t, levels, onWritten: () => drawNow(), signal });
-  const along = linePanel({ t, line, min: PLACE.min, max: PLACE.max, signal, onPlace: (place) => {
-    if (asking) closeSteps();
-    commit({ place });
-  } });
+  const rows = writingsPanel({ t, onWritten: () => drawNow(), signal });
+  const moves = { onPlace: (place) => go({ place }), onOrder: (order) => go({ order }) };
+  const [line, bars, models] = [linePanel({ t, signal, ...moves }), countsPanel({ t }), modelsPanel({ t, signal, ...moves })];
   const waiting = element("p", { class: "ctx-waiting" }, t("counting"));
+  const ask = (does) => {
+    asking = does;
+    root.classList.toggle("ctx-asks", does); // what would tell is out of sight
+  };
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, say, signal, outcome: (i) => outcomes(t, { steps })[i],
+    t, steps: SPEC.steps, say, signal, outcome: (i) => outcomes(t, { counts, levels })[i],
     set: (values) => {
-      ask(SPEC.steps.some(({ before, state }) => before === values && before.place === state.place));
+      ask(SPEC.steps.some(({ before, hides }) => before === values && hides));
       commit(values);
     },
     onReset: (act) => {
@@ -125,53 +126,55 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
       onReset(closeSteps);
     },
   });
-  const panels = {
-    write: element("div", { class: "ctx-panel" }, element("div", { class: "ctx-tools" }, field.node, again, field.note), rows.node),
-    read: element("div", { class: "ctx-panel" }, along.node),
+  const parts = {
+    read: [element("div", { class: "ctx-tools" }, fields.line.node, fields.line.note),
+      element("div", { class: "ctx-panel ctx-walk" }, line.node, element("div", { class: "ctx-sides" }, bars.node, models.node))],
+    write: [element("div", { class: "ctx-tools" }, fields.start.node, again, fields.start.note),
+      element("div", { class: "ctx-panel" }, rows.node)],
   };
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting, views.node, element("div", { class: "ctx-panels" }, panels.read, panels.write),
-    guided, fold(t("more"), ...["blocks", "times", "guess", "mix", "copied", "new"].map((what) => about(t(`about_${what}`, aboutCopies())))),
-    footRow({ t, reset: () => { reset(); field.force(model.get("start")); }, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting,
+    element("div", { class: "ctx-top" }, views.node, parts.read[0], parts.write[0]),
+    element("div", { class: "ctx-panels" }, parts.read[1], parts.write[1]),
+    guided, fold(t("more"), ...["counts", "new", "mix", "scores", "copied"].map((what) => about(t(`about_${what}`, aboutValues(levels, t))))),
+    footRow({ t, reset: () => { reset(); for (const name of ["line", "start"]) fields[name].force(model.get(name)); }, link, say, signal }),
   );
   el.append(root);
 
-  const ask = (does) => {
-    asking = does;
-    root.classList.toggle("ctx-asks", does); // what would tell is out of sight
-  };
-
-  const here = () => steps[shown.place - PLACE.min];
   const drawNow = () => {
     if (shown === null || counts === null) return;
-    if (shown.view === "read") now.set(...sentenceNodes(here(), t));
-    else if (rows.writing()) tell(t.raw("now_writing"), {});
-    else tell(...writtenSentence(written.all, levels, t));
+    if (shown.view === "read") now.set(...sentenceNodes(look, t));
+    else if (rows.writing()) now.set(t("now_writing"));
+    else now.set(...emphasised(...writtenSentence(written.all, t)));
   };
   const draw = (state) => {
     const before = shown;
     shown = state;
-    field.draw(state.start);
+    for (const name of ["line", "start"]) fields[name].draw(state[name]);
     views.draw(state.view);
-    for (const [view, panel] of Object.entries(panels)) panel.classList.toggle("ctx-away", view !== state.view);
+    for (const [view, nodes] of Object.entries(parts)) for (const node of nodes) node.classList.toggle("ctx-away", view !== state.view);
     if (counts === null) return;
     const key = JSON.stringify([state.start, state.seed]);
     const isNew = key !== written.key;
     if (isNew) written = { key, all: writings(counts, source, state.start, state.seed) };
     rows.draw(written.all, { start: state.start, animate: before !== null && isNew && state.view === "write" });
-    along.draw(steps, state.place);
+    const was = look;
+    look = lookAt(counts, state);
+    root.classList.toggle("ctx-empty", look === null);
+    for (const panel of [line, bars, models]) panel.draw(look, state);
     drawNow();
     if (before === null) return;
-    if (state.view === "read" && (before.place !== state.place || before.view !== state.view)) say(sentenceOf(here(), t, asking));
-    else if (state.view === "write" && isNew) say(filled(...writtenSentence(written.all, levels, t)));
+    if (state.view === "read") {
+      const sentence = sentenceOf(look, t, asking);
+      if (before.view !== state.view || sentence !== sentenceOf(was, t, asking)) say(sentence);
+    } else if (isNew) say(filled(...writtenSentence(written.all, t)));
   };
-  field.force(model.get("start"));
+  for (const name of ["line", "start"]) fields[name].force(model.get(name));
   countSlowly({
     text, numTrain, vocab, signal,
     onDone: (counted) => {
       counts = counted;
-      steps = alongLine(counts, line);
       waiting.remove();
       root.classList.remove("ctx-busy");
       if (shown !== null) {
@@ -185,16 +188,21 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 }
 
 /** What the guided steps tell once a guess is made, with numbers that were computed here. */
-export function outcomes(t, { steps }) {
-  const [fell, seen] = SPEC.steps.map(({ state }) => state);
-  const [word, last] = [fell, seen].map(({ place }) => steps[place - PLACE.min]);
+export function outcomes(t, { counts, levels }) {
+  const [, known] = SPEC.steps.map(({ before }) => lookAt(counts, before));
+  const short = known.rows[1];
+  const score = (n) => levels[n - 1].perplexity.toFixed(1);
   return [
-    { p: formatShare(word.p), seen: word.answering.context, times: timesOf(word.answering.total, t) },
-    { p: formatShare(last.p), context: last.past, times: timesOf(last.answering.total, t) },
-    { gain: DUEL.gain.toFixed(1), loss: DUEL.loss.toFixed(1), worse: Math.round(100 * DUEL.worse) },
+    {},
+    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%`, context: known.context, times: timesOf(known.total, t) },
+    { five: score(5), six: score(6), three: score(3) },
   ];
 }
 
 export default explorable({
-  spec: SPEC, build, repair: (state) => ({ ...state, start: tidyStart(state.start) }),
+  spec: SPEC, build,
+  repair: (state) => {
+    const line = tidy(state.line, MAX_LINE);
+    return { ...state, line, start: tidy(state.start, MAX_START), place: Math.max(0, Math.min(state.place, line.length - 1)) };
+  },
 });

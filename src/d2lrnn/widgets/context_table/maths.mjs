@@ -1,4 +1,4 @@
-// N-gram models of a story, n = 1 to 6: what each writes, what of that is copied, and who has seen what comes before.
+// N-gram models of a story, n = 1 to 6: what followed their context, what each writes, and what of that is copied.
 // The same numbers as d2lrnn.NGramLM.
 import { countNgrams, followers, randomSource, sampleIndex } from "../core.mjs";
 import { normalise } from "../weights.mjs";
@@ -6,13 +6,16 @@ import SPEC from "./spec.json" with { type: "json" };
 
 const SIZES = SPEC.presets.sizes;
 export const MAX_ORDER = SIZES.max_order;
-/** Letters of typed text that are kept; at most the last five of them count. */
+/** Letters of a typed beginning that are kept; at most the last five of them count. */
 export const MAX_START = SPEC.controls.start.max;
+/** Letters of the line that is read. */
+export const MAX_LINE = SPEC.controls.line.max;
+/** Letters whose counts stand in sight. */
+export const MOST_BARS = 5;
 /** How much each model writes. */
 export const NUM_WRITTEN = SIZES.num_written;
 /** Fewer letters in a row are no copy: they come together by themselves. */
 export const SHORTEST_COPY = SIZES.shortest_copy;
-export const LINE_LENGTH = SIZES.line_length;
 /** What each model copies on average over several lines; a test computes it again. */
 export const COPIED = SPEC.presets.copied;
 const MOST_CONTEXTS = 2000; // kept at hand; then all are forgotten
@@ -96,9 +99,9 @@ export function predict({ after, vocab }, n, past) {
   return { probs, chain, uniform, answering: chain.find(({ total }) => total > 0) };
 }
 
-/** Indices of the symbols by falling probability; equal ones in the order of the vocabulary. */
+/** Indices of the symbols by falling probability or count; equal ones in the order of the vocabulary. */
 export function ranking(probs) {
-  return Array.from(probs.keys()).sort((i, j) => probs[j] - probs[i] || i - j);
+  return [...probs.keys()].sort((i, j) => probs[j] - probs[i] || i - j);
 }
 
 /** What the n-gram model writes after `start`: each character drawn from its prediction. Equal arguments, equal text. */
@@ -163,41 +166,45 @@ export function copiesWithin(copies, length) {
 }
 
 /**
- * Along a line: for every letter that has MAX_ORDER - 1 before it, what the longest model says of it:
- * { place, letter, past, order, p, followed, expected, rows, answering }.
+ * What the story has at one letter of a line, for the n-gram in hand and for all of them:
+ * { letter, n, context, total, hits, bars, others, rows }.
  *
- * `order` is the longest n-gram that has seen the letters before; `followed` says whether it had seen the letter next.
- * `rows` holds, for n = 1 to MAX_ORDER, the context with its `total`, what the n-gram model expects, { letter, p }, and
- * the probability `p` that it gives the real letter. A model that never saw its context answers as the next shorter one.
+ * `rows` holds for n = 1 to MAX_ORDER the context, how often it is followed by something (`total`) and how often by this
+ * letter (`hits`); null where the line has too few letters before. `n` is the one asked for, or the longest that the place
+ * allows. `bars` are the letters that followed most often, [{ letter, count }], the real one always among them; `others`
+ * is { types, count } of all that are left. null for a place that the line does not have.
  */
-export function alongLine(counts, line) {
-  return Array.from({ length: line.length - MAX_ORDER + 1 }, (_, i) => {
-    const place = i + MAX_ORDER - 1;
-    const past = line.slice(i, place);
-    const answer = predict(counts, MAX_ORDER, past);
-    const x = counts.index.get(line[place]);
-    const p = answer.probs[x];
-    const { context, counts: after } = answer.answering;
-    const rows = Array.from({ length: MAX_ORDER }, (__, shorter) => {
-      const { probs, chain: [{ context: own, total }] } = predict(counts, shorter + 1, past);
-      const [first] = ranking(probs);
-      return { n: shorter + 1, context: own, total, expected: { letter: counts.vocab[first], p: probs[first] }, p: probs[x] };
-    });
-    const { expected } = rows.at(-1);
-    return { place, letter: line[place], past, order: context.length + 1, p, followed: after[x] > 0, expected, rows, answering: answer.answering };
+export function lookAt({ after, vocab, index }, { line, place, order }) {
+  if (place >= line.length) return null;
+  const letter = line[place];
+  const x = index.get(letter);
+  const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
+    if (i > place) return null;
+    const { context, total, counts } = after(line.slice(place - i, place));
+    return { n: i + 1, context, total, hits: counts[x] };
   });
+  const n = Math.min(order, place + 1);
+  const { context, total, hits } = rows[n - 1];
+  const { counts, types } = after(context);
+  const followed = ranking(counts).filter((i) => counts[i] > 0);
+  const most = followed.slice(0, MOST_BARS);
+  if (total > 0 && !most.includes(x)) most.splice(MOST_BARS - 1, 1, x);
+  const bars = most.map((i) => ({ letter: vocab[i], count: counts[i] }));
+  const inSight = bars.reduce((sum, { count }) => sum + count, 0);
+  const others = { types: types - bars.filter(({ count }) => count > 0).length, count: total - inSight };
+  return { letter, n, context, total, hits, bars, others, rows };
 }
 
-/** Whatever was typed, as the story was prepared, and the end of it: at most MAX_START of the letters a to z and spaces. */
-export function tidyStart(typed) {
+/** Whatever was typed, as the story was prepared, and the end of it: at most `max` of the letters a to z and spaces. */
+export function tidy(typed, max) {
   // Of a long text that was pasted only the end can count; the rest is not even looked at.
-  return normalise(typed.slice(-10_000)).slice(-MAX_START);
+  return normalise(typed.slice(-10_000)).slice(-max);
 }
 
-/** What became of a typed text: { start, length, cut, changed }; `length` is that of all its letters and spaces. */
-export function readOf(typed) {
+/** What became of a typed text: { text, length, cut, changed }; `length` is that of all its letters and spaces. */
+export function readOf(typed, max) {
   const all = normalise(typed);
-  return { start: tidyStart(typed), length: all.length, cut: all.length > MAX_START, changed: all !== typed.toLowerCase() };
+  return { text: tidy(typed, max), length: all.length, cut: all.length > max, changed: all !== typed.toLowerCase() };
 }
 
 /** A share in percent: 100%, 55%, 1.7%, 0.14%. */

@@ -1,59 +1,58 @@
-// What the table of contexts shows: six writings, or a line of new text and what each of the six knows of it.
+// What the table of contexts shows: a line with the letters that are looked at, what followed them, and six writings.
 import { dragOn, emphasised, motion } from "../shape.mjs";
-import { element, visibleCharacter } from "../ui.mjs";
-import { COPIED, MAX_ORDER, NUM_WRITTEN, copiesWithin, formatShare } from "./maths.mjs";
+import { buttonControl, element, visibleCharacter } from "../ui.mjs";
+import { COPIED, MAX_ORDER, MOST_BARS, NUM_WRITTEN, copiesWithin, formatShare } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 32;
 const PROMPT_IN_SIGHT = 12;
+const FEWEST_COLUMNS = 16; // of the line: a short text is not blown up
 
 const visible = (text) => Array.from(text, visibleCharacter).join("");
 const quoted = (text) => `“${visible(text)}”`;
 /** A letter within a sentence. */
-const named = (letter, t) => (letter === " " ? t("blocks_space") : quoted(letter));
+const named = (letter, t) => (letter === " " ? t("a_space") : quoted(letter));
 /** A whole number, however large, digit by digit. */
-const count = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+const number = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 /** A template with its values, as one text. */
 export const filled = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const plain = (sentences) => sentences.map(({ template, values }) => filled(template, values)).join(" ");
 
 export function timesOf(total, t) {
-  return total === 1 ? t("times_once") : t("times", { count: count(total) });
+  return total === 1 ? t("times_once") : t("times", { count: number(total) });
 }
 
-const bestOf = (levels) => levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
+// ---- writing ----
 
-/** Who copied most in these writings, and who predicts new text best: [template, values]. */
-export function writtenSentence(writings, levels, t) {
+/** Who copied most in these writings: [template, values]. */
+export function writtenSentence(writings, t) {
   const most = Math.max(...writings.map(({ copied }) => copied));
-  const best = t("the_n_gram", { n: bestOf(levels).order });
-  if (most === 0) return [t.raw("now_none"), { best }];
+  if (most === 0) return [t.raw("now_none"), {}];
   const copiers = writings.filter(({ copied }) => copied === most).map(({ n }) => t("the_n_gram", { n })).join(t("and"));
-  return [t.raw("now"), { copiers, share: formatShare(most), best }];
+  return [t.raw("now"), { copiers, share: formatShare(most) }];
 }
 
-/** What the longest copies on average: values for the words of the fold. */
-export function aboutCopies() {
-  return { lines: COPIED.lines, start: COPIED.start, share: formatShare(COPIED.shares.at(-1)) };
+/** Values for the words of the fold: what the longest copies on average, and how unsure each of the six is in new text. */
+export function aboutValues(levels, t) {
+  const scores = levels.map(({ order, perplexity }) => t("score", { n: order, score: perplexity.toFixed(1) })).join(", ");
+  return { lines: COPIED.lines, start: COPIED.start, share: formatShare(COPIED.shares.at(-1)), scores };
 }
 
-/** Six rows, one for each n, that write letter by letter at once: how much of it is copied, and how unsure each is in new text. */
-export function writingsPanel({ t, levels, onWritten, signal }) {
+/** Six rows, one for each n, that write letter by letter at once, and how much of each is copied. */
+export function writingsPanel({ t, onWritten, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
-  const best = bestOf(levels);
-  const rows = levels.map((level) => {
+  const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const text = element("p", { class: "ctx-text", translate: "no" });
     const copied = element("b", { class: "ctx-copied-share" });
-    const score = element("span", { class: level === best ? "ctx-score ctx-best" : "ctx-score" },
-      element("b", {}, t("letters", { number: level.perplexity.toFixed(1) })), ...(level === best ? [" ", element("span", { class: "d2lrnn-hidden" }, t("best"))] : []));
-    score.style.setProperty("--share", (level.perplexity / levels[0].perplexity).toFixed(4));
-    const name = element("span", { class: "ctx-name" }, t("n_gram", { n: level.order }));
-    return { node: element("li", { class: "ctx-row" }, name, text, copied, score), text, copied };
+    const name = element("span", { class: "ctx-name" }, t("n_gram", { n: i + 1 }));
+    return { node: element("li", { class: "ctx-row" }, name, text, copied), text, copied };
   });
   const [key, rest] = t.raw("key").split("{underlined}");
   const node = element(
     "div", { class: "ctx-writings" },
-    element("p", { class: "ctx-key" }, key, element("u", { class: "ctx-copy" }, t("underlined")), rest),
-    element("p", { class: "ctx-row ctx-heads" }, element("span", { class: "ctx-copied-share" }, t("copied")), " ", element("span", { class: "ctx-score" }, t("score"))),
-    element("ol", { class: "ctx-rows" }, ...rows.map((row) => row.node).reverse()), // the longest stands first, as in the other view
+    element("p", { class: "ctx-row ctx-heads" },
+      element("span", { class: "ctx-key" }, key, element("u", { class: "ctx-copy" }, t("underlined")), rest), " ",
+      element("span", { class: "ctx-copied-share" }, t("copied"))),
+    element("ol", { class: "ctx-rows" }, ...rows.map((row) => row.node)),
   );
   let shown = null;
   let prompt = ""; // the end of the beginning, spaces in sight
@@ -99,66 +98,62 @@ export function writingsPanel({ t, levels, onWritten, signal }) {
   };
 }
 
-/** What is the case at one letter of the line, in words: [{ template, values }]. */
-export function wordsOf({ past, letter, answering, p, expected }, t) {
-  const { context, total } = answering;
-  const values = { times: timesOf(total, t), context: quoted(context), lost: quoted(past) };
-  const first = context.length === past.length ? t.raw("met") : context === "" ? t.raw("fell_far") : t.raw("fell");
-  const second = expected.letter === letter ? t.raw("expects_right") : t.raw("expects_wrong");
-  return [{ template: first, values },
-    { template: second, values: { letter: named(letter, t), p: formatShare(p), guess: named(expected.letter, t), q: formatShare(expected.p) } }];
+// ---- reading ----
+
+/** What is the case at a letter, in words: [{ template, values }]; the second sentence tells the letter's count. */
+export function wordsOf(look, t) {
+  if (look === null) return [{ template: t.raw("now_empty"), values: {} }];
+  const { letter, context, total, hits } = look;
+  const values = { context: quoted(context), letter: named(letter, t), times: timesOf(total, t) };
+  if (total === 0) return [{ template: t.raw("met_never"), values }];
+  const every = hits === total && total > 1;
+  const second = { template: t.raw(hits === 0 ? "hits_never" : context === "" ? "hits_all" : "hits"), values: { ...values, hits: every ? t("each_time") : timesOf(hits, t) } };
+  if (context === "") return [{ template: t.raw("met_all"), values: { count: number(total) } }, second];
+  return [{ template: t.raw("met"), values }, second];
 }
 
-/** The same as one text; where a step asks, without what the 6-gram says. */
-export function sentenceOf(step, t, asking = false) {
-  return wordsOf(step, t).slice(0, asking ? 1 : 2).map(({ template, values }) => filled(template, values)).join(" ");
+/** The same as one text; where a step asks, without the count of the letter. */
+export function sentenceOf(look, t, asking = false) {
+  return plain(wordsOf(look, t).slice(0, asking ? 1 : 2));
 }
 
-export function sentenceNodes(step, t) {
-  const [first, second] = wordsOf(step, t).map(({ template, values }) => emphasised(template, values));
-  return [...first, element("span", { class: "ctx-told" }, " ", ...second)];
+export function sentenceNodes(look, t) {
+  const [first, ...rest] = wordsOf(look, t).map(({ template, values }) => emphasised(template, values));
+  return [...first, ...rest.map((second) => element("span", { class: "ctx-told" }, " ", ...second))];
 }
 
 /**
- * A line of new text. Each letter that was read stands under as many blocks as letters in a row, just before, stand so in the
- * story; below, what each n expects at the place of the reader, and the chance that it gave the letter that came.
- * The line is a slider: drag along it, or use the arrow keys. On a phone it has two rows (style.css).
+ * The line: a box around the letters that are looked at, and the letter to guess. Drag the box's left edge, or the letter;
+ * the line is a slider for the arrow keys, and the rows below (`modelsPanel`) are buttons for the box's width.
  */
-export function linePanel({ t, line, min, max, onPlace, signal }) {
-  const cells = Array.from(line, (character, i) => {
-    const stack = element("i", { class: "ctx-stack" });
-    const letter = element("span", { class: `ctx-letter${character === " " ? " ctx-space" : ""}` }, visibleCharacter(character));
-    return { node: element("span", { class: `ctx-cell${i < min ? " ctx-given" : ""}` }, stack, letter), stack, letter };
-  });
-  const track = element("div", {
-    class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line", { line: line.trim() }), "aria-valuemin": min, "aria-valuemax": max,
-  }, element("span", { class: "ctx-cells", "aria-hidden": "true" }, ...cells.map(({ node }) => node)));
-  const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
-    const [context, seen] = ["context", "seen"].map((name) => element("span", { class: `ctx-${name}` }));
-    const guess = element("span", { class: "ctx-guess" });
-    const [told, bar] = [element("span", { class: "ctx-chance" }), element("span", { class: "ctx-bar" })];
-    const came = { node: element("span", { class: "ctx-came" }, told, element("span", { class: "ctx-track", "aria-hidden": "true" }, bar)), told, bar };
-    const name = element("span", { class: "ctx-name" }, t("n_gram", { n: MAX_ORDER - i }));
-    return { node: element("li", { class: "ctx-knows" }, name, " ", context, " ", seen, " ", guess, " ", came.node), context, seen, guess, came };
-  });
-  const [came, rest] = t.raw("came").split("{letter}");
-  const letterThatCame = element("b", { translate: "no" });
-  const space = element("span", { class: "ctx-kind" }, element("span", { translate: "no" }, visibleCharacter(" ")), " ", t("blocks_space"));
-  const block = (kind) => element("span", { class: "ctx-kind" }, element("i", { class: `ctx-block ctx-${kind}`, "aria-hidden": "true" }), " ", t(`blocks_${kind}`));
-  let place = min;
+export function linePanel({ t, onPlace, onOrder, signal }) {
+  const row = element("span", { class: "ctx-cells", "aria-hidden": "true" });
+  const track = element("div", { class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line"), "aria-valuemin": 0 }, row);
+  let cells = [];
+  let shown = { line: null, place: 0 };
+  let look = null;
+  let widening = false;
+  const columns = () => Math.max(FEWEST_COLUMNS, cells.length);
   const go = (wanted) => {
-    const next = Math.min(max, Math.max(min, wanted));
-    if (next !== place) onPlace(next);
+    const next = Math.min(cells.length - 1, Math.max(0, wanted));
+    if (cells.length > 0 && next !== shown.place) onPlace(next);
   };
-  const at = ({ x, y }) => {
-    const columns = Math.round(track.getBoundingClientRect().width / cells[0].node.getBoundingClientRect().width) || line.length;
-    const below = Math.min(Math.floor(y * line.length / columns), line.length / columns - 1);
-    return Math.min(columns - 1, Math.floor(x * columns)) + columns * below;
+  const widen = (wanted) => {
+    const next = Math.min(MAX_ORDER, shown.place + 1, Math.max(1, wanted));
+    if (next !== look.n) onOrder(next);
   };
-  dragOn(track, { axis: "x", move: (where) => go(at(where)), signal });
+  dragOn(track, {
+    axis: "x", signal,
+    start: ({ x }) => {
+      const fromEdge = x * columns() - (shown.place - (look?.n ?? 1) + 1);
+      widening = look !== null && fromEdge > -0.9 && fromEdge < Math.min(0.6, look.n - 1);
+    },
+    move: ({ x }) => (widening ? widen(shown.place - Math.round(x * columns()) + 1) : go(Math.floor(x * columns()))),
+  });
   track.addEventListener("keydown", (event) => {
+    const { place } = shown;
     const to = {
-      ArrowLeft: place - 1, ArrowDown: place - 1, ArrowRight: place + 1, ArrowUp: place + 1, Home: min, End: max,
+      ArrowLeft: place - 1, ArrowDown: place - 1, ArrowRight: place + 1, ArrowUp: place + 1, Home: 0, End: cells.length - 1,
       PageDown: place - 5, PageUp: place + 5,
     }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -166,51 +161,91 @@ export function linePanel({ t, line, min, max, onPlace, signal }) {
     go(to);
   }, { signal });
 
-  let steps = null;
-  const show = () => {
-    const step = steps[place - min];
-    const lost = MAX_ORDER - step.order;
-    cells.forEach(({ node, stack, letter }, i) => {
-      const order = i >= min ? steps[i - min].order : 1; // the first five letters are the beginning: nobody guesses them
-      const before = place - i; // 1 is the letter just before
-      const inContext = before >= 1 && before < MAX_ORDER;
-      node.classList.toggle("ctx-here", i === place);
-      stack.style.setProperty("--n", order - 1);
-      stack.classList.toggle("ctx-fewer", i >= min && order < MAX_ORDER);
-      stack.classList.toggle("ctx-ahead", i > place);
-      letter.classList.toggle("ctx-known", inContext && before < MAX_ORDER - lost);
-      letter.classList.toggle("ctx-lost", inContext && before >= MAX_ORDER - lost);
-    });
-    letterThatCame.textContent = visible(step.letter);
-    rows.forEach(({ node, context, seen, guess, came: real }, i) => {
-      const each = step.rows[MAX_ORDER - 1 - i]; // the longest stands first
-      node.classList.toggle("ctx-answers", each.n === step.order);
-      node.classList.toggle("ctx-unseen", each.total === 0);
-      context.textContent = each.context === "" ? t("no_context") : visible(each.context);
-      seen.textContent = each.total === 0 ? t("never") : each.context === "" ? "" : count(each.total);
-      guess.classList.toggle("ctx-right", each.total > 0 && each.expected.letter === step.letter);
-      guess.replaceChildren(...(each.total === 0
-        ? [t("as", { n: t("n_gram", { n: each.n - 1 }) })]
-        : [element("b", { translate: "no" }, visible(each.expected.letter)), ` ${formatShare(each.expected.p)}`]));
-      real.told.textContent = each.total === 0 ? "" : formatShare(each.p);
-      real.bar.style.setProperty("width", `${each.total === 0 ? 0 : (100 * each.p).toFixed(2)}%`);
-    });
-    track.setAttribute("aria-valuenow", place);
-    track.setAttribute("aria-valuetext", t("line_value", { letter: visible(step.letter), now: sentenceOf(step, t) }));
-  };
   return {
-    node: element(
-      "div", { class: "ctx-walk" }, element("p", { class: "ctx-key" }, t("line_title")),
-      element("p", { class: "ctx-key ctx-kinds" }, ...["all", "fewer"].flatMap((kind) => [block(kind), " "]), space), track,
-      element("p", { class: "ctx-knows ctx-heads" }, element("span", { class: "ctx-context" }, t("looks_at")), " ", element("span", { class: "ctx-seen" }, t("seen")), " ",
-        element("span", { class: "ctx-guess" }, t("expects")), " ", element("span", { class: "ctx-came" }, came, letterThatCame, rest)),
-      element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
-    ),
-    draw(allSteps, wanted) {
-      if (allSteps === steps && wanted === place) return;
-      steps = allSteps;
-      place = wanted;
-      show();
+    node: element("div", { class: "ctx-reads" }, element("p", { class: "ctx-key" }, t("line_title")), track),
+    draw(found, { line, place }) {
+      look = found;
+      if (line !== shown.line) {
+        cells = Array.from(line, (character) => element("span", { class: "ctx-cell" }, visibleCharacter(character)));
+        row.replaceChildren(...cells);
+        row.style.setProperty("--columns", columns());
+      }
+      shown = { line, place };
+      const edge = place - (look?.n ?? 1) + 1;
+      cells.forEach((cell, i) => {
+        cell.classList.toggle("ctx-here", i === place);
+        cell.classList.toggle("ctx-seen", i >= edge && i < place);
+        cell.classList.toggle("ctx-edge", i === edge);
+      });
+      track.setAttribute("aria-valuemax", Math.max(0, cells.length - 1));
+      track.setAttribute("aria-valuenow", place);
+      track.setAttribute("aria-valuetext", look === null ? t("now_empty") : t("line_value", { letter: named(look.letter, t), now: sentenceOf(look, t) }));
+    },
+  };
+}
+
+const bar = () => {
+  const filling = element("span", { class: "ctx-bar" });
+  return { node: element("span", { class: "ctx-track", "aria-hidden": "true" }, filling), set: (share) => filling.style.setProperty("width", `${(100 * share).toFixed(2)}%`) };
+};
+
+/** What followed the letters that are looked at: a bar for each of the most frequent letters. */
+export function countsPanel({ t }) {
+  const title = element("p", { class: "ctx-title" });
+  const rows = Array.from({ length: MOST_BARS }, () => {
+    const [letter, count, own] = [element("b", { class: "ctx-letter", translate: "no" }), element("span", { class: "ctx-count" }), bar()];
+    return { node: element("li", { class: "ctx-follower" }, letter, " ", own.node, " ", count), letter, count, bar: own };
+  });
+  const list = element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node));
+  const others = element("p", { class: "ctx-key ctx-others" });
+  const node = element("div", { class: "ctx-counts" }, title, list, others);
+  return {
+    node,
+    draw(look) {
+      if (look === null) return;
+      const { letter, context, total, bars, others: { types, count } } = look;
+      title.textContent = context === "" ? t("counts_all") : t("counts", { context: quoted(context) });
+      const most = Math.max(1, ...bars.map((each) => each.count));
+      rows.forEach((row, i) => {
+        const each = bars[i];
+        row.node.classList.toggle("ctx-none", each === undefined);
+        row.node.classList.toggle("ctx-real", each?.letter === letter);
+        row.letter.textContent = each === undefined ? "" : visibleCharacter(each.letter);
+        row.count.textContent = each === undefined ? "" : number(each.count);
+        row.bar.set(each === undefined ? 0 : each.count / most);
+      });
+      node.classList.toggle("ctx-unseen", total === 0);
+      others.textContent = total === 0 ? t("counts_never") : types === 0 ? "" : types === 1 ? t("others_one", { count: number(count) }) : t("others", { types, count: number(count) });
+    },
+  };
+}
+
+/** The six models as one column of bars: how often the letter came next, looking back further and further. */
+export function modelsPanel({ t, onOrder, signal }) {
+  const title = element("p", { class: "ctx-title" });
+  const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
+    const [context, share, of, own] = [element("span", { class: "ctx-context", translate: "no" }), element("b"), element("span", { class: "ctx-of" }), bar()];
+    const told = element("span", { class: "ctx-told" }, share, " ", of);
+    const name = element("span", { class: "ctx-name" }, t("n_gram", { n: i + 1 }));
+    const button = buttonControl({ label: [name, " ", context, " ", own.node, " ", told], class: "ctx-model", signal, onPress: () => onOrder(i + 1) });
+    return { node: element("li", {}, button), button, context, share, of, bar: own };
+  });
+  return {
+    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node))),
+    draw(look) {
+      if (look === null) return;
+      title.textContent = t("models", { letter: named(look.letter, t) });
+      rows.forEach(({ button, context, share, of, bar: own }, i) => {
+        const row = look.rows[i];
+        button.disabled = row === null;
+        button.setAttribute("aria-pressed", String(look.n === i + 1));
+        button.classList.toggle("ctx-unseen", row === null || row.total === 0);
+        context.textContent = row === null ? "" : row.context === "" ? t("no_context") : visible(row.context);
+        const known = row !== null && row.total > 0;
+        share.textContent = known ? formatShare(row.hits / row.total) : "";
+        of.textContent = row === null ? t("too_short") : known ? t("of", { count: number(row.total) }) : t("never_seen");
+        own.set(known ? row.hits / row.total : 0);
+      });
     },
   };
 }
