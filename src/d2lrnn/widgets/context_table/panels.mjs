@@ -162,7 +162,7 @@ export function linePanel({ t, onPlace, onOrder, signal }) {
   }, { signal });
 
   return {
-    node: element("div", { class: "ctx-reads" }, element("p", { class: "ctx-key" }, t("line_title")), track),
+    node: element("div", { class: "ctx-reads" }, element("p", { class: "ctx-key ctx-hint" }, t("line_title"), " ", element("span", { class: "ctx-space" }, t("line_space"))), track),
     draw(found, { line, place }) {
       look = found;
       if (line !== shown.line) {
