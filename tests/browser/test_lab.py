@@ -260,6 +260,7 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
     page.keyboard.press("Home")
     expect(number).to_have_text("2.83")
     seen_by_python(page, "seen rnn [1.0, 0.125] 2.8284")
+    widget.get_by_text("Your own word").click()
     widget.get_by_label("Word").fill("rnns")
     seen_by_python(page, f"seen rnns {[1 / 27] * 3} 27.0")  # a new word begins anew
 
@@ -305,6 +306,7 @@ def test_two_views_of_one_widget_move_together(notebook: Page) -> None:
     page.keyboard.press("Control+Enter")
     views = page.locator('.d2lrnn-widget[data-ready="1"]')
     expect(views).to_have_count(2, timeout=KERNEL_MS)
+    views.last.get_by_text("Your own word").click()
     views.last.get_by_role("button", name="unsure").click()
     for view in (views.first, views.last):
         expect(view.locator(".ppl-number")).to_have_text("5.00")

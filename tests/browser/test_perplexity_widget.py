@@ -47,6 +47,7 @@ def show(page: Page, folder: Path, *widgets: Explorable, address: str | None = N
     (folder / "page.html").write_text(page_of(*widgets, **arguments), encoding="utf-8")
     page.goto(f"{address or folder.as_uri()}/page.html")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(len(widgets))
+    page.evaluate("() => document.querySelectorAll('.ppl-more').forEach((e) => { e.open = true; })")
     return page.locator(".d2lrnn-widget").first
 
 
@@ -206,7 +207,7 @@ def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: 
     page, _ = opened
     widget = show(page, tmp_path, Perplexity(word="ab", probs=[0.5]))
     expect(widget.locator(".ppl-means")).to_be_hidden()
-    widget.locator("summary").click()
+    widget.locator("summary").last.click()
     widget.get_by_label("Word").fill("abc")
     press_preset(widget, "never")
     slider(widget, 0).press("Home")
@@ -363,14 +364,14 @@ def test_contrast(browser: Browser, tmp_path: Path, theme: str, selector: str) -
             page.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", str(theme == "light").lower())
         widget.get_by_label("Word").fill("x")  # shows the message
         press_preset(widget, "never")
-        widget.locator("summary").click()
+        widget.locator("summary").last.click()
         background = widget.evaluate("(e) => getComputedStyle(e).backgroundColor")
         assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[theme]
         result = page.evaluate(LOW_CONTRAST, 4.5)
         assert result["checked"] > 40 and result["found"] == []
         # Lines, bars and the edges of controls: 3 to 1.
         graphics = {".ppl-bar": "backgroundColor", ".ppl-branch": "stroke", ".ppl-mean": "borderLeftColor"}
-        graphics |= {".d2lrnn-button": "borderTopColor", ".d2lrnn-text": "borderTopColor"}
+        graphics |= {".ppl-preset": "borderTopColor", ".d2lrnn-text": "borderTopColor"}
         contrast = """([colour, back]) => { const l = (c) => { const [r, g, b] = c.match(/\\d+/g).map((v) => (v /= 255)
           <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05; };
           const [a, b] = [l(colour), l(back)]; return Math.max(a, b) / Math.min(a, b); }"""
@@ -577,6 +578,7 @@ def test_changes_of_python_redraw_and_disagreeing_traits_are_survived(
     page.evaluate("() => model.set('probs', [0.2, 0.2, 0.2, 0.2])")
     expect(number(by_hand)).to_have_text("5.00")
     page.evaluate("() => model.set('vocab_size', 100)")
+    by_hand.get_by_text("Your own word").click()
     press_preset(by_hand, "uniform")
     expect(preset(by_hand, "uniform")).to_contain_text("1/100")
     expect(number(by_hand)).to_have_text("100.0")

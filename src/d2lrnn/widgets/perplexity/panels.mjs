@@ -22,7 +22,7 @@ export function resultPanel(t) {
   // No <output>: that would be a second live region, which speaks at every step of a drag.
   const number = element("div", { class: "ppl-number" });
   const now = nowLine();
-  const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 200 128", role: "img" });
+  const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 200 122", role: "img" });
   const node = element(
     "div", { class: "ppl-result" },
     element("div", { class: "ppl-figure" }, element("span", { class: "ppl-label" }, t("perplexity")), number),
@@ -43,20 +43,22 @@ export function resultPanel(t) {
   const drawFork = (choices, moving = false) => {
     const { branches, more } = branchLayout(choices);
     const right = more ? 112 : 190;
+    const spread = 44 * Math.min(1, 0.2 + 0.13 * choices); // few branches stand close
+    fork.style.setProperty("--ppl-branch", `${Math.max(1.75, 4.5 - choices / 3).toFixed(2)}px`);
     while (paths.length > branches.length) paths.pop().remove();
     while (paths.length < branches.length) {
       paths.push(svg("path"));
       fork.prepend(paths.at(-1));
     }
     branches.forEach(({ y, weight }, i) => {
-      const end = (56 + 50 * y).toFixed(2);
+      const end = (56 + spread * y).toFixed(2);
       paths[i].setAttribute("class", weight < 1 ? "ppl-branch ppl-branch-part" : "ppl-branch");
       paths[i].setAttribute("d", `M14 56C64 56 ${right - 84} ${end} ${right} ${end}`);
       // A little of the last branch shows from the start; it is dashed until it is whole.
       paths[i].setAttribute("stroke-opacity", (0.25 + 0.75 * weight).toFixed(3));
     });
     const { y, weight } = branches.at(-1);
-    part.setAttribute("y", (56 + 50 * y + 18).toFixed(2));
+    part.setAttribute("y", (56 + spread * y + 21).toFixed(2));
     part.textContent = weight < 0.995 ? t("branches_part", { whole: branches.length - 1, part: formatNumber(weight) }) : "";
     rest.setAttribute("x", right + 8);
     rest.textContent = more && !moving ? t("branches_more", { count: more === Infinity ? "∞" : formatNumber(more, 0) }) : "";
@@ -180,27 +182,18 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
 }
 
 /**
- * The rows, with their mean as a line through the bars; bits on the upper axis, choices on the lower. One row is told in
- * words: the one that was touched last, at first the one with most bits.
+ * The rows, with their mean as a line through the bars. One row is told in words, its choices too: the one that was touched last, at first the one with most bits.
  */
 export function chart({ t, signal }) {
-  const axis = (labels, title) => {
-    const ticks = labels.map((label, bits) => {
-      const tick = element("span", { class: "ppl-tick" }, label);
-      tick.style.setProperty("left", percent(axisPosition(bits > AXIS_BITS ? Infinity : bits)));
-      return tick;
-    });
-    return element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" },
-      element("span", { class: "ppl-axis-title" }, title), element("span", { class: "ppl-axis" }, ...ticks));
-  };
-  const range = Array.from({ length: AXIS_BITS + 1 }, (_, i) => i);
+  const ticks = [...Array(AXIS_BITS + 1).keys(), Infinity].map((bits) => {
+    const tick = element("span", { class: "ppl-tick" }, bits === Infinity ? "∞" : String(bits));
+    tick.style.setProperty("left", percent(axisPosition(bits)));
+    return tick;
+  });
   const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }));
   const caption = element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" }, element("span", { class: "ppl-axis-caption" }, t("axis_bits")));
-  const topAxis = axis([...range.map(String), "∞"], t("column_p"));
-  topAxis.firstChild.classList.add("ppl-column-p");
-  const cut = element("span", { class: "ppl-tick ppl-cut" }, "//"); // beyond it the axis is not to scale
-  cut.style.setProperty("left", percent((AXIS_BITS + 0.5) / (AXIS_BITS + 1)));
-  topAxis.lastChild.append(cut);
+  const axis = element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" },
+    element("span", { class: "ppl-column-p" }, t("column_p")), element("span", { class: "ppl-axis" }, ...ticks));
   const rows = element("div", { class: "ppl-rows" });
   const flagBits = element("span");
   const flagPower = element("sup");
@@ -213,8 +206,7 @@ export function chart({ t, signal }) {
     (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part)));
   const node = element(
     "div", { class: "ppl-chart" },
-    head, caption, topAxis, rows,
-    axis([...range.map((bits) => String(2 ** bits)), "∞"], t("axis_choices")),
+    head, caption, axis, rows,
     element("div", { class: "ppl-row ppl-flag-row" }, element("span", { class: "ppl-flag-track" }, flag, wrong)),
     key, detail,
   );
