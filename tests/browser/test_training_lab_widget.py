@@ -152,7 +152,9 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     expect(page.locator(".d2lrnn-question")).to_contain_text("a cat lies on the keyboard")
     expect(page.get_by_role("button", name="it saves the network")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".lab-cat-name")).to_have_text(["cat", "cat"])
+    top = page.evaluate("() => scrollY")
     expect(outcome).to_contain_text("The cat was here", timeout=LONG_MS)
+    assert abs(page.evaluate("() => scrollY") - top) < 60, "lines that come below do not scroll the page"
     expect(now(page)).to_contain_text("It was thrown off", timeout=LONG_MS)
     expect(outcome).to_contain_text("Next: the same, clipped", timeout=LONG_MS)
     expect(outcome).to_contain_text("The same again", timeout=LONG_MS)
@@ -369,7 +371,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "the 2-gram")
     press(page, "fast")
     has_status(page, "ended")
-    stopped = r"^Stopped after 2\u202f000 updates: .* beats the 1-gram, but not the 2-gram"
+    stopped = r"^Stopped at update 2\u202f000: .* beats the 1-gram, not the 2-gram"
     expect(now(page)).to_contain_text(re.compile(stopped))
     expect(page.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(page.get_by_role("button", name="Undo: steps back in time 1")).to_be_visible()

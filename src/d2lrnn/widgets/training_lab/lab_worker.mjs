@@ -47,7 +47,8 @@ let best = { perplexity: Infinity, steps: 0 };
 function tell() {
   const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, catAt, diary, counted, spelled } = training.report;
   lastReport = performance.now();
-  if (!running || lastReport - lastSample > 1000 * LAB.sample_seconds) {
+  const isFirst = writtenAt === 0 && steps > 0;
+  if (!running || isFirst || lastReport - lastSample > 1000 * LAB.sample_seconds) {
     written = training.sample();
     writtenAt = steps;
     lastSample = lastReport;

@@ -487,10 +487,11 @@ export function writingPanel({ t, count, signal }) {
   const text = element("p", { class: "lab-writes-text lab-diary-text" });
   const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, count), text);
   let latest = null;
-  const draw = ({ written, writtenAt }) => {
+  const draw = ({ written, writtenAt, steps }) => {
+    const title = steps === 0 ? t("writes_first") : t("writes", { age: formatNumber(writtenAt, 0) });
+    if (head.textContent !== title) head.textContent = title;
     if (written === latest) return;
     latest = written;
-    head.textContent = writtenAt === 0 ? t("writes_first") : t("writes", { age: formatNumber(writtenAt, 0) });
     text.replaceChildren(...inPieces(written));
   };
   // When it is first seen, it is written from left to right.

@@ -310,7 +310,8 @@ class LabRun(Callback):
 
     def report(self) -> dict[str, Any]:
         now = time.monotonic()
-        if self.status != "running" or now - self.sampled > _LAB["sample_seconds"]:
+        is_first = self.written_at == 0 and self.steps > 0
+        if self.status != "running" or is_first or now - self.sampled > _LAB["sample_seconds"]:
             self.written, self.written_at, self.sampled = self.sample(), self.steps, now
         return {
             "steps": self.steps,
