@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ import traitlets as t
 
 from d2lrnn import RandomWindows, SequentialWindows, load_text
 from d2lrnn.widgets import TrainingLab, Windows
+from d2lrnn.widgets.spec import Words
 from d2lrnn.widgets.windows import ROW, epoch_starts
 
 JS = Path(__file__).parent / "js"
@@ -140,6 +142,14 @@ def test_bad_values_are_refused(traits: dict[str, object], message: str) -> None
     with pytest.raises(t.TraitError, match=message):
         setattr(widget, name, value)
     assert repr(widget) == before
+
+
+def test_the_letters_of_a_first_guess_are_those_that_the_lesson_measures() -> None:
+    lesson = json.loads((Path(__file__).parent.parent / "chapters" / "04_minibatches.ipynb").read_text(encoding="utf-8"))
+    (table,) = ("".join(o["text"]) for c in lesson["cells"] if c["id"] == "states-table" for o in c["outputs"])
+    letters = [round(2 ** float(re.search(rf"^{name} +(\S+)", table, re.M)[1])) for name in ("zeros", "another's", "carried")]
+    outcome = Words("windows")("step_2_outcome")
+    assert [int(n) for n in re.findall(r"\d+", outcome)] == letters == [9, 25, 4]
 
 
 def test_reset_restores_what_the_author_gave() -> None:

@@ -30,7 +30,7 @@ PLACES = """(e) => { const text = e.querySelector(".win-text").getBoundingClient
   return [...e.querySelectorAll(".win-window:not([hidden])")].map((row) => {
     const parts = [...row.querySelectorAll(".win-part:not([hidden])")].map((part) => part.getBoundingClientRect())
       .sort((a, b) => a.top - b.top);
-    const place = (x, box) => Math.round((box.top - text.top - 22) / 44) * columns + Math.round((x - text.left) / cell);
+    const place = (x, box) => Math.round((box.top - text.top - 19) / 45) * columns + Math.round((x - text.left) / cell);
     return [place(parts[0].left, parts[0]), place(parts.at(-1).right, parts.at(-1))]; }); }"""
 
 
@@ -87,27 +87,24 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         check(widget, Windows())
         expect(widget.locator(".win-state")).to_have_text(["starts from zeros: its first window"] * 2)
         now = widget.locator(".d2lrnn-now")
-        expect(now).to_have_text("2 readers at once (a minibatch), each with its own memory.")
-        expect(widget.locator(".win-bag")).to_have_text(["10"] * 2)
+        expect(now).to_have_text("Each reader starts empty and reads 10 letters. Press Play.")
+        expect(widget.locator(".win-told")).to_have_text(["10 of 10"] * 2)
         along = widget.get_by_role("slider", name="minibatch 1 of 11")
         along.press("ArrowRight")
         check(widget, Windows(minibatch=2))
-        expect(now).to_contain_text("The readers go on at 10 and 130 and keep their memory.")
-        expect(widget.locator(".win-bag")).to_have_text(["20"] * 2)
+        expect(now).to_have_text("Each reader goes on, so its memory is kept: now 20 letters.")
+        expect(widget.locator(".win-told")).to_have_text(["20 of 20"] * 2)
         expect(widget.locator(".win-state")).to_have_text(["goes on from minibatch 1: it keeps its memory"] * 2)
         control(widget, "Steps").fill("11")
         check(widget, Windows(num_steps=11, minibatch=2))
-        expect(widget.locator(".win-order .win-never")).to_have_count(0)
         widget.get_by_role("slider", name="minibatch 2 of 10").press("End")
         check(widget, Windows(num_steps=11, minibatch=10))
-        expect(widget.locator(".win-count").first).to_have_text("memory: 110 letters20 never read")
-        expect(widget.locator(".win-count").last).to_contain_text("memory: 11 letters")
+        expect(widget.locator(".win-told")).to_have_text(["110 of 110"] * 2)
         legend = widget.locator(".win-legend-item:visible").last
-        expect(legend).to_have_text("never read")
+        expect(legend).to_have_text("20 never read")
         control(widget, "Steps").fill("10")
-        widget.locator(".win-bar input").press("End")
-        expect(widget.locator(".win-count").first).to_have_text("memory: 110 letters20 never read")
-        expect(legend).to_have_text("never read: one more minibatch would lack its last answer")
+        widget.locator(".win-along input").press("End")
+        expect(legend).to_have_text("20 never read: one more minibatch would lack its last answer")
 
 
 def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:
@@ -121,7 +118,7 @@ def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> Non
         page.wait_for_timeout(2500)
         expect(place(widget)).to_have_text("minibatch 3 of 5")
         play.click()
-        expect(widget.locator(".win-count").first).to_contain_text("1 never read", timeout=15_000)
+        expect(widget.locator(".win-legend")).to_contain_text("1 never read", timeout=15_000)
         expect(play).to_be_visible(timeout=5000)
         check(widget, Windows(source="row", batch_size=1, num_steps=2, minibatch=5))
         play.click()
@@ -131,27 +128,37 @@ def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> Non
         assert record.errors == []
 
 
-def test_bags_run_through_windows_that_stand_and_jump(browser: Browser, tmp_path: Path) -> None:
+def test_memories_fill_and_are_emptied(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=760, height=1000) as (page, record):
         widget = show(page, tmp_path, Windows(length=239))
-        # by itself once: the bags run through their windows and fill; so they stay
-        page.wait_for_function("() => document.querySelector('.win-bag').textContent === '5'")
-        expect(widget.locator(".win-bag")).to_have_text(["10"] * 2)
+        told = widget.locator(".win-told")
+        # by itself once: the memories fill; so they stay
+        page.wait_for_function("() => document.querySelector('.win-told').textContent === '5 of 5'")
+        expect(told).to_have_text(["10 of 10"] * 2)
         check(widget, Windows(length=239))
-        widget.locator(".win-bar input").press("ArrowRight")
+        widget.locator(".win-along input").press("ArrowRight")
         stood = set()  # a window is only ever at the start of a minibatch
         for _ in range(28):
             stood.add(widget.evaluate(PLACES)[0][0])
             page.wait_for_timeout(100)
         assert stood == {0, 10}
         check(widget, Windows(length=239, minibatch=2))
-        expect(widget.locator(".win-bag").first).to_have_text("20")
-        widget.get_by_role("button", name="At random").click()
-        widget.locator(".win-bar input").press("ArrowRight")
-        page.wait_for_function(
-            "() => [...document.querySelectorAll('.win-drops i')].some((drop) => drop.style.opacity > 0)"
+        expect(told).to_have_text(["20 of 20"] * 2)
+        page.evaluate(
+            """() => { window.least = 99;
+              const look = () => { window.least = Math.min(window.least, parseInt(document.querySelector(".win-told").textContent));
+                requestAnimationFrame(look); };
+              look(); }"""
         )
-        expect(widget.locator(".win-bag").first).to_have_text("10")
+        widget.locator(".win-along input").press("ArrowRight")
+        expect(told).to_have_text(["30 of 30"] * 2)
+        assert page.evaluate("window.least") == 20, "in sequence nothing is lost"
+        widget.get_by_role("button", name="At random").click()
+        widget.locator(".win-along input").press("ArrowRight")
+        page.wait_for_function("() => window.least === 0")
+        expect(told).to_have_text(["10 of 40"] * 2)
+        shares = "(e) => ['held', 'lost'].map((x) => parseFloat(e.querySelector(`.win-${x}`).style.width))"
+        assert widget.evaluate(shares) == pytest.approx([100 / 11, 400 / 11], abs=0.01)
         assert record.errors == []
 
 
@@ -161,24 +168,19 @@ def test_playing_sentence_and_slider_tell_the_same(browser: Browser, tmp_path: P
         page.evaluate(
             """() => { const seen = window.seen = new Set();
               const numbers = (query) => document.querySelector(query).textContent.match(/\\d+/g);
-              const look = () => { seen.add(numbers(".win-place")[0] + ": " + numbers(".d2lrnn-now").at(-1));
+              const look = () => { seen.add(numbers(".win-place")[0] + (numbers(".d2lrnn-now") ? ": " + document.querySelector(".d2lrnn-now").textContent.split(/[ ,]/)[2] : ""));
                 requestAnimationFrame(look); };
               look(); }"""
         )
         widget.get_by_role("button", name="Play").click()
         expect(place(widget)).to_have_text("minibatch 3 of 11", timeout=15_000)
-        starts = Windows(sampling="random").starts
-        assert page.evaluate("[...window.seen]") == ["1: 2", f"2: {starts[1][-1]}", f"3: {starts[2][-1]}"]
+        assert page.evaluate("[...window.seen]") == ["1: starts", "2: jumps", "3: jumps"]
         assert record.errors == []
 
 
-def test_the_text_has_a_ruler(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_spaces_are_seen_and_the_answers_with_the_arrays(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Windows())
-    cell = widget.evaluate("(e) => parseFloat(e.querySelector('.win-text').style.getPropertyValue('--win-cell'))")
-    columns = int(widget.locator(".win-text").bounding_box()["width"] / cell)
-    lines = -(-240 // columns)
-    expect(widget.locator(".win-number")).to_have_text([str(line * columns) for line in range(lines)])
     spaces = Windows().text[:240].count(" ")
     expect(widget.locator(".win-space")).to_have_count(spaces)
     expect(widget.locator(".win-target:visible")).to_have_count(0)
@@ -237,7 +239,7 @@ def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
         example.select_option(name)
         expect(place(widget)).to_have_text(f"minibatch 1 of {python.num_minibatches}")
         assert arrays(widget) == expected(python), name
-        widget.locator(".win-bar input").press("ArrowRight")
+        widget.locator(".win-along input").press("ArrowRight")
         python.minibatch = 2
         assert arrays(widget) == expected(python), name
         state = (
@@ -263,17 +265,18 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     widget.get_by_role("button", name="At random").click()
     expect(offset).to_be_hidden()
     check(widget, Windows(sampling="random"))
-    along = widget.locator(".win-bar input")
+    along = widget.locator(".win-along input")
     along.press("ArrowRight")
     along.press("ArrowRight")
-    expect(widget.locator(".d2lrnn-now")).to_have_text("The readers jump to 109 and 127, so their memory is emptied.")
-    expect(widget.locator(".win-bag")).to_have_text(["10"] * 2)
+    now = "Each reader jumps, so its memory is emptied: only 10 letters."
+    expect(widget.locator(".d2lrnn-now")).to_have_text(now)
+    expect(widget.locator(".win-told")).to_have_text(["10 of 30"] * 2)
+    expect(widget.locator(".win-memory .win-title")).to_contain_text("(hatched: lost)")
     assert widget.locator(".win-trails .win-once").count() > 0
     along.press("End")
     read = Windows(sampling="random").num_pairs_read
-    expect(widget.locator(".win-count")).to_have_text(
-        ["memory: 110 letters20 never read", f"memory: 10 letters{240 - read} never read"]
-    )
+    expect(widget.locator(".win-told")).to_have_text(["10 of 110"] * 2)
+    expect(widget.locator(".win-legend-item:visible").last).to_have_text(f"{240 - read} never read")
     widget.get_by_role("button", name="Draw again").click()
     check(widget, Windows(sampling="random", seed=1))
 
@@ -284,9 +287,9 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     shape = widget.locator(".d2lrnn-shape")  # without what the live region says
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
-    outcomes = ["Reader 1 goes on at 10 to 19", "The next window begins at 52, but the memory is of 61 to 70"]
-    outcomes += ["At random from 6, in sequence from 2"]
-    for step, (right, outcome) in enumerate(zip((0, 1, 1), outcomes)):
+    outcomes = ["Its memory fits only there. So it is kept, and grows to 20 letters"]
+    outcomes += ["With an empty one, a trained network’s first guess is among about 9", "In sequence, in all three trainings"]
+    for step, (right, outcome) in enumerate(zip((0, 1, 0), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(told).to_be_hidden()
         widget.locator(".d2lrnn-answers button").nth(right).click()
@@ -297,7 +300,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     # an answer says nothing of other sizes: there its step closes
     widget.locator(".d2lrnn-step-title").first.click()
     widget.locator(".d2lrnn-answers button").first.click()
-    widget.locator(".win-bar input").press("End")
+    widget.locator(".win-along input").press("End")
     expect(told).to_be_visible()
     control(widget, "Steps").fill("9")
     expect(told).to_be_hidden()
@@ -312,22 +315,22 @@ def test_an_answer_shows_the_figure_of_its_question(opened: tuple[Page, Record],
     widget.locator("textarea").fill("")
     expect(place(widget)).to_have_text("no minibatch")
     widget.locator(".d2lrnn-answers button").first.click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Reader 1 goes on at 10 to 19")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("grows to 20 letters")
     check(widget, Windows(minibatch=2))
 
 
-def test_badges_and_bags_stand_side_by_side(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_names_of_readers_stand_side_by_side(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Windows(sampling="random", batch_size=3, num_steps=4))
     for _ in range(18):
         boxes = widget.evaluate(
-            "(e) => [...e.querySelectorAll('.win-badge, .win-bag')].filter((x) => x.checkVisibility()).map((x) => {"
+            "(e) => [...e.querySelectorAll('.win-text .win-tag')].filter((x) => x.checkVisibility()).map((x) => {"
             " const box = x.getBoundingClientRect(); return [box.left, box.right, Math.round(box.top / 20)]; })"
         )
-        assert len(boxes) == 6
+        assert len(boxes) == 3
         for i, (left, right, line) in enumerate(boxes):
             assert all(line != other[2] or right <= other[0] or left >= other[1] for other in boxes[i + 1 :])
-        widget.locator(".win-bar input").press("ArrowRight")
+        widget.locator(".win-along input").press("ArrowRight")
 
 
 def test_impossible_sizes_cannot_be_set(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -354,7 +357,7 @@ def test_reset_and_links(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget.locator("textarea").fill(text)
     control(widget, "Batch size").fill("3")
     control(widget, "Offset").fill("2")
-    widget.locator(".win-bar input").press("ArrowRight")
+    widget.locator(".win-along input").press("ArrowRight")
     kept = Windows(source="own", own_text=text, batch_size=3, num_steps=4, offset=2, minibatch=2)
     check(widget, kept)
     widget.get_by_role("button", name="Link to this").click()
@@ -377,25 +380,25 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     page, _ = opened
     widget = show(page, tmp_path, Windows())
     legend = widget.locator(".win-legend-item:visible")
-    bag, cut = "memory: letters read since it was empty", "border between two readers"
-    expect(legend).to_have_text([bag, cut])
-    expect(widget.locator(".win-cut:visible")).to_have_count(3)  # in the text, in its strip, in the legend
-    widget.locator(".win-bar input").press("ArrowRight")
-    expect(legend).to_have_text([bag, cut, "read before"])
-    widget.locator(".win-bar input").press("ArrowLeft")
+    hint = widget.get_by_text("One minibatch: all coloured windows. Drag one.")
+    expect(hint).to_be_visible()
+    expect(legend).to_have_count(0)
+    widget.locator(".win-along input").press("ArrowRight")
+    expect(legend).to_have_text(["read before"])
+    expect(hint).to_be_hidden()
+    widget.locator(".win-along input").press("ArrowLeft")
     widget.get_by_role("button", name="At random").click()
-    expect(legend).to_have_text([bag])
-    widget.locator(".win-bar input").press("End")
-    expect(legend).to_have_text([bag, "read before", "read more than once", "never read"])
+    expect(hint).to_be_visible()
+    widget.locator(".win-along input").press("End")
+    never = f"{240 - Windows(sampling='random').num_pairs_read} never read"
+    expect(legend).to_have_text(["read before", "read more than once", never])
     for kind in ("once", "again"):
-        look = "(e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).fill]"
-        text, sample = (
-            widget.locator(f"{x}.win-{kind}").first.evaluate(look)[0] for x in (".win-trail", ".win-sample")
-        )
-        assert text == sample == widget.locator(f".win-strip .win-{kind}").last.evaluate(look)[1]
+        look = "(e) => getComputedStyle(e).backgroundColor"
+        text, sample = (widget.locator(f"{x}.win-{kind}").first.evaluate(look) for x in (".win-trail", ".win-sample"))
+        assert text == sample
     control(widget, "Windows").select_option("adjoining")
-    widget.locator(".win-bar input").press("End")
-    expect(legend).to_have_text([bag, "read before", "never read"])
+    widget.locator(".win-along input").press("End")
+    expect(legend).to_have_text(["read before", re.compile("never read")])
 
 
 def test_a_text_that_is_too_short_moves_no_slider(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -423,7 +426,7 @@ def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None
             expect(widget.locator(".win-arrays")).to_be_hidden()
             expect(place(widget)).to_have_text("no minibatch")
         else:
-            expect(now).to_contain_text("1 reader (a minibatch of one), with its memory.")
+            expect(now).to_contain_text("The reader starts empty and reads 4 letters.")
             assert arrays(widget) == expected(used), text[:20]
         assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
     expect(widget.locator(".win-note")).to_have_text("Only the first 1000 characters are used.")
@@ -436,7 +439,7 @@ def test_it_says_what_it_shows(opened: tuple[Page, Record], tmp_path: Path) -> N
     widget = show(page, tmp_path, Windows(source="numbers", length=35, num_steps=5))
     region = widget.get_by_role("status")
     expect(region).to_have_text("")
-    widget.locator(".win-bar input").press("ArrowRight")
+    widget.locator(".win-along input").press("ArrowRight")
     expect(region).to_have_text(
         "Minibatch 2 of 3. Reader 1 reads places 5 to 9 and goes on from minibatch 1: it keeps its memory. "
         "Reader 2 reads places 22 to 26 and goes on from minibatch 1: it keeps its memory."
@@ -488,11 +491,11 @@ def test_phone(browser: Browser, tmp_path: Path, theme: str) -> None:
         wide = widget.locator(".win-arrays-rows").evaluate("(e) => e.scrollWidth > e.clientWidth + 1")
         expect(widget.locator(".win-arrays-rows[tabindex='0']")).to_have_count(1 if wide else 0)
     sizes = widget.evaluate(
-        "(e) => [...e.querySelectorAll('button, input:not(.win-bar input), select')].filter((x) => x.checkVisibility())"
+        "(e) => [...e.querySelectorAll('button, input:not(.win-along input), select')].filter((x) => x.checkVisibility())"
         ".map((x) => x.getBoundingClientRect()).map((box) => [box.width, box.height])"
     )
     assert all(width >= 44 and height >= 36 for width, height in sizes), sizes
-    assert widget.locator(".win-bar input").bounding_box()["height"] >= 24
+    assert widget.locator(".win-along input").bounding_box()["height"] >= 24
     context.close()
 
 
@@ -500,6 +503,6 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     widget = show(page, tmp_path, Windows(), head="<style>body { margin: 0 }</style>")
-    span = "(e) => e.querySelector('.d2lrnn-steps').getBoundingClientRect().top - e.getBoundingClientRect().top"
-    assert widget.evaluate(span) <= 620
+    span = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().top - e.getBoundingClientRect().top"
+    assert widget.evaluate(span) <= 640
     context.close()

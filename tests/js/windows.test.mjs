@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, lacksAnswer, limits, passagesMet, presetOf,
+  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, lacksAnswer, limits, memoryAt, presetOf,
   repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -106,12 +106,21 @@ test("stretches that are read, and those that are not, cover every place once", 
   }
 });
 
-test("what a strip shows: every window of a row, the places read twice, and how many were read", () => {
-  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { rows: [[[0, 3], [2, 5]], [[4, 7], [5, 8]]], once: [[0, 2], [3, 4], [7, 8]], again: [[2, 3], [4, 7]], read: 8 });
-  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { rows: [[[0, 3]], [[4, 7]]], once: [[0, 3], [4, 7]], again: [], read: 6 });
-  assert.deepEqual(coverage(9, [], 3, 0), { rows: [], once: [], again: [], read: 0 });
-  const { orders, epoch } = derive({ ...SETTINGS, sampling: "random", text: "" });
-  assert.deepEqual([orders.random, orders.sequential], [epoch, epochStarts(35, SETTINGS)], "both orders of the same text");
+test("the places read once and more than once, and how many were read", () => {
+  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { once: [[0, 2], [3, 4], [7, 8]], again: [[2, 3], [4, 7]], read: 8 });
+  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { once: [[0, 3], [4, 7]], again: [], read: 6 });
+  assert.deepEqual(coverage(9, [], 3, 0), { once: [], again: [], read: 0 });
+});
+
+test("in sequence the memory is of all that its reader has read, at random of the last window", () => {
+  for (const sampling of ["sequential", "random", "adjoining"]) {
+    const model = derive({ ...SETTINGS, sampling, text: "" });
+    model.epoch.forEach((_, k) => {
+      let memory = 5; // counted: windows of the first reader that follow each other and keep the state
+      for (let j = k; j > 0 && model.carries && model.epoch[j][0] === model.epoch[j - 1][0] + 5; j -= 1) memory += 5;
+      assert.deepEqual(memoryAt(model, k), { memory, read: 5 * (k + 1) });
+    });
+  }
 });
 
 test("a stretch in lines of equal cells, also between two places", () => {
@@ -163,25 +172,15 @@ test("no control goes further than the text allows", () => {
 
 test("the right answers of the steps are right", () => {
   const at = (step, more = {}) => derive({ ...SETTINGS, ...step.before, ...more, text: "x".repeat(1200) });
-  const [next, state, mixed] = SPEC.steps;
+  const [next, state, better] = SPEC.steps;
   assert.deepEqual(at(next).epoch[0], [0, 120]);
   assert.deepEqual(at(next, next.state).epoch[1], [10, 130]);
-  assert.equal(SPEC.words.en[`step_1_answer_${next.right + 1}`], "10 to 19");
+  assert.equal(SPEC.words.en[`step_1_answer_${next.right + 1}`], "right after its window");
   const random = at(state);
   assert.ok(!random.carries && random.epoch[0][0] + 10 !== random.epoch[1][0]);
-  assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "none: it starts empty");
-  const { epoch, orders, k } = at(mixed, mixed.state);
-  assert.deepEqual([k + 1, epoch.length], [4, 11]);
-  assert.deepEqual(["sequential", "random"].map((order) => passagesMet(240, orders[order], 10, k + 1)), [2, 6]);
-  // no lucky draw: of a thousand draws nearly all have read from more places, and none from fewer
-  const draws = Array.from({ length: 1000 }, (_, seed) => passagesMet(240, at(mixed, { sampling: "random", seed }).epoch, 10, 4));
-  assert.ok(draws.every((passages) => passages >= 2) && draws.filter((passages) => passages > 2).length >= 990);
-  assert.equal(SPEC.words.en[`step_3_answer_${mixed.right + 1}`], "at random");
-});
-
-test("from how many separate passages minibatches have read", () => {
-  const epoch = [[0], [30], [10], [20]];
-  assert.deepEqual([0, 1, 2, 3, 4].map((count) => passagesMet(60, epoch, 10, count)), [0, 1, 2, 2, 1], "windows that touch are one");
+  assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "none: an empty one");
+  assert.equal(SPEC.words.en[`step_3_answer_${better.right + 1}`], "in sequence"); // measured in chapter 4's closer look, which checks it
+  assert.equal(at(better).num_steps, 8);
 });
 
 test("a minibatch more may lack nothing but its last answer", () => {

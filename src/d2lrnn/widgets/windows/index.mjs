@@ -1,9 +1,9 @@
-// Windows: in sequence they hand on the state of their row, at random they start with an empty one.
+// Windows: in sequence each reader goes on and keeps its memory, at random it jumps and its memory is emptied.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { derive, limits, passagesMet, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, legendPanel, mapPanel, stateWords, textPanel } from "./panels.mjs";
+import { derive, limits, memoryAt, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, legendPanel, memoryPanel, orderPanel, stateWords, textPanel, unit } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
@@ -17,42 +17,46 @@ const EPOCH_SECONDS = 30; // a long epoch plays faster still
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
 
 const within = (share, begin, end) => Math.min(1, Math.max(0, (share - begin) / (end - begin)));
-/** How many tokens a row has read, without a gap, before its window number k. */
-const readBefore = ({ carries, num_steps }, k) => (carries ? k * num_steps : 0);
+const smooth = (share) => share * share * (3 - 2 * share);
 
-/** A bag while its window is read: at 0 it is as it came, at 1, and at rest, it holds the window as well. */
-function reading(model, share) {
-  const { epoch, k, num_steps } = model;
-  const from = readBefore(model, k);
-  return (epoch[k] ?? []).map((start) => ({
-    start, read: from + Math.round(share * num_steps), shown: 1,
-  }));
+/** Minibatch k while it is read: at 0 its windows are there, at 1, and at rest, they are in the memories. */
+function reading(model, k, share) {
+  const { epoch, carries, num_steps } = model;
+  const part = (1 - share) * num_steps;
+  const { memory, read } = memoryAt(model, k);
+  return (epoch[k] ?? []).map((start) => ({ start, shown: 1, memory: carries ? memory - part : share * num_steps, read: read - part }));
 }
 
 /**
- * The windows between minibatch k - 1 and k. At random the bag is poured out, because the next window is elsewhere; in
+ * On the way from minibatch k - 1 to k. At random the memory is emptied first, because the next window is elsewhere; in
  * sequence it is kept. Then it fills with the new window.
  */
 function onTheWay(model, k, share) {
   if (share > LEAVES) {
-    const shown = 0.15 + 0.85 * within(share, LEAVES, 0.55);
-    return reading(model, within(share, 0.52, 0.99)).map((each) => ({ ...each, shown }));
+    const shown = smooth(within(share, LEAVES, 0.55));
+    return reading(model, k, smooth(within(share, 0.5, 0.98))).map((each) => ({ ...each, shown }));
   }
-  const { epoch, carries, num_steps } = model;
-  const poured = carries ? 0 : within(share, 0.05, LEAVES - 0.04);
-  const read = Math.round((readBefore(model, k - 1) + num_steps) * (1 - poured));
-  return epoch[k - 1].map((start) => ({ start, read, shown: 1 - 0.85 * within(share, 0.28, LEAVES), poured }));
+  const left = model.carries ? 1 : 1 - smooth(within(share, 0.03, LEAVES - 0.04));
+  return reading(model, k - 1, 1).map((each) => ({ ...each, memory: each.memory * left, shown: 1 - smooth(within(share, 0.25, LEAVES)) }));
 }
 
-/** What is the case now, and why the bags are kept or thrown away. */
+/** What is the case now, and why the memory is kept or emptied. */
 function tellNow(t, model) {
   const { epoch, k, carries, num_steps } = model;
-  if (k === 0) return emphasised(t.raw(model.batch_size === 1 ? "now_begin_one" : "now_begin_many"), { rows: model.batch_size });
-  const follows = epoch[k].findIndex((start, row) => start === epoch[k - 1][row] + num_steps);
-  if (!carries && follows >= 0) return emphasised(t.raw("now_follows"), { reader: follows + 1, start: epoch[k][follows] });
-  const [last, ...others] = [...epoch[k]].reverse();
-  const many = others.length === 0 ? "one" : "many";
-  return emphasised(t.raw(carries ? `now_carried_${many}` : `now_torn_${many}`), { start: last, starts: others.reverse().join(", ") });
+  const { memory } = memoryAt(model, k);
+  const values = { memory, unit: unit(t, model, memory) };
+  const many = model.batch_size === 1 ? "one" : "many";
+  const kind = () => {
+    if (k === 0) return "begin";
+    if (carries) return "carried";
+    const follows = epoch[k].findIndex((start, row) => start === epoch[k - 1][row] + num_steps);
+    if (follows < 0) return "torn";
+    values.reader = follows + 1;
+    return "follows";
+  };
+  const name = kind();
+  const words = t.raw(name === "follows" ? "now_follows" : `now_${name}_${many}`);
+  return emphasised(words.replaceAll("{unit}", values.unit), values);
 }
 
 function tooShort(t, model) {
@@ -85,7 +89,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const legend = legendPanel({ t });
   const arrays = arraysPanel({ t, signal });
-  const map = mapPanel({
+  const memory = memoryPanel({ t });
+  const orders = orderPanel({
     t, signal,
     onOrder: (sampling) => {
       setPlaying(false);
@@ -153,13 +158,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       commit(values);
     },
     outcome: () => {
-      const { tokens, epoch, orders, num_steps, k } = derive(state());
-      const start = epoch[k][0];
-      const met = (order) => passagesMet(tokens.length, orders[order], num_steps, k + 1);
-      return {
-        start, to: start + num_steps - 1, from: epoch[k - 1][0], stopped: epoch[k - 1][0] + num_steps - 1,
-        sequential: met("sequential"), random: met("random"),
-      };
+      const model = derive(state());
+      return memoryAt(model, model.k);
     },
   });
   const xy = fold(t("arrays"), arrays.node);
@@ -173,8 +173,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape win" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "win-bar" }, play, along.node),
-    map.node, element("div", { class: "win-reading" }, text.node, legend.node), steps.node, xy,
+    element("div", { class: "win-bar" }, orders.node, element("div", { class: "win-along" }, play, along.node)),
+    element("div", { class: "win-reading" }, text.node, legend.node, memory.node), steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
       example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node)),
     footRow({ t, reset, link, say, signal }),
@@ -182,9 +182,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   el.append(root);
   for (const kind of ["pointerdown", "keydown"]) root.addEventListener(kind, () => { touched = true; }, { signal, capture: true });
 
+  const paint = (frame) => {
+    text.paint(frame);
+    memory.paint(frame);
+  };
   const rest = () => {
     text.trails(model.k, model.isLast);
-    text.paint(reading(model, 1));
+    paint(reading(model, model.k, 1));
   };
   const showPlace = () => {
     const { epoch: { length: count }, k } = model;
@@ -220,9 +224,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       now.node.classList.toggle("d2lrnn-error", !isFits);
       legend.draw(model);
       arrays.draw(model);
-      map.draw(model);
+      memory.draw(model);
+      orders.draw(model);
     };
-    root.classList.toggle("win-random", !model.carries);
     text.draw(model);
     glide.stop();
     if (!goesOn || prefersReducedMotion()) {
@@ -240,7 +244,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
           isTold = true;
         }
         if (share === 1) rest();
-        else text.paint(onTheWay(model, k, share));
+        else paint(onTheWay(model, k, share));
       }).then((ended) => ended && goOn());
     }
     showControls();
@@ -250,14 +254,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (step && isAnswered && !Object.entries(step.before).every(isOf)) steps.ask(-1); // what it says is of another text, of other sizes
   };
 
-  // Seen for the first time: the windows are read and the bags fill.
+  // Seen for the first time: the windows are read and the memories fill.
   whenSeen(text.node, {
     signal,
     act: async () => {
       if (touched || prefersReducedMotion() || model.k !== 0 || model.epoch.length === 0) return;
       const mine = model;
       glide = motion({ seconds: OPENING_SECONDS, signal });
-      await glide.run((share) => model === mine && text.paint(reading(mine, share)));
+      await glide.run((share) => model === mine && paint(reading(mine, 0, smooth(share))));
     },
   });
   return { draw };

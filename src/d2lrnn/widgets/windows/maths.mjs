@@ -108,17 +108,12 @@ export function stretches(numTokens, epoch, numSteps, { count = epoch.length, re
   return found;
 }
 
-/**
- * What the first `count` minibatches of an epoch have read: stretches [from, to) of each row, those that were read once
- * and more than once, and the number of places.
- */
+/** What the first `count` minibatches of an epoch have read: stretches [from, to) read once, and more than once, and the number of places. */
 export function coverage(numTokens, epoch, numSteps, count) {
   const times = new Uint16Array(numTokens);
-  const rows = (epoch[0] ?? []).map(() => []);
-  for (const starts of epoch.slice(0, count)) starts.forEach((start, row) => {
-    rows[row].push([start, start + numSteps]);
+  for (const start of epoch.slice(0, count).flat()) {
     for (let place = start; place < start + numSteps; place += 1) times[place] += 1;
-  });
+  }
   const found = { once: [], again: [] };
   times.forEach((n, place) => {
     if (n === 0) return;
@@ -126,12 +121,15 @@ export function coverage(numTokens, epoch, numSteps, count) {
     if (list.at(-1)?.[1] === place) list.at(-1)[1] = place + 1;
     else list.push([place, place + 1]);
   });
-  return { rows, ...found, read: times.reduce((sum, n) => sum + (n > 0), 0) };
+  return { ...found, read: times.reduce((sum, n) => sum + (n > 0), 0) };
 }
 
-/** From how many separate passages of the text the first `count` minibatches have read. */
-export function passagesMet(numTokens, epoch, numSteps, count) {
-  return stretches(numTokens, epoch, numSteps, { count }).length;
+/**
+ * How many tokens a reader has read when minibatch k is over, and how many of them without a break: those its memory is of.
+ */
+export function memoryAt({ carries, num_steps }, k) {
+  const read = (k + 1) * num_steps;
+  return { memory: carries ? read : num_steps, read };
 }
 
 /** Whether a minibatch more would be full of letters, and only its very last answer is missing. */
@@ -185,10 +183,8 @@ export function derive(state) {
   const epoch = epochStarts(tokens.length, state);
   const k = Math.max(0, Math.min(state.minibatch, epoch.length) - 1);
   const carries = state.sampling === "sequential";
-  const other = epochStarts(tokens.length, { ...state, sampling: carries ? "random" : "sequential" });
-  const orders = carries ? { sequential: epoch, random: other } : { sequential: other, random: epoch };
   const isText = state.source === "story" || state.source === "own";
-  return { ...state, tokens, epoch, orders, k, carries, isText, isLast: k === epoch.length - 1 };
+  return { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
 }
 
 // ---- the text in lines of equal cells --------------------------------------------------------------------------

@@ -1,16 +1,14 @@
-// The text with its windows and the bags of state, and, folded away, the arrays X and Y.
+// The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
 import { dragOn, emphasised } from "../shape.mjs";
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
-import { coverage, cutMinibatch, lacksAnswer, segments, shownLines, stretches } from "./maths.mjs";
+import { coverage, cutMinibatch, lacksAnswer, memoryAt, segments, shownLines, stretches } from "./maths.mjs";
 
-const LINE = { wide: 44, narrow: 41 }; // a line of the text with room above it for badges and bags
+const LINE = { wide: 45, narrow: 39 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
-const HEAD = 22;
-const TAG_TOP = 3;
+const HEAD = { wide: 19, narrow: 17 };
 const FOLD = 30;
 const MOST_LINES = 14;
-const BADGE_WIDTH = { word: 64, number: 18 }; // "reader 1", or "1" where there is no room
-const bagWidth = (read) => 29 + 8 * String(read).length;
+const BADGE_WIDTH = { word: 60, number: 18 }; // "reader 1", or "1" where there is no room
 const APART = 4; // between tags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
@@ -18,23 +16,16 @@ const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => 
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
 /** So many letters, or numbers. */
-const unit = (t, { isText }, count) => {
+export const unit = (t, { isText }, count) => {
   if (isText) return t(count === 1 ? "text_one" : "text_many");
   return t(count === 1 ? "numbers_one" : "numbers_many");
 };
 
-/** The state of a row as a bag: full or empty. */
-export function bagPicture() {
-  return svg("svg", { class: "win-sack", viewBox: "0 0 14 15", "aria-hidden": "true" }, svg("path", {
-    d: "M4.5 1h5L8.3 4.2C11.5 6 13 8.7 13 11c0 2.4-1.6 3-3 3H4c-1.4 0-3-.6-3-3 0-2.3 1.5-5 4.7-6.8Z",
-  }));
-}
-
 /**
- * The text in lines of equal cells; one window for each row, and above it a tag: who reads, and its bag.
+ * The text in lines of equal cells; one window for each row, and above it the name of its reader.
  *
- * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, read, shown, poured } a
- * row (a place, how much is in its bag, how much the window is to be seen, how much of the bag has been poured out). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end.
+ * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, shown } a row (a place, how
+ * much the window is to be seen). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end.
  */
 export function textPanel({ t, signal, onTravel, onDrop }) {
   const lines = element("div", { class: "win-lines", role: "img" });
@@ -47,13 +38,15 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   let frame = null;
   let width = 0;
   let lineHeight = LINE.wide;
+  let head = HEAD.wide;
   let trailed = [0, false];
   const rows = [];
 
   // ---- geometry ----
   const measure = () => {
     const width = node.clientWidth;
-    lineHeight = width < NARROW ? LINE.narrow : LINE.wide;
+    [lineHeight, head] = [LINE, HEAD].map((size) => size[width < NARROW ? "narrow" : "wide"]);
+    node.classList.toggle("win-narrow", width < NARROW);
     const character = probe.getBoundingClientRect().width / 20;
     if (model === null || width === 0 || character === 0) return false;
     const { tokens, epoch, k, num_steps, isText } = model;
@@ -78,10 +71,8 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
         tops.set(line, y);
         const texts = tokens.slice(line * columns, (line + 1) * columns);
         const row = element("div", { class: "win-line" }, ...(isText ? visibleSpaces(texts.join("")) : texts.map((text) => element("span", {}, text))));
-        row.style.top = `${y + HEAD}px`;
-        const number = element("span", { class: "win-number" }, String(line * columns));
-        number.style.top = row.style.top;
-        drawn.push(row, number);
+        row.style.top = `${y + head}px`;
+        drawn.push(row);
         y += lineHeight;
       }
     }
@@ -95,7 +86,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   const set = (box, { line, left, right }) => {
     box.style.left = `${left * layout.cell}px`;
     box.style.width = `${(right - left) * layout.cell}px`;
-    box.style.top = `${layout.tops.get(line) + HEAD}px`;
+    box.style.top = `${layout.tops.get(line) + head}px`;
   };
   /** The token under a pointer; of what is folded, the next that is shown. */
   const placeAt = (x, y) => {
@@ -106,7 +97,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
 
   // ---- what was read, and at the end what never was ----
   const drawTrails = (k, isOver) => {
-    const { epoch, num_steps, carries, tokens } = model;
+    const { epoch, num_steps, tokens } = model;
     const { once, again } = coverage(tokens.length, epoch, num_steps, k);
     const parts = [];
     const add = (from, to, kind) => boxes(from, to).forEach((part) => {
@@ -116,7 +107,6 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     });
     for (const [from, to] of once) add(from, to, "win-once");
     for (const [from, to] of again) add(from, to, "win-again");
-    if (carries) for (const start of (epoch[0] ?? []).slice(1)) add(start, start + 1, "win-cut");
     if (isOver) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { read: false })) add(from, to, "win-never");
     trails.replaceChildren(...parts);
   };
@@ -126,18 +116,15 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     const nodes = {
       parts: [], row,
       target: element("span", { class: "win-target" }),
-      badge: element("span", { class: "win-badge" }),
-      bag: element("span", { class: "win-bag" }, bagPicture(), element("span", {}), element("span", { class: "win-drops" })),
+      tag: element("span", { class: "win-tag", "aria-hidden": "true" }),
     };
-    nodes.tag = element("span", { class: "win-tag", "aria-hidden": "true" }, nodes.badge, nodes.bag);
     nodes.all = element("div", { class: `win-window ${rowClass(row)}` }, nodes.target, nodes.tag);
-    for (let i = 0; i < 4; i += 1) nodes.bag.lastChild.append(element("i", {}));
     return nodes;
   };
   /** Whether the tags have room for "reader 1", all on one line. */
-  const isRoomForWords = () => model.batch_size * (BADGE_WIDTH.word + bagWidth(1000) + APART) <= layout.columns * layout.cell;
+  const isRoomForWords = () => model.batch_size * (BADGE_WIDTH.word + APART) <= layout.columns * layout.cell;
   /** One row; its tag comes back as { piece, line, x, width } to be put beside the others. */
-  const paintRow = (nodes, { start, read, shown, poured = 0 }) => {
+  const paintRow = (nodes, { start, shown }) => {
     const end = start + model.num_steps;
     const parts = boxes(start, end);
     while (nodes.parts.length < parts.length) {
@@ -149,28 +136,16 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       part.hidden = i >= parts.length;
       if (i < parts.length) set(part, parts[i]);
     });
-    for (const piece of [...nodes.parts, nodes.target]) piece.style.opacity = shown;
+    for (const piece of [...nodes.parts, nodes.target, nodes.tag]) piece.style.opacity = shown;
     const words = isRoomForWords();
-    nodes.badge.textContent = words ? t("row", { reader: nodes.row + 1 }) : nodes.row + 1;
+    nodes.tag.textContent = words ? t("row", { reader: nodes.row + 1 }) : nodes.row + 1;
     const [target] = boxes(end, end + 1);
     nodes.target.hidden = !target;
     if (target) set(nodes.target, target);
-    nodes.bag.classList.toggle("win-full", read > 0);
-    nodes.bag.children[1].textContent = read;
-    const pouring = poured > 0 && poured < 1;
-    const tipped = Math.min(1, 4 * poured, 6 * (1 - poured));
-    nodes.bag.firstChild.style.transform = pouring ? `rotate(${135 * tipped}deg) scale(${1 + 0.5 * tipped})` : "";
-    nodes.bag.firstChild.style.fillOpacity = pouring ? 1 - poured : "";
-    [...nodes.bag.lastChild.children].forEach((drop, i) => { // they fall one after the other
-      const fallen = 1.6 * poured - 0.2 - 0.12 * i;
-      drop.style.opacity = pouring && fallen > 0 && fallen < 1 ? 1 - fallen : 0;
-      drop.style.transform = `translate(${3 * i - 4}px, ${34 * Math.max(0, fallen) ** 2}px)`;
-    });
     nodes.tag.hidden = parts.length === 0;
     if (parts.length === 0) return [];
     const widest = parts.reduce((best, part) => (part.right - part.left > best.right - best.left ? part : best));
-    const width = (words ? BADGE_WIDTH.word : BADGE_WIDTH.number) + bagWidth(read);
-    return [{ piece: nodes.tag, line: widest.line, x: widest.left * layout.cell, width }];
+    return [{ piece: nodes.tag, line: widest.line, x: widest.left * layout.cell, width: words ? BADGE_WIDTH.word : BADGE_WIDTH.number }];
   };
   const move = (piece, x, y) => { piece.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; };
   /** Tags of a line side by side: each as near to its place as the others let it. */
@@ -187,7 +162,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       for (const item of row.reverse()) {
         item.x = Math.min(item.x, most - item.width - APART);
         most = item.x;
-        move(item.piece, item.x, layout.tops.get(line) + TAG_TOP);
+        move(item.piece, item.x, layout.tops.get(line));
       }
     }
   };
@@ -287,7 +262,7 @@ export function arraysPanel({ t, signal }) {
       ...texts.map((text, i) => element("td", { class: isTarget && i === texts.length - 1 ? "win-last" : null }, text)));
 
   const draw = (model) => {
-    const { tokens, epoch, k, batch_size, num_steps, carries } = model;
+    const { tokens, epoch, k, batch_size, num_steps } = model;
     node.hidden = epoch.length === 0;
     if (node.hidden) return;
     shape.textContent = t("caption", { batch_size, num_steps });
@@ -296,7 +271,6 @@ export function arraysPanel({ t, signal }) {
     rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
       element("p", { class: "win-row-head" },
         element("span", { class: "win-name" }, t("row", { reader: row + 1 })),
-        element("span", { class: carries && k > 0 ? "win-bag-small win-full" : "win-bag-small", "aria-hidden": "true" }, bagPicture()),
         element("span", { class: "win-state" }, stateWords(t, model, row))),
       element("table", { class: "win-table", "aria-label": t("row", { reader: row + 1 }) }, element(
         "tbody", {}, line("X", X[row].map(visibleToken), false), line("Y", Y[row].map(visibleToken), true),
@@ -310,22 +284,19 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
-  const [memory, never] = [element("span", {}), element("span", {})];
+  const never = element("span", {});
   const items = {
-    bag: element("span", { class: "win-legend-item win-row-0" }, element("span", { class: "win-bag-small win-full", "aria-hidden": "true" }, bagPicture()), memory),
-    cut: element("span", { class: "win-legend-item" }, sample("win-cut"), t("legend_cut")),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
     again: element("span", { class: "win-legend-item" }, sample("win-again"), t("legend_again")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = (model) => {
-    const { tokens, epoch, k, carries, isLast, batch_size, num_steps } = model;
+    const { tokens, epoch, k, isLast, num_steps } = model;
     const { once, again } = coverage(tokens.length, epoch, num_steps, k);
-    items.bag.hidden = epoch.length === 0;
-    memory.textContent = t("legend_bag", { unit: unit(t, model, num_steps) });
-    items.cut.hidden = !carries || epoch.length === 0 || batch_size === 1;
-    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never");
+    const { read } = coverage(tokens.length, epoch, num_steps, k + 1);
+    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read });
+    node.firstChild.hidden = k > 0; // there the legend has its place
     items.once.hidden = once.length === 0;
     items.again.hidden = again.length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
@@ -333,56 +304,54 @@ export function legendPanel({ t }) {
   return { node, draw };
 }
 
-/**
- * The whole text as a strip for each order, at the same minibatch: what is read now, what was read before once and more than
- * once, at the end what never. Beside it the memory that each reader has by then.
- */
-export function mapPanel({ t, signal, onOrder }) {
-  const strips = Object.fromEntries(["sequential", "random"].map((order) => {
-    const button = buttonControl({ label: t(`order_${order}`), signal, onPress: () => onOrder(order) });
-    const picture = svg("svg", { class: "win-strip", preserveAspectRatio: "none", role: "img" });
-    const never = element("div", { class: "win-layer" });
-    const words = element("span", { class: "win-count" });
-    const node = element("div", { class: "win-order" }, button, element("div", { class: "win-map" },
-      element("div", { class: "win-strip-box" }, picture, never), words));
-    return [order, { button, picture, never, words, node }];
-  }));
-  const node = element("div", { class: "win-orders", role: "group", "aria-label": t("reading") },
-    element("p", { class: "win-whole", "aria-hidden": "true" }, t("whole")), strips.sequential.node, strips.random.node);
-  const boxes = (list) => list.map(([from, to]) => `M${from} 0h${to - from}v1h${from - to}z`).join("");
-  const draw = (model) => {
-    const { tokens, orders, k, num_steps, carries } = model;
-    for (const [order, { button, picture, never, words, node: strip }] of Object.entries(strips)) {
-      const epoch = orders[order];
-      const inParts = order === "sequential";
-      const count = Math.min(k + 1, epoch.length);
-      const { rows, read } = coverage(tokens.length, epoch, num_steps, count);
-      const memory = count === 0 ? 0 : inParts ? count * num_steps : num_steps;
-      const before = coverage(tokens.length, epoch, num_steps, count - 1);
-      const isOver = count > 0 && count === epoch.length;
-      const isChosen = (order === "sequential") === carries;
-      button.setAttribute("aria-pressed", String(isChosen));
-      strip.classList.toggle("win-other", !isChosen);
-      picture.setAttribute("viewBox", `0 0 ${Math.max(1, tokens.length)} 1`);
-      picture.replaceChildren(
-        ...["once", "again"].map((kind) => svg("path", { class: `win-${kind}`, d: boxes(before[kind]) })),
-        ...rows.map((list, row) => svg("path", { class: `win-shown ${rowClass(row)}`, d: boxes(list.slice(-1)) })),
-      );
-      never.replaceChildren(...(isOver ? stretches(tokens.length, epoch, num_steps, { read: false }) : []).map(([from, to]) => {
-        const box = element("span", { class: "win-never" });
-        box.style.left = `${(100 * from) / tokens.length}%`;
-        box.style.width = `${(100 * (to - from)) / tokens.length}%`;
-        return box;
-      }), ...(inParts ? (epoch[0] ?? []).slice(1) : []).map((start) => {
-        const line = element("span", { class: "win-cut" });
-        line.style.left = `${(100 * start) / tokens.length}%`;
-        return line;
-      }));
-      const held = emphasised(t.raw("memory").replaceAll("{unit}", unit(t, model, memory)), { memory });
-      const told = isOver ? emphasised(t.raw("never_read"), { never: tokens.length - read }) : [t(`memory_${order}`)];
-      words.replaceChildren(element("span", {}, ...held), element("span", {}, ...told));
-      picture.setAttribute("aria-label", t("map", { order: t(`order_${order}`), read: [...words.children].map((part) => part.textContent).join(", ") }));
-    }
+/** The two orders to choose from. */
+export function orderPanel({ t, signal, onOrder }) {
+  const buttons = Object.fromEntries(["sequential", "random"].map((order) => [
+    order, buttonControl({ label: t(`order_${order}`), signal, onPress: () => onOrder(order) }),
+  ]));
+  const node = element("div", { class: "win-orders", role: "group", "aria-label": t("reading") }, ...Object.values(buttons));
+  const draw = ({ carries }) => {
+    for (const [order, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String((order === "sequential") === carries));
   };
   return { node, draw };
+}
+
+/**
+ * The memory of each reader as a bar: filled, what is in it; hatched, what was read and is lost. `draw(model)` says how many
+ * readers there are, `paint(frame)` shows { memory, read } of each, in tokens.
+ */
+export function memoryPanel({ t }) {
+  const rows = element("div", { class: "win-memories" });
+  const node = element("div", { class: "win-memory" }, element("p", { class: "win-title" }), rows);
+  let model = null;
+  let lines = [];
+  const draw = (given) => {
+    model = given;
+    const { epoch, k, num_steps } = model;
+    node.hidden = epoch.length === 0;
+    node.firstChild.textContent = t(model.carries || k === 0 ? "memory_title" : "memory_title_lost", { unit: unit(t, model, 2) });
+    const many = (epoch[0] ?? []).length;
+    while (lines.length > many) lines.pop().node.remove();
+    while (lines.length < many) {
+      const [lost, held] = ["lost", "held"].map((kind) => element("span", { class: `win-${kind}` }));
+      const track = element("span", { class: "win-track", role: "img" }, lost, held);
+      const told = element("span", { class: "win-told" });
+      const line = element("div", { class: `win-mind ${rowClass(lines.length)}` }, element("span", { class: "win-tag" }, t("row", { reader: lines.length + 1 })), track, told);
+      rows.append(line);
+      lines.push({ node: line, lost, held, track, told });
+    }
+    const now = memoryAt(model, k);
+    for (const { track } of lines) track.setAttribute("aria-label", t("memory", { ...now, unit: unit(t, model, now.read) }));
+    node.style.setProperty("--win-step", `${100 / Math.max(1, epoch.length)}%`);
+    node.classList.toggle("win-stepped", epoch.length <= 24);
+    node.style.setProperty("--win-most", `${String(epoch.length * num_steps).length * 2 + 3}ch`);
+  };
+  const paint = (frame) => frame.forEach(({ memory, read }, row) => {
+    const all = Math.max(1, model.epoch.length * model.num_steps);
+    const { lost, held, told } = lines[row];
+    held.style.width = `${(100 * memory) / all}%`;
+    lost.style.width = `${(100 * read) / all}%`;
+    told.replaceChildren(...emphasised(t.raw("memory_of").replaceAll("{read}", Math.round(read)), { memory: Math.round(memory) }));
+  });
+  return { node, draw, paint };
 }
