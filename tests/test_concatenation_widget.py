@@ -44,8 +44,8 @@ def test_swapped_weights_give_another_result_and_no_error() -> None:
     torch.testing.assert_close(widget.one_product, widget.two_products)  # apart there is no order
     widget.update(glued=True)
     results = widget.two_products[0, 1], widget.one_product[0, 1]
-    assert [f"{float(result):.2f}" for result in results] == ["1.04", "0.56"]
-    assert "1.04 either way" in widget.static_sentence()  # the static picture shows the right order
+    assert [f"{float(result):.2f}" for result in results] == ["1.40", "1.08"]
+    assert "1.40 either way" in widget.static_sentence()  # the static picture shows the right order
 
 
 def test_a_smaller_result_keeps_the_place_inside() -> None:

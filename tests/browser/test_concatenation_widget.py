@@ -64,16 +64,16 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("sum")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two products: 0.78 from X and 0.26 from H make 1.04.")
+    expect(now).to_have_text("Two products: 0.16 from X and 1.24 from H make 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One product, the same 1.04: the memory is just more inputs.")
+    expect(now).to_have_text("One product, the same 1.40: memory is just more input.")
     expect(result).to_have_text("the same result")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
-    assert sums == ["0.78", "0.26"], "the brackets below the one sum"
+    assert sums == ["0.16", "1.24"], "the brackets below the one sum"
     assert is_glued(widget)
     check_sums(widget)
     expect(button).to_have_text("Take apart")
@@ -184,10 +184,10 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         right = places(widget)
         swap.click()
         expect(code).to_have_text(SWAPPED)
-        expect(now).to_have_text("Weights swapped: 1.04 becomes 0.56, and nothing warns you.")
+        expect(now).to_have_text("Weights swapped: 1.40 becomes 1.08, and nothing warns you.")
         expect(result).to_have_text("a wrong result")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
-        expect(widget.get_by_role("radio").nth(1)).to_have_text("0.56")
+        expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
         check_sums(widget)
         wrong = places(widget)
         assert wrong["W_hh"][3] == pytest.approx(wrong["W_xh"][1], abs=1) and wrong["X"] == right["X"]
@@ -265,7 +265,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("4 of 5 numbers meet a weight of the other colour: 1.04 becomes 0.56")
+            expect(told).to_contain_text("4 of 5 numbers meet a weight of the other colour: 1.40 becomes 1.08")
         if step == 2:
             expect(told).to_contain_text("Each of the 3 results adds 5 terms: 15 multiplications")
         if step == 3:
@@ -324,7 +324,7 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
     widget = show(page, tmp_path, Concatenation(), head="<style>body { margin: 0 }</style>")
     assert (
         widget.evaluate(
-            "(e) => e.querySelector('.d2lrnn-steps').getBoundingClientRect().top - e.getBoundingClientRect().top"
+            "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().top - e.getBoundingClientRect().top"
         )
         <= 720
     )

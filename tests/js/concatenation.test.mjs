@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  arrange, between, countMixed, derive, exactSum, frames, gapBetween, matrices, products, repair, sizeAt, tableSize,
+  arrange, between, countMixed, derive, exactSum, frames, gapBetween, matrices, products, repair, tableSize,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -80,8 +80,8 @@ test("the right answers of the steps are right", () => {
     assert.ok(sum([...W_xh, ...W_hh], i, j) === each.sum && Math.abs(each.x + each.h - each.sum) < 1e-12);
     assert.ok(sum([...W_hh, ...W_xh], i, j) === parts[i][j].sum && parts[i][j].right === each.sum);
   }));
-  assert.deepEqual([swapped, before.parts[row][column].sum, parts[row][column].sum], [true, 1.04, 0.56]);
-  assert.deepEqual([words.step_1_answer_1, words[`step_1_answer_${order.right + 1}`]], ["it stays 1.04", "it changes"]);
+  assert.deepEqual([swapped, before.parts[row][column].sum, parts[row][column].sum], [true, 1.4, 1.08]);
+  assert.deepEqual([words.step_1_answer_1, words[`step_1_answer_${order.right + 1}`]], ["it stays 1.40", "it changes"]);
   // n h d multiplications for X W_xh and n h h for H W_hh, or n h (d + h) for the glued product
   const { batch_size: n, num_inputs: d, num_hiddens: h } = work.before;
   assert.deepEqual([n, d, h, n * h * d + n * h * h], [1, 2, 3, n * h * (d + h)]);
@@ -98,15 +98,16 @@ test("the blocks fit where they stand and never lie on each other", () => {
     for (const sizes of SIZES) {
       const layout = arrange(sizes, width);
       const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
-      const boxesOf = ({ unit, broad, row }) => ({
-        X: [d * unit, n * row], H: [h * unit, n * row], W_xh: [h * broad, d * row], W_hh: [h * broad, h * row], sum: [h * broad, n * row],
-      });
-      for (const state of ["apart", "near", "glued"]) {
-        const boxes = boxesOf(layout[state]);
+      const { unit, row } = layout;
+      const boxes = {
+        X: [d * unit, n * row], H: [h * unit, n * row], W_xh: [h * unit, d * row], W_hh: [h * unit, h * row], sum: [h * unit, n * row],
+      };
+      assert.ok(unit >= 30 && row >= 28 && (unit >= 36 || layout.width === width), "numbers can be read");
+      for (const state of ["apart", "glued"]) {
         const shown = state === "apart" ? { ...boxes, from_x: boxes.sum, from_h: boxes.sum } : boxes;
         const placed = Object.entries(shown).map(([name, size]) => [...layout[state][name], ...size]);
         for (const [x, y, wide, high] of placed) {
-          assert.ok(x >= -0.01 && y >= -0.01 && x + wide <= layout.width + 0.01 && y + high <= layout.height, JSON.stringify({ width, sizes, state }));
+          assert.ok(x >= -0.01 && y >= -0.01 && x + wide <= layout.width + 0.01 && y + high <= layout.height + 0.01, JSON.stringify({ width, sizes, state }));
         }
         placed.forEach(([x, y, wide, high], i) => placed.slice(0, i).forEach(([x2, y2, wide2, high2]) => {
           const apart = x + wide <= x2 + 0.01 || x2 + wide2 <= x + 0.01 || y + high <= y2 + 0.01 || y2 + high2 <= y + 0.01;
@@ -114,7 +115,7 @@ test("the blocks fit where they stand and never lie on each other", () => {
         }));
       }
       for (let share = 0; share <= 1; share += 0.02) { // nor on the way
-        const placed = Object.entries(boxesOf(sizeAt(layout, share))).map(([name, size]) => [...between(layout, name, share), ...size]);
+        const placed = Object.entries(boxes).map(([name, size]) => [...between(layout, name, share), ...size]);
         placed.forEach(([x, y, wide, high], i) => placed.slice(0, i).forEach(([x2, y2, wide2, high2]) => {
           const over = [Math.min(x + wide, x2 + wide2) - Math.max(x, x2), Math.min(y + high, y2 + high2) - Math.max(y, y2)];
           assert.ok(Math.min(...over) < 0.01, JSON.stringify({ width, sizes, share, over }));
@@ -122,12 +123,14 @@ test("the blocks fit where they stand and never lie on each other", () => {
         assert.ok(placed.every(([, y, , high]) => y >= -0.01 && y + high <= layout.height + 0.01), JSON.stringify({ width, sizes, share }));
       }
       // Glued, H stands at the right of X, W_hh below W_xh, and the result where rows and columns cross.
-      const { X, H, W_xh, W_hh, sum, unit, row } = layout.glued;
+      const { X, H, W_xh, W_hh, sum } = layout.glued;
       assert.ok(Math.abs(X[0] + d * unit - H[0]) < 1e-9 && X[1] === H[1] && W_xh[0] === W_hh[0] && Math.abs(W_xh[1] + d * row - W_hh[1]) < 1e-9);
       assert.deepEqual(sum, [W_xh[0], X[1]]);
       assert.deepEqual([0, 1].map((share) => between(layout, "H", share)), [layout.apart.H, H]);
     }
   }
+const still = arrange(DEFAULTS, 330);
+  for (const name of ["H", "W_hh"]) assert.deepEqual(still.apart[name], still.glued[name], "on a phone the memory's blocks stay");
   assert.ok(arrange(DEFAULTS, 262).width === 262, "the first sizes need not scroll on the narrowest phone");
 });
 
@@ -151,6 +154,6 @@ test("the frames of the glued matrices hold both blocks", () => {
   const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
   const layout = arrange(sizes, 700);
   const { rows, columns } = frames(sizes, layout);
-  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.glued.unit);
-  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.glued.row);
+  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.unit);
+  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.row);
 });

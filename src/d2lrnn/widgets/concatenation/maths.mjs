@@ -62,121 +62,104 @@ const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
-const ROW = { wide: 40, narrow: 28, least: 30, most: 40 }; // height of a row; glued from least to most
-const UNIT = { least: 22, wide: 28, most: 44, glued: 56 }; // width of a column of X and H
-const BROAD = 1.25; // narrow columns of weights and results are broader: results have two decimals
-const EVEN = 36; // px from which all columns are alike
+const UNIT = { least: 30, good: 36, most: 44 }; // width of a column: all cells are alike
+const ROW = { wide: 36, narrow: 28 };
 
-const within = (value, { least, most }) => Math.max(least, Math.min(most, value));
-
-/** [unit, broad] of `plain` columns and `results` columns, broader where they are narrow, that fill a width. */
-function columnsIn(width, plain, results, bounds) {
-  const even = width / (plain + results);
-  const unit = even >= EVEN ? within(even, bounds) : within(width / (plain + BROAD * results), bounds);
-  return [unit, even >= EVEN ? unit : BROAD * unit];
-}
-
-/** The glued blocks in cells of one size, in the middle of `total`. */
-function together({ batch_size: n, num_inputs: d, num_hiddens: h }, [unit, broad], row, total) {
-  const left = (total - (d + h) * unit - h * broad - GAP) / 2;
+/** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */
+function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, left) {
   const crossing = [left + (d + h) * unit + GAP, (d + h) * row + GAP];
-  const middle = [crossing[0] + h * broad / 2, crossing[1]];
+  const middle = [crossing[0] + (h * unit) / 2, crossing[1]];
   return {
-    unit, broad, row, height: (d + h + n) * row + GAP + LABEL, X: [left, crossing[1]], H: [left + d * unit, crossing[1]],
+    height: crossing[1] + n * row + LABEL, X: [left, crossing[1]], H: [left + d * unit, crossing[1]],
     W_xh: [crossing[0], 0], W_hh: [crossing[0], d * row], from_x: crossing, from_h: crossing, sum: crossing, plus: middle, equals: middle,
   };
 }
 
-/** The same arrangement in the middle of `height`. */
-function centred(blocks, height) {
-  const lower = (height - blocks.height) / 2;
-  return Object.fromEntries(Object.entries(blocks).map(([name, place]) => [name, Array.isArray(place) ? [place[0], place[1] + lower] : place]));
-}
+const lowered = (blocks, by) => Object.fromEntries(Object.entries(blocks).map(([name, place]) => [name, Array.isArray(place) ? [place[0], place[1] + by] : place]));
 
 /**
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
- * `width` is what there is. Gives { width, height, isWide, apart, near, glued }: the last three are { unit, broad, row, X,
- * W_xh, H, W_hh, from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room,
- * else one below the other; `near` is glued in cells that are no larger than apart. The height is the same in all three.
+ * `width` is what there is. Gives { width, height, isWide, unit, row, apart, glued }: the last two are { X, W_xh, H, W_hh,
+ * from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room, and the rows
+ * stay on their line; else one below the other, and H and W_hh stay where they are. So few blocks have to move.
  */
 export function arrange(sizes, width) {
-  const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
-  const wideFixed = 2 * GAP + 2 * SIGN;
-  const isWide = (width - wideFixed) / (d + h + BROAD * 3 * h) >= UNIT.wide;
-  const [a, b] = isWide ? columnsIn(width - wideFixed, d + h, 3 * h, UNIT) : columnsIn(width - GAP - SIGN, Math.max(d, h), h, UNIT);
-  const r = isWide ? ROW.wide : ROW.narrow;
-  const large = columnsIn(width - GAP - FRAME, d + h, h, { least: UNIT.least, most: UNIT.glued });
-  const needed = isWide ? (d + h) * a + 3 * h * b + wideFixed : Math.max(d, h) * a + h * b + GAP + SIGN;
-  const total = Math.max(width, needed, (d + h) * large[0] + h * large[1] + GAP + FRAME);
-  const apart = isWide ? abreast(sizes, a, b, r, (total - needed) / 2) : stacked(sizes, a, b, r, (total - needed) / 2);
-  const high = within((apart.height - GAP - LABEL) / (d + h + n), ROW); // as high as the picture is when apart
-  const all = { apart, near: together(sizes, a < large[0] ? [a, b] : large, Math.min(r, high), total), glued: together(sizes, large, high, total) };
-  const height = Math.max(...Object.values(all).map((blocks) => blocks.height));
-  return { width: total, height, isWide, ...Object.fromEntries(Object.entries(all).map(([name, blocks]) => [name, centred(blocks, height)])) };
-}
-
-/** Apart, side by side. */
-function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, a, b, r, begin) {
-  const y = Math.max(d, h) * r + GAP; // of the rows
-  const first = begin + d * a + GAP;
-  const second = first + h * b + SIGN;
+  const { num_inputs: d, num_hiddens: h } = sizes;
+  const unitIn = (room, columns) => (room / columns < UNIT.least ? UNIT.good : Math.min(UNIT.most, room / columns)); // else it scrolls
+  const isWide = (width - 2 * GAP - 2 * SIGN) / (d + 4 * h) >= UNIT.good;
+  if (isWide) {
+    const unit = unitIn(width - 2 * GAP - 2 * SIGN, d + 4 * h);
+    const glued = together(sizes, unit, ROW.wide, (width - (d + 2 * h) * unit - GAP) / 2);
+    const begin = (width - (d + 4 * h) * unit - 2 * GAP - 2 * SIGN) / 2;
+    return { width, height: glued.height, isWide, unit, row: ROW.wide, apart: abreast(sizes, unit, ROW.wide, begin, glued.X[1]), glued };
+  }
+  const unit = unitIn(width - GAP - FRAME, d + 2 * h);
+  const needed = (d + 2 * h) * unit + GAP + FRAME;
+  const total = Math.max(width, needed);
+  const left = (total - needed) / 2 + FRAME / 2;
+  const glued = together(sizes, unit, ROW.narrow, left);
+  const apart = stacked(sizes, unit, ROW.narrow, left + (d + h) * unit);
+  const low = Math.max(0, apart.H[1] - glued.H[1]);
+  const high = Math.max(0, glued.H[1] - apart.H[1]);
   return {
-    unit: a, broad: b, row: r,
-    height: y + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [first + h * b + SIGN / 2, y],
-    H: [second, y], W_hh: [second + h * a + GAP, y - GAP - h * r], from_h: [second + h * a + GAP, y],
-    equals: [second + h * a + GAP + h * b + SIGN / 2, y], sum: [second + h * a + GAP + h * b + SIGN, y],
+    width: total, height: Math.max(apart.height + high, glued.height + low), isWide, unit, row: ROW.narrow,
+    apart: lowered(apart, high), glued: lowered(glued, low),
   };
 }
 
-/** Apart, one below the other. */
-function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, a, b, r, begin) {
-  const edge = begin + Math.max(d, h) * a; // the rows end here
+/** Apart, side by side; `y` is the line of the rows. */
+function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, y) {
+  const first = begin + d * u + GAP;
+  const second = first + h * u + SIGN;
+  const third = second + h * u + GAP;
+  return {
+    height: y + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [second - SIGN / 2, y],
+    H: [second, y], W_hh: [third, y - GAP - h * r], from_h: [third, y],
+    equals: [third + h * u + SIGN / 2, y], sum: [third + h * u + SIGN, y],
+  };
+}
+
+/** Apart, one below the other; the rows end at `edge`. */
+function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, edge) {
   const column = edge + GAP;
   const [y1, y2] = [d * r + GAP, (d + n + h) * r + 2 * GAP + LABEL + 4];
   const y3 = y2 + n * r + LABEL + 4;
   return {
-    unit: a, broad: b, row: r,
-    height: y3 + n * r + LABEL, X: [edge - d * a, y1], W_xh: [column, 0], from_x: [column, y1], plus: [column + h * b + SIGN / 2, y1],
-    H: [edge - h * a, y2], W_hh: [column, y2 - GAP - h * r], from_h: [column, y2], equals: [column - GAP - SIGN / 2, y3], sum: [column, y3],
+    height: y3 + n * r + LABEL, X: [edge - d * u, y1], W_xh: [column, 0], from_x: [column, y1], plus: [edge - h * u - SIGN / 2, y2],
+    H: [edge - h * u, y2], W_hh: [column, y2 - GAP - h * r], from_h: [column, y2], equals: [column - GAP - SIGN / 2, y3], sum: [column, y3],
   };
 }
 
-// The whole motion, in shares of it: the partial results fade, all blocks come on their lines, H slides to X, W_hh slides
-// to W_xh, and the glued blocks grow. So no block ever lies on another.
-export const MERGED = 0.12;
-const ON_LINE = 0.36;
-const ROWS_MEET = 0.62;
-const ALL_MEET = 0.88;
-const RESULTS = ["from_x", "from_h"];
+// The motion, in shares of it. The partial results fade first. Side by side: W_xh makes room above, then the rows meet and
+// W_hh comes below W_xh. One below the other: X steps aside, then X and W_xh come down. No block ever lies on another.
+export const MERGED = 0.15;
+const WAYS = {
+  wide: { x: { X: [0.3, 0.85], H: [0.3, 0.85], W_xh: [0.3, 0.85], W_hh: [0.42, 1], sum: [0.3, 1] }, y: [0.05, 0.5] },
+  narrow: { x: [0.05, 0.5], y: { X: [0.3, 1], W_xh: [0.3, 1], sum: [0.1, 0.8] } },
+};
 
-function during(share, from, to) {
+/** Slow, fast, slow: speed and its change are 0 at both ends. */
+function during(share, [from, to]) {
   const part = Math.max(0, Math.min(1, (share - from) / (to - from)));
-  return part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
+  return part ** 3 * (part * (6 * part - 15) + 10);
 }
-
-const mix = (from, to, part) => (part === 1 ? to : from + part * (to - from));
 
 /** The place of a block between apart (share 0) and glued (1). */
-export function between({ isWide, apart, near, glued }, name, share) {
-  if (RESULTS.includes(name)) return apart[name];
-  const last = name === "X" || name === "H" ? during(share, ON_LINE, ROWS_MEET) : during(share, ROWS_MEET, ALL_MEET);
-  const first = during(share, MERGED, ON_LINE);
-  const parts = isWide ? [last, first] : [first, last];
-  return parts.map((part, i) => mix(mix(apart[name][i], near[name][i], part), glued[name][i], during(share, ALL_MEET, 1)));
-}
-
-/** The size of the cells on the way: { unit, broad, row }. */
-export function sizeAt({ apart, near, glued }, share) {
-  return Object.fromEntries(["unit", "broad", "row"].map((name) => [
-    name, mix(mix(apart[name], near[name], during(share, 0, MERGED)), glued[name], during(share, ALL_MEET, 1))]));
+export function between({ isWide, apart, glued }, name, share) {
+  if (glued[name] === undefined || ["from_x", "from_h", "plus", "equals"].includes(name)) return apart[name];
+  const ways = WAYS[isWide ? "wide" : "narrow"];
+  return ["x", "y"].map((axis, i) => {
+    const way = Array.isArray(ways[axis]) ? ways[axis] : ways[axis][name] ?? [0.05, 1];
+    const part = during(share, way);
+    return part === 1 ? glued[name][i] : apart[name][i] + part * (glued[name][i] - apart[name][i]);
+  });
 }
 
 /** Where [X H] and the weights on top of each other stand once glued: { rows, columns }, each { x, y, width, height }. */
-export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued }) {
-  const { unit, broad, row } = glued;
+export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued, unit, row }) {
   const box = ([x, y], width, height) => ({ x, y, width, height });
-  return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * broad, (d + h) * row) };
+  return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * unit, (d + h) * row) };
 }
 
 /** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */

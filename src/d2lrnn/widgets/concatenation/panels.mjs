@@ -1,15 +1,19 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
 import { dragOn } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion } from "../ui.mjs";
-import { MERGED, arrange, between, frames, gapBetween, sizeAt } from "./maths.mjs";
+import { MERGED, arrange, between, frames, gapBetween } from "./maths.mjs";
 
 /** A number behind a plus or a times sign. */
 const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 
-const TIGHT = 32; // px: narrower columns have a narrow font
+const SMALL = 13; // px: smaller numbers get a narrow font
 const EDGE = 4; // px around the blocks, for their frames
-const sizeOfFont = ({ unit, broad }, [one, two]) => Math.min(17, 0.94 * (unit - 4) / one, 0.88 * (broad - 4) / two).toFixed(2);
+/** Of factors and of results: they look alike. */
+const sizesOfFont = (unit, [one, two]) => {
+  const result = Math.min(15, (0.97 * (unit - 4)) / two);
+  return [Math.min(15, (0.97 * (unit - 4)) / one, 1.1 * result), result];
+};
 const CAPTION = 74; // px that the words below X and H need
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER_OF = { W_xh: "X", W_hh: "H" };
@@ -32,7 +36,6 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   let cells = {}; // name -> rows of cells
   let shown = null; // what the cells were made for
   let layout = null;
-  let ratios = [[1, 1], [1, 1]]; // of the font, and of the narrow one
   let share = 0;
   let order = 0; // 1: W_hh stands on top of W_xh
   let ends = null;
@@ -41,7 +44,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   const placeOf = (name) => {
     const [x, y] = between(layout, name, share);
     const past = { W_xh: shown.num_hiddens, W_hh: -shown.num_inputs }[name] ?? 0; // so many rows when swapped
-    return [x, y + order * past * layout.glued.row];
+    return [x, y + order * past * layout.row];
   };
   const boxOf = (name) => {
     const [x, y] = placeOf(name);
@@ -49,10 +52,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       X: [shown.num_inputs, shown.batch_size], H: [shown.num_hiddens, shown.batch_size],
       W_xh: [shown.num_hiddens, shown.num_inputs], W_hh: [shown.num_hiddens, shown.num_hiddens],
     }[name];
-    const isRow = name === "X" || name === "H";
-    const size = sizeAt(layout, share);
     const [dx, dy] = lifted?.name === name ? [lifted.dx * lifted.left, lifted.dy * lifted.left] : [0, 0];
-    return { x: x + dx, y: y + dy, width: columns * (isRow ? size.unit : size.broad), height: rows * size.row };
+    return { x: x + dx, y: y + dy, width: columns * layout.unit, height: rows * layout.row };
   };
   const gapOf = (name) => gapBetween(boxOf(name), boxOf(PARTNER[name]));
 
@@ -112,15 +113,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   const place = () => {
     if (layout === null) return;
-    const size = sizeAt(layout, share);
-    for (const [name, value] of Object.entries(size)) stage.style.setProperty(`--glue-${name}`, `${value.toFixed(2)}px`);
-    // Numbers leave a margin in their cells, whatever the font.
-    const isTight = size.unit < TIGHT;
-    stage.classList.toggle("glue-tight", isTight);
-    stage.style.setProperty("--glue-size", `${sizeOfFont(size, ratios[Number(isTight)])}px`);
     const move = (node, name) => {
       const { x, y } = FACTORS[name] ? boxOf(name) : Object.fromEntries(placeOf(name).map((value, i) => ["xy"[i], value]));
-      node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+      node.style.transform = `translate(${x.toFixed(2)}px, ${y.toFixed(2)}px)`;
       node.classList.toggle("glue-lifted", lifted?.name === name);
     };
     for (const [name, node] of Object.entries(nodes)) move(node, name);
@@ -143,23 +138,27 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.style.width = `${layout.width}px`;
     stage.style.height = `${layout.height}px`;
     stage.style.setProperty("--glue-rows", shown.batch_size);
-    ratios = [false, true].map((isTight) => { // the widths of numbers with one decimal and with two, at 1 px
+    stage.style.setProperty("--glue-unit", `${layout.unit}px`);
+    stage.style.setProperty("--glue-row", `${layout.row}px`);
+    const sizesIn = (isTight) => {
       stage.classList.toggle("glue-tight", isTight);
-      return ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => {
+      return sizesOfFont(layout.unit, ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => { // widths at 1 px
         probe.textContent = text;
         return probe.getBoundingClientRect().width / 100;
-      });
-    });
+      }));
+    };
+    let sizes = sizesIn(false);
+    if (Math.min(...sizes) < SMALL) sizes = sizesIn(true);
+    sizes.forEach((size, i) => stage.style.setProperty(["--glue-size", "--glue-size-r"][i], `${size.toFixed(2)}px`));
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
-    const { apart: { X: [left], unit }, near } = layout;
-    const hasRoom = (name) => name === "X" && width > 500 && shown.num_hiddens > 2 // it may be wider than its block
-      && left + shown.num_inputs * unit / 2 >= CAPTION / 2 - EDGE && (shown.num_inputs + shown.num_hiddens) * near.unit / 2 > CAPTION + EDGE;
+    const { unit, isWide } = layout;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
-      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * Math.min(unit, near.unit) >= CAPTION || hasRoom(name) ? ` ${t(`is_${name}`)}` : "");
+      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION ? ` ${t(`is_${name}`)}` : "");
     }
-    const room = Math.min(...["W_xh", "W_hh"].flatMap((name) => [layout.apart[name][0], layout.glued[name][0]]));
+    const beside = isWide ? shown.num_hiddens * unit : Infinity; // of W_hh, from the first product
+    const room = Math.min(beside, ...["W_xh", "W_hh"].flatMap((name) => [layout.apart[name][0], layout.glued[name][0]]));
     for (const name of ["W_xh", "W_hh"]) {
       nodes[name].firstChild.replaceChildren(...(room < CAPTION ? [] : [t("weights"), element("br", {})]), element("code", {}, name),
         ...(room < CAPTION ? [] : [` ${t("for", { name: PARTNER_OF[name] })}`]));
@@ -290,7 +289,7 @@ export function sumPanel({ t }) {
 
   const line = (name, pairs, part, value, sums = null) => {
     const terms = pairs.map(([u, v, kind], k) => element(
-      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, `×${written(v, 1)}`),
+      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${v < 0 ? `(${written(v, 1)})` : written(v, 1)}`),
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));

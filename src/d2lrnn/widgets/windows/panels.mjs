@@ -254,7 +254,13 @@ export function arraysPanel({ t, signal }) {
       rows.setAttribute("aria-label", t("arrays"));
     } else for (const name of ["tabindex", "role", "aria-label"]) rows.removeAttribute(name);
   };
-  const observer = new ResizeObserver(() => requestAnimationFrame(tell)); // the next frame: it changes what is observed
+  let frame = 0;
+  const tellSoon = () => { // in the next frame: it changes what is observed
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(tell);
+  };
+  const observer = new ResizeObserver(tellSoon);
+  observer.observe(rows);
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 
   const line = (name, texts, isTarget) =>
@@ -267,7 +273,6 @@ export function arraysPanel({ t, signal }) {
     if (node.hidden) return;
     shape.textContent = t("caption", { batch_size, num_steps });
     const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
-    observer.disconnect();
     rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
       element("p", { class: "win-row-head" },
         element("span", { class: "win-name" }, t("row", { reader: row + 1 })),
@@ -275,8 +280,7 @@ export function arraysPanel({ t, signal }) {
       element("table", { class: "win-table", "aria-label": t("row", { reader: row + 1 }) }, element(
         "tbody", {}, line("X", X[row].map(visibleToken), false), line("Y", Y[row].map(visibleToken), true),
       )))));
-    observer.observe(rows);
-    observer.observe(rows.firstChild.lastChild);
+    tellSoon();
   };
   return { node, draw };
 }
@@ -351,7 +355,9 @@ export function memoryPanel({ t }) {
     const { lost, held, told } = lines[row];
     held.style.width = `${(100 * memory) / all}%`;
     lost.style.width = `${(100 * read) / all}%`;
-    told.replaceChildren(...emphasised(t.raw("memory_of").replaceAll("{read}", Math.round(read)), { memory: Math.round(memory) }));
+    const values = { memory: Math.round(memory), read: Math.round(read) };
+    if (told.textContent === t("memory_of", values)) return; // nothing new is made while it glides
+    told.replaceChildren(...emphasised(t.raw("memory_of").replaceAll("{read}", values.read), values));
   });
   return { node, draw, paint };
 }
