@@ -145,9 +145,13 @@ def test_bad_values_are_refused(traits: dict[str, object], message: str) -> None
 
 
 def test_the_letters_of_a_first_guess_are_those_that_the_lesson_measures() -> None:
-    lesson = json.loads((Path(__file__).parent.parent / "chapters" / "04_minibatches.ipynb").read_text(encoding="utf-8"))
+    lesson = json.loads(
+        (Path(__file__).parent.parent / "chapters" / "04_minibatches.ipynb").read_text(encoding="utf-8")
+    )
     (table,) = ("".join(o["text"]) for c in lesson["cells"] if c["id"] == "states-table" for o in c["outputs"])
-    letters = [round(2 ** float(re.search(rf"^{name} +(\S+)", table, re.M)[1])) for name in ("zeros", "another's", "carried")]
+    letters = [
+        round(2 ** float(re.search(rf"^{name} +(\S+)", table, re.M)[1])) for name in ("zeros", "another's", "carried")
+    ]
     outcome = Words("windows")("step_2_outcome")
     assert [int(n) for n in re.findall(r"\d+", outcome)] == letters == [9, 25, 4]
 

@@ -146,7 +146,8 @@ def test_memories_fill_and_are_emptied(browser: Browser, tmp_path: Path) -> None
         expect(told).to_have_text(["20 of 20"] * 2)
         page.evaluate(
             """() => { window.least = 99;
-              const look = () => { window.least = Math.min(window.least, parseInt(document.querySelector(".win-told").textContent));
+              const told = document.querySelector(".win-told");
+              const look = () => { window.least = Math.min(window.least, parseInt(told.textContent));
                 requestAnimationFrame(look); };
               look(); }"""
         )
@@ -167,8 +168,9 @@ def test_playing_sentence_and_slider_tell_the_same(browser: Browser, tmp_path: P
         widget = show(page, tmp_path, Windows(sampling="random"))
         page.evaluate(
             """() => { const seen = window.seen = new Set();
-              const numbers = (query) => document.querySelector(query).textContent.match(/\\d+/g);
-              const look = () => { seen.add(numbers(".win-place")[0] + (numbers(".d2lrnn-now") ? ": " + document.querySelector(".d2lrnn-now").textContent.split(/[ ,]/)[2] : ""));
+              const text = (query) => document.querySelector(query).textContent;
+              const look = () => { // "minibatch 2 of 11", "Each reader jumps"
+                seen.add(text(".win-place").split(" ")[1] + ": " + text(".d2lrnn-now").split(/[ ,]/)[2]);
                 requestAnimationFrame(look); };
               look(); }"""
         )
@@ -288,7 +290,10 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
     outcomes = ["Its memory fits only there. So it is kept, and grows to 20 letters"]
-    outcomes += ["With an empty one, a trained network’s first guess is among about 9", "In sequence, in all three trainings"]
+    outcomes += [
+        "With an empty one, a trained network's first guess is among about 9",
+        "In sequence, in all three trainings",
+    ]
     for step, (right, outcome) in enumerate(zip((0, 1, 0), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(told).to_be_hidden()
@@ -491,7 +496,8 @@ def test_phone(browser: Browser, tmp_path: Path, theme: str) -> None:
         wide = widget.locator(".win-arrays-rows").evaluate("(e) => e.scrollWidth > e.clientWidth + 1")
         expect(widget.locator(".win-arrays-rows[tabindex='0']")).to_have_count(1 if wide else 0)
     sizes = widget.evaluate(
-        "(e) => [...e.querySelectorAll('button, input:not(.win-along input), select')].filter((x) => x.checkVisibility())"
+        "(e) => [...e.querySelectorAll('button, input:not(.win-along input), select')]"
+        ".filter((x) => x.checkVisibility())"
         ".map((x) => x.getBoundingClientRect()).map((box) => [box.width, box.height])"
     )
     assert all(width >= 44 and height >= 36 for width, height in sizes), sizes

@@ -123,8 +123,8 @@ function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, 
 /** Apart, one below the other; the rows end at `edge`. */
 function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, edge) {
   const column = edge + GAP;
-  const [y1, y2] = [d * r + GAP, (d + n + h) * r + 2 * GAP + LABEL + 4];
-  const y3 = y2 + n * r + LABEL + 4;
+  const [y1, y2] = [d * r + GAP, (d + n + h) * r + 2 * GAP + LABEL + 2];
+  const y3 = y2 + n * r + LABEL + 2;
   return {
     height: y3 + n * r + LABEL, X: [edge - d * u, y1], W_xh: [column, 0], from_x: [column, y1], plus: [edge - h * u - SIGN / 2, y2],
     H: [edge - h * u, y2], W_hh: [column, y2 - GAP - h * r], from_h: [column, y2], equals: [column - GAP - SIGN / 2, y3], sum: [column, y3],

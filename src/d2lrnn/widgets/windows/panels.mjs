@@ -1,6 +1,6 @@
 // The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
 import { dragOn, emphasised } from "../shape.mjs";
-import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, visibleCharacter } from "../ui.mjs";
 import { coverage, cutMinibatch, lacksAnswer, memoryAt, segments, shownLines, stretches } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 39 }; // a line of the text with room above it for the names of the readers
@@ -328,7 +328,7 @@ export function memoryPanel({ t }) {
   const rows = element("div", { class: "win-memories" });
   const node = element("div", { class: "win-memory" }, element("p", { class: "win-title" }), rows);
   let model = null;
-  let lines = [];
+  const lines = [];
   const draw = (given) => {
     model = given;
     const { epoch, k, num_steps } = model;
