@@ -72,11 +72,11 @@ def test_tanh_damps_the_more_the_larger_the_inputs() -> None:
 
 
 def test_the_sentence_counts_its_steps() -> None:
-    assert GradientFlow(num_steps=2).static_sentence().startswith("The gradient grows: 1 step back, it is 1.02 times")
-    assert GradientFlow().static_sentence() == "The gradient vanishes: 29 steps back, only 0.00135 of it is left."
-    assert GradientFlow(radius=1.2).static_sentence().startswith("The gradient explodes: 29 steps back")
+    assert GradientFlow(num_steps=2).static_sentence().startswith("The message grows: 1 step back, it is 1.02 times")
+    assert GradientFlow().static_sentence() == "The message vanishes: 29 steps back, only 0.00135 of it is left."
+    assert GradientFlow(radius=1.2).static_sentence().startswith("The message explodes: 29 steps back")
     kept = GradientFlow(radius=1.0, matrix="orthogonal")
-    assert kept.static_sentence() == "The gradient keeps its length: 29 steps back, it is as long as at the start."
+    assert kept.static_sentence() == "The message keeps its size: 29 steps back, it is as large as at the start."
 
 
 @pytest.mark.parametrize(

@@ -24,13 +24,16 @@ def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
         assert record.errors == [] and record.outside == []
 
 
-def show(page: Page, folder: Path, *widgets: GradientFlow, address: str | None = None) -> Locator:
-    """Without motion, unless a test asks for it: the chain stands where it ends."""
+def show(page: Page, folder: Path, *widgets: GradientFlow, address: str | None = None, inside: bool = True) -> Locator:
+    """The chain stands where it ends; the look inside a step is unfolded, if wished."""
     (folder / "page.html").write_text(page_of(*widgets), encoding="utf-8")
     page.goto(f"{address or folder.as_uri()}/page.html")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(len(widgets))
     widget = page.locator(".d2lrnn-widget").first
     expect(widget.locator(".flow-end")).to_have_count(1, timeout=10_000)
+    if inside:
+        widget.get_by_text("Why this factor?").click()
+        expect(widget.locator(".flow-plane")).to_be_visible()
     return widget
 
 
@@ -86,12 +89,12 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     drag(0.8, 1.2)
     expect(slider).to_have_attribute("aria-valuenow", re.compile(r"^1\.(19|2|21)$"))
     expect(widget.locator(".flow-mark.flow-outside")).to_have_count(24)
-    expect(now(widget)).to_contain_text("The gradient explodes")
+    expect(now(widget)).to_contain_text("The message explodes")
     expect(widget.locator(".flow-bead.flow-exploded").first).to_be_visible()
     drag(1.2, 1.01)  # near 1 it is 1
     expect(slider).to_have_attribute("aria-valuenow", "1")
     expect(widget.locator(".flow-mark.flow-on")).to_have_count(24)
-    expect(now(widget)).to_contain_text("The gradient keeps its length: 29 steps back, it is as long as at the start.")
+    expect(now(widget)).to_contain_text("The message keeps its size: 29 steps back, it is as large as at the start.")
     drag(1.0, 5.0)
     expect(slider).to_have_attribute("aria-valuenow", "1.6")
     drag(1.6, 0.0)
@@ -120,7 +123,7 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     assert slider.get_attribute("aria-valuetext") == "1.60"
     flow.radius = 1.6
     assert left(widget) == expected(flow)
-    expect(widget.get_by_role("status")).to_contain_text("The gradient explodes: 29 steps back")
+    expect(widget.get_by_role("status")).to_contain_text("The message explodes: 29 steps back")
     probe = widget.get_by_role("slider", name="One step of the chain")
     probe.press("ArrowLeft")
     length = format_length(flow.norms_by_lag[1] / flow.norms_by_lag[0])
@@ -130,7 +133,7 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     expect(widget.locator(".flow-asked-text")).to_have_text(f"29 steps back: {expected(flow)}")
     widget.get_by_role("button", name="Reset").press("Enter")
     expect(widget.locator(".flow-asked-text")).to_have_count(0)
-    expect(slider).to_have_attribute("aria-valuenow", "0.8")
+    expect(widget.locator(".flow-handle")).to_have_attribute("aria-valuenow", "0.8")
 
 
 def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -138,11 +141,12 @@ def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page,
     (tmp_path / "page.html").write_text(page_of(GradientFlow()), encoding="utf-8")
     page.goto(f"{tmp_path.as_uri()}/page.html")
     widget = page.locator(".d2lrnn-widget")
-    page.wait_for_function("""() => Number(document.querySelector('.flow-ring-value').textContent) > 1.1
-        && document.querySelector('.d2lrnn-now').textContent.includes('\\u00d71.')""")
+    page.wait_for_function("""() => Number(document.querySelector('.flow-factor b').textContent) > 1.1
+        && document.querySelector('.d2lrnn-now').textContent.includes('explodes')""")
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()), timeout=10_000)
     expect(widget.locator(".flow-ghost")).to_have_count(0)
-    widget.get_by_role("button", name="orthogonal").click()
+    widget.get_by_text("Why this factor?").click()
+    widget.get_by_role("button", name="turn").click()
     expect(widget.locator(".flow-pulse")).to_be_visible()
     assert widget.locator(".flow-bead").count() < 30, "what the pulse has not reached is not drawn"
     ring(widget).press("ArrowRight")  # a touch ends the motion
@@ -158,11 +162,11 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
 
     widget.get_by_role("button", name="From 1 to 1.2").click()
-    expect(now(widget)).to_contain_text("The gradient keeps about its length")
+    expect(now(widget)).to_contain_text("The message keeps about its size")
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times").click()
-    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as long. (1.2")
+    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large. (1.2")
     expect(outcome).to_contain_text("29 times, is 198")
     assert left(widget) == expected(large)
 
@@ -170,10 +174,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-ghost")).to_have_count(0)  # a question begins with one curve
     widget.get_by_role("button", name="Yes, just as fast").click()
     expect(outcome).to_contain_text(f"No. It vanishes: only {expected(tanh)} of it is left")
-    expect(now(widget)).to_contain_text("With tanh: about")
+    expect(widget.locator(".flow-factor")).to_contain_text(f"With tanh: about {tanh.factor_per_step:.2f} a step")
     expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
-    expect(widget.locator(".flow-step")).to_contain_text(f"{tanh.factor_per_step:.2f}")
-    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how full the boxes are")
+    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how full the boxes above are")
     cells = widget.locator(".flow-slope").evaluate_all("(all) => all.map((e) => Number(e.getAttribute('height')))")
     assert len(cells) == 30 and max(cells) < 14, "no cell is full"
 
@@ -201,8 +204,43 @@ def test_what_stood_when_the_ring_was_taken_stays_to_compare(opened: tuple[Page,
         page.mouse.move(x, y + end * unit, steps=8)
         page.mouse.up()
         expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {before}")
-    widget.get_by_role("button", name="orthogonal").click()
-    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("multiplies by 0.9")
+    widget.get_by_role("button", name="turn").click()
+    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("multiplies it by 0.9")
+
+
+def test_the_far_end_can_be_dragged_and_the_factor_slid(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow(), inside=False)
+    expect(widget.locator(".flow-plane")).to_be_hidden()
+    value = widget.locator(".flow-factor b").first
+    expect(value).to_have_text("0.80")
+
+    def drag(by: float) -> None:
+        grip = widget.locator(".flow-grip").bounding_box()
+        x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y + by, steps=4)
+        page.mouse.up()
+        after = widget.locator(".flow-grip").bounding_box()["y"] - grip["y"]
+        assert abs(after - by) < 4 or abs(by) > 100, "the bead is where the pointer is"
+
+    drag(-80)
+    assert float(value.inner_text()) > 1.1
+    expect(now(widget)).to_contain_text("The message explodes")
+    drag(70)
+    drag(-400)
+    expect(now(widget)).to_contain_text("explodes")
+    drag(400)
+    assert float(value.inner_text()) < 0.7
+    slider = widget.get_by_label("factor of each step")
+    slider.press("Home")
+    expect(value).to_have_text("0.20")
+    drag(-30)
+    assert float(value.inner_text()) > 0.6, "from beyond the scale"
+    widget.get_by_role("button", name="Reset").click()
+    expect(value).to_have_text("0.80")
 
 
 def test_no_words_lie_on_others(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -230,11 +268,11 @@ def test_more_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp_pat
     widget.get_by_text("More", exact=True).click()
     inputs = widget.get_by_label(re.compile("^size of the inputs"))
     inputs.press("Home")
-    expect(now(widget)).to_contain_text("tanh is almost linear")
+    expect(widget.locator(".flow-factor")).to_contain_text("tanh is almost linear")
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("slopes below 1")
     widget.get_by_role("button", name="no", exact=True).click()
     expect(widget.locator(".flow-eigen .flow-head")).not_to_contain_text("slopes")
-    widget.get_by_label(re.compile("^spectral radius")).press("Home")
+    widget.get_by_label("factor of each step").press("Home")
     expect(ring(widget)).to_have_attribute("aria-valuenow", "0.2")
     steps = widget.get_by_label(re.compile("^steps"))
     steps.press("Home")
@@ -247,7 +285,7 @@ def test_a_link_restores_and_a_hostile_one_changes_nothing(opened: tuple[Page, R
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, GradientFlow(), GradientFlow(radius=1.5))
-    widget.get_by_role("button", name="orthogonal").last.click()
+    widget.get_by_role("button", name="turn").last.click()
     widget.get_by_role("button", name="Link to this").click()
     address, told = page.url, now(widget).inner_text()
     page.goto("about:blank")
@@ -264,15 +302,15 @@ def test_on_a_phone_control_and_effect_share_a_screen(opened: tuple[Page, Record
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 844})
-    widget = show(page, tmp_path, GradientFlow())
+    widget = show(page, tmp_path, GradientFlow(), inside=False)
     top, steps = widget.bounding_box()["y"], widget.locator(".d2lrnn-step-titles").bounding_box()["y"]
     assert steps - top < 700
-    slider = ring(widget)
+    slider = widget.get_by_label("factor of each step")
     slider.press("Home")
     places = set()
     for _ in range(12):
         slider.press("PageUp")
-        places.add(round(widget.locator(".flow-plane").bounding_box()["y"]))
-    assert len(places) == 1, "the ring stays under the finger"
+        places.add(round(slider.bounding_box()["y"]))
+    assert len(places) == 1, "the slider stays under the finger"
     page.set_viewport_size({"width": 320, "height": 700})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 320

@@ -226,5 +226,5 @@ class GradientFlow(Explorable):
         for re, im in small_networks()["matrices"][self.matrix]["eigenvalues"]:
             paint = color("blue" if math.hypot(re, im) * scale < 1 + 1e-8 else "vermillion")
             picture.add("circle", cx=x + unit * scale * re, cy=y - unit * scale * im, r=2.8, fill=paint)
-        caption = f"{words('radius')} {self.radius:g}"
+        caption = f"{words('spectral')} {self.radius:g}"
         picture.add("text", caption, x=x, y=218, font_size=12, text_anchor="middle")

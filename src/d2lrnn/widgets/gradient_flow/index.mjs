@@ -1,4 +1,4 @@
-// A gradient on its way back through a recurrent network: a chain of beads, and the eigenvalues that predict its fate.
+// A gradient on its way back through a recurrent network: a chain of beads, the factor of a step, and what makes it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, formatFactor, formatLength } from "./maths.mjs";
@@ -68,13 +68,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     queueMicrotask(() => signal.aborted || chain.send());
   };
   const now = nowLine();
-  const chain = chainPanel({ t, steps: count, onTouch: touch, signal });
+  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => set({ radius }), onTouch: touch, signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => set({ radius }), signal });
-  const radiusValue = element("b");
+  const factor = element("p", { class: "flow-factor" });
   const radius = rangeControl({
-    label: element("span", { class: "flow-caption" }, t("radius"), " ", radiusValue), signal,
+    label: element("span", { class: "d2lrnn-hidden" }, t("radius")), signal,
     min: 100 * controls.radius.min, max: 100 * controls.radius.max, onInput: (place) => set({ radius: place / 100 }),
   });
+
+  const marks = element("div", { class: "flow-marks", "aria-hidden": "true" }, ...["less", "one", "more_than"].map((name) => element("span", {}, t(`mark_${name}`))));
   const activation = choice({
     name: t("activation"), word: (option) => t(`activation_${option}`), options: controls.activation.choices, signal,
     onChange: (value) => sendAfter({ activation: value }),
@@ -102,29 +104,34 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const guided = guidedSteps({
     t: withRange(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
     set: (values) => {
+      if (values === steps[2].before || values.activation === "tanh") inside.open = true; // what it is about is seen there
       if (steps.some((step) => step.state === values)) return sendAfter(values);
       set(values);
       return queueMicrotask(() => signal.aborted || chain.compare()); // a question begins with one curve
     },
   });
   onReset(() => {
+    inside.open = false;
+    more.open = false;
     chain.stop();
     chain.forget();
     chain.ask(null);
   });
 
+  const inside = fold(t("inside"), element("div", { class: "flow-inside" }, plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node)));
+  const more = fold(t("more"), element("div", { class: "flow-more" }, length.node, inputs.node, element("p", {}, t("inputs_note")), element("p", {}, t("terms")), sigma));
   const root = element(
     "div", { class: "d2lrnn-shape flow" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element(
       "div", { class: "flow-main" },
-      element("div", { class: "flow-time" }, element("div", { class: "flow-title" }, t("chain_title"), " ", element("span", { class: "flow-hint" }, t("chain_hint"))), chain.node),
-      plane.node,
-      element("div", { class: "flow-choices" }, activation.node, matrix.node),
+      element("div", { class: "flow-title" }, t("chain_title"), " ", element("span", { class: "flow-hint" }, t("chain_hint"))),
+      chain.node,
+      element("div", { class: "flow-control" }, factor, radius.node, marks),
     ),
     guided.node,
-    fold(t("more"), element("div", { class: "flow-more" }, radius.node, length.node, inputs.node, element("p", {}, t("inputs_note")), element("p", {}, t("terms")), sigma)),
+    inside, more,
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -171,11 +178,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }
   function paint(model, isShow = false) {
     const [fate, why] = sentence(model, t);
-    now.set(...emphasised(t.raw(fate[0]), fate[1]), " ", ...emphasised(t.raw(why[0]), why[1]));
+    now.set(...emphasised(t.raw(fate[0]), fate[1]));
+    factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
     radius.set(100 * model.radius, formatFactor(model.radius));
-    radiusValue.textContent = formatFactor(model.radius);
     activation.set(model.activation);
     matrix.set(model.matrix);
     // only at radius 1 is it orthogonal itself

@@ -1,18 +1,20 @@
-// The chain of steps, whose beads are the gradient, and the eigenvalues, whose ring can be dragged.
+// The chain of steps, whose beads are the gradient and whose far end is dragged, and the eigenvalues, whose ring can be dragged.
 import { formatPowerOfTen, scale } from "../charts.mjs";
 import { dragOn, motion } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HEIGHT = 244;
-const MARGIN = { top: 22, right: 52, bottom: 74, left: 40 }; // the names of the zones stand outside, where no bead comes
-const INSET = 9; // half of the largest bead, between the last one and the scale
-const [NARROW, WIDE, ROOMY] = [380, 420, 620]; // widths of the chain, for its words
+const HEIGHT = 270;
+const MARGIN = { top: 22, right: 52, bottom: 74, left: 50 }; // the names of the zones stand outside, where no bead comes
+const INSET = 18; // the ring about the last bead, clear of the scale
+const [NARROW, WIDE] = [380, 420]; // widths of the chain, for its words
+const WORDS_AT = MARGIN.left + 38; // beside the ring about the last bead
 const NEAR = 50; // pixels between two ends whose words could meet
 const OFF_SCALE_WORDS = 190; // their width
 const CELLS = 37; // from the foot up to the middle of the row of cells
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
-const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
+const TICKS = [1e6, 1e2, 1, 1e-2, 1e-6];
+const tickText = (tick) => (tick > 1e3 || tick < 1e-3 ? formatPowerOfTen(tick) : String(tick));
 
 /** How large a bead is, compared with that of the loss: on the same scale as its place. */
 function sizeOf(share) {
@@ -37,7 +39,7 @@ function bead(share, x, y, base) {
 /**
  * The chain, from the loss at the right back in time. `send` lets a pulse run back, behind which the beads stand; a pointer, a finger or the arrow keys ask one bead for its length.
  */
-export function chainPanel({ t, steps, onTouch, signal }) {
+export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   const grid = svg("g");
   const cells = svg("g");
   const layer = svg("g");
@@ -47,7 +49,8 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   const probe = element("div", {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
-  const node = element("div", { class: "flow-chain", role: "group" }, probe);
+  const grip = element("div", { class: "flow-grip", "aria-hidden": "true" });
+  const node = element("div", { class: "flow-chain", role: "group" }, probe, grip);
   const run = motion({ seconds: 2, signal });
   let model = null;
   let width = 0;
@@ -72,7 +75,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
     for (const tick of TICKS) {
       if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
-      parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tick === 1 ? "1" : formatPowerOfTen(tick)));
+      parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     }
     const foot = HEIGHT - 6;
     parts.push(
@@ -80,9 +83,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
       svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
-      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(width < NARROW ? "a_step_tiny" : "a_step", {
-        factor: formatFactor(["predicted", "near_zero"].includes(model.reason) ? model.radius : model.factor),
-      })),
+      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(width < NARROW ? "back" : "back_why")),
     );
     grid.replaceChildren(...parts);
   }
@@ -102,7 +103,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
         svg("rect", { class: "flow-slope", x: x + 1, y: middle + high / 2 - 1 - full, width: Math.max(1, size - 2), height: full }),
       );
     });
-    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, width < ROOMY ? String(model.num_steps - k) : t("cell", { step: model.num_steps - k }));
+    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
     cells.replaceChildren(...parts, name(model.lag, "start"), name(0, "end"));
   }
 
@@ -116,12 +117,12 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     let height = Math.min(y(FLOOR) - 4, Math.max(MARGIN.top + 14, end + (below ? 22 : -12)));
     const told = endPlace()[0];
     if (Math.abs(height - told) < 17) height = told + (told > y(1) ? -17 : 17);
-    const words = svg("text", { class: "flow-ghost-text", x: MARGIN.left + 4, y: height }, t("before", { length: formatLength(ghost.left) }));
+    const words = svg("text", { class: "flow-ghost-text", x: WORDS_AT, y: height }, t("before", { length: formatLength(ghost.left) }));
     return [svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") }), words];
   }
 
   function paintBeads() {
-    const base = Math.min(6, Math.max(2.4, (0.46 * (right() - MARGIN.left - INSET)) / model.lag));
+    const base = Math.min(7.5, Math.max(2.4, (0.46 * (right() - MARGIN.left - INSET)) / model.lag));
     const [beads, points] = [[], []];
     const at = reach * model.lag;
     for (let k = 0; k <= at; k += 1) {
@@ -132,6 +133,9 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     }
     const parts = [...ghostLine(), svg("path", { class: "flow-string", d: points.join("") }), ...beads];
     if (reach === 1) parts.push(endLabel());
+    grip.style.left = `${xOf(model.lag)}px`;
+    grip.style.top = `${y(model.left)}px`;
+    grip.style.visibility = reach === 1 ? "" : "hidden";
     layer.replaceChildren(...parts);
     const near = Math.floor(at);
     const between = at - near;
@@ -146,12 +150,12 @@ export function chainPanel({ t, steps, onTouch, signal }) {
 
   /** The far end's length, beside its bead, on the side that the chain leaves free; where that is taken, outside the scale. */
   function endLabel() {
-    const [at, words] = endPlace();
-    return svg("text", { class: "flow-end", x: MARGIN.left + 4, y: at }, words);
+    const [at, words, isOutside] = endPlace();
+    return svg("text", { class: "flow-end", x: isOutside ? 2 : WORDS_AT, y: at }, words);
   }
 
   function endPlace() {
-    const [x, end, rises] = [MARGIN.left + 4, y(model.left), model.left > 1];
+    const [x, end, rises] = [WORDS_AT, y(model.left), model.left > 1];
     const words = formatLength(model.left);
     const outside = rises ? MARGIN.top - 8 : y(FLOOR) + 15;
     if (off(model.lag)) { // clear of the beads above or below it
@@ -163,7 +167,7 @@ export function chainPanel({ t, steps, onTouch, signal }) {
     const above = Math.abs(before - end) > NEAR ? rises : before > end; // beside another curve: on the side away from it
     const beside = above ? end - 13 : end + 23;
     const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
-    return [taken ? outside : beside, words];
+    return [taken ? outside : beside, words, taken];
   }
 
   function paintAsked() {
@@ -211,6 +215,27 @@ export function chainPanel({ t, steps, onTouch, signal }) {
   }, { signal });
   probe.addEventListener("pointermove", (event) => event.pointerType === "mouse" && askAt(event), { signal });
   probe.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && ask(null), { signal });
+  // The far end goes where the pointer goes: its height says the factor of a step, exactly so in a linear network.
+  let begun = null;
+  dragOn(grip, {
+    axis: "both",
+    start: ({ event }) => {
+      onTouch();
+      ask(null);
+      begun = { at: event.clientY, height: y(model.left), radius: model.radius };
+    },
+    move: ({ event }) => {
+      const moved = event.clientY - begun.at;
+      if (Math.abs(moved) < 1) return;
+      const height = Math.min(y(FLOOR), Math.max(y(CEILING), begun.height + moved));
+      const wished = FLOOR * (CEILING / FLOOR) ** ((y(FLOOR) - height) / (y(FLOOR) - y(CEILING)));
+      const step = (wished / model.left) ** ((model.activation === "linear" ? 1 : 0.5) / model.lag);
+      const exact = off(model.lag) && (wished <= FLOOR || wished >= CEILING) ? model.radius : model.radius * step;
+      const radius = Math.abs(exact - 1) < 0.008 ? 1 : Math.round(100 * exact) / 100;
+      onRadius(Math.min(range.max, Math.max(range.min, radius)));
+    },
+    signal,
+  });
   dragOn(probe, { start: onTouch, move: ({ event }) => askAt(event), signal });
 
   const observer = new ResizeObserver(() => {
@@ -273,16 +298,18 @@ export function chainPanel({ t, steps, onTouch, signal }) {
 const UNIT = 56; // pixels a unit of the complex plane
 const HALF = 98;
 const GRIP = (63 / 180) * Math.PI; // where the ring is held: no dot lies there
+const STEM = 20; // pixels that the handle stands outside the ring
 
 /** Eigenvalues in the complex plane with the unit circle. The ring is the spectral radius: it can be dragged, and so can an eigenvalue. */
 export function planePanel({ t, range, onRadius, signal }) {
   const ring = svg("circle", { class: "flow-ring", cx: 0, cy: 0 });
+  const stem = svg("path", { class: "flow-stem" });
   const marks = svg("g");
   const picture = svg(
     "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
-    ring, marks,
+    ring, stem, marks,
   );
   const caption = element("div", { class: "flow-head" });
   const value = element("b", { class: "flow-ring-value" });
@@ -298,20 +325,24 @@ export function planePanel({ t, range, onRadius, signal }) {
   }, { signal });
   let shown = null;
   let grabbed = 1; // distance of what is dragged from the centre, as a share of the radius
+  let beyond = 0; // how far outside the ring it is held
   let begun = null; // where a finger began: it covers what it drags, so it pulls at half the speed, from the radius that is
 
   const distance = ({ x, y }) => Math.hypot(2 * x - 1, 2 * y - 1) * (HALF / UNIT);
   dragOn(disc, {
     axis: "both",
     start: (at) => {
+      const handleAt = [(shown.radius + STEM / UNIT) * Math.cos(GRIP), (shown.radius + STEM / UNIT) * Math.sin(GRIP)];
       begun = at.event.pointerType === "touch" ? { radius: shown.radius, distance: distance(at) } : null;
       const [re, im] = [(2 * at.x - 1) * (HALF / UNIT), (1 - 2 * at.y) * (HALF / UNIT)];
       const near = shown.eigenvalues.map((z) => [Math.hypot(z[0] - re, z[1] - im), Math.hypot(...z) / shown.radius])
         .filter(([, share]) => share > 0.35).sort((a, b) => a[0] - b[0])[0];
-      grabbed = near && near[0] < 10 / UNIT ? near[1] : 1;
+      const isHandle = Math.hypot(handleAt[0] - re, handleAt[1] - im) < 15 / UNIT;
+      beyond = isHandle ? distance(at) - shown.radius : 0;
+      grabbed = !isHandle && near && near[0] < 10 / UNIT ? near[1] : 1;
     },
     move: (at) => {
-      const wished = begun ? begun.radius + (distance(at) - begun.distance) / 2 : distance(at) / grabbed;
+      const wished = begun ? begun.radius + (distance(at) - begun.distance) / 2 : (distance(at) - beyond) / grabbed;
       const magnet = Math.abs(wished - 1) < 0.025 ? 1 : Math.round(100 * wished) / 100;
       onRadius(Math.min(range.max, Math.max(range.min, magnet)));
     },
@@ -329,8 +360,11 @@ export function planePanel({ t, range, onRadius, signal }) {
     draw: (model) => {
       shown = model;
       ring.setAttribute("r", UNIT * model.radius);
-      handle.style.left = `${50 + (50 * UNIT * model.radius * Math.cos(GRIP)) / HALF}%`;
-      handle.style.top = `${50 - (50 * UNIT * model.radius * Math.sin(GRIP)) / HALF}%`;
+      const [near, far] = [UNIT * model.radius, UNIT * model.radius + STEM];
+      const place = (r) => `${(r * Math.cos(GRIP)).toFixed(1)} ${(-r * Math.sin(GRIP)).toFixed(1)}`;
+      stem.setAttribute("d", `M${place(near)}L${place(far)}`);
+      handle.style.left = `${50 + (50 * far * Math.cos(GRIP)) / HALF}%`;
+      handle.style.top = `${50 - (50 * far * Math.sin(GRIP)) / HALF}%`;
       handle.setAttribute("aria-valuenow", model.radius);
       handle.setAttribute("aria-valuetext", formatFactor(model.radius));
       const orthogonal = model.radius === 1 ? "unit_orthogonal" : "unit_scaled";
