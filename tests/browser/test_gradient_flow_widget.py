@@ -162,7 +162,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
 
     widget.get_by_role("button", name="From 1 to 1.2").click()
-    expect(now(widget)).to_contain_text("The message keeps about its size")
+    expect(now(widget)).to_contain_text("About the same size: 29 steps back")
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times").click()
