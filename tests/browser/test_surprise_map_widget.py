@@ -49,7 +49,7 @@ def test_it_opens_on_the_letter_with_most_bits(opened: tuple[Page, Record], tmp_
     widget = show(page, tmp_path, shown)
     most = max(range(len(shown.bits)), key=shown.bits.__getitem__) + 1
     context = shown.text[max(0, most - 12) : most]
-    expect(widget.locator(DETAIL)).to_contain_text(f"After “{context}” it gave {shown.text[most]} the probability")
+    expect(widget.locator(DETAIL)).to_contain_text(f"Tap a letter. After “{context}” it gave {shown.text[most]} the probability")
     expect(widget.locator(".map-here")).to_have_count(1)
 
 
@@ -86,13 +86,13 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
     training = widget.get_by_role("slider", name="Training: updates")
     training.focus()
     page.keyboard.press("Home")
-    expect(widget.locator(NOW)).to_contain_text("Before training, guessing a letter is like choosing among 28.1")
+    expect(widget.locator(NOW)).to_contain_text("Before training, guessing a letter is like choosing among 28.0")
     levels = [darkness(widget)]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
         levels.append(darkness(widget))
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
-    expect(widget.locator(NOW)).to_contain_text("choosing among 3.4 equally likely letters. Before training: 28.1.")
+    expect(widget.locator(NOW)).to_contain_text("choosing among 3.8 equally likely letters. Before training: 28.0.")
 
 
 def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     expect(widget.locator(NOW)).to_contain_text("After 300 updates")
-    expect(widget.locator(NOW)).to_contain_text("3.4")
+    expect(widget.locator(NOW)).to_contain_text("3.8")
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_label("Your own text").fill("quixotl")
@@ -118,7 +118,7 @@ def test_its_bars_sink_when_they_are_seen_and_its_words_stand_still(browser: Bro
         )
         widget = show(page, tmp_path)
         words = widget.inner_text()
-        expect(widget.locator(NOW)).to_contain_text("3.4")
+        expect(widget.locator(NOW)).to_contain_text("3.8")
         high = darkness(widget)
         page.evaluate("see()")
         assert darkness(widget) < high / 2
@@ -150,7 +150,7 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
 
 
 STEPS = [
-    ("The costly letters", "later letters", "No. A first letter costs 3.32 bits on average, a later one 1.64,"),
+    ("The costly letters", "later letters", "No. A first letter costs 3.42 bits on average, a later one 1.80,"),
     ("A made-up word", "no, even more", "Right. From 28.9 before training to 85.7: this number is the perplexity."),
 ]
 
@@ -245,9 +245,9 @@ def test_the_scale_gives_no_answer_away_and_says_where_its_top_is(opened: tuple[
     page, _ = opened
     widget = show(page, tmp_path)
     widget.get_by_role("button", name="A made-up word").click()
-    expect(widget.locator(".map-scale")).to_contain_text("10 bits (top of the box)")
+    expect(widget.locator(".map-scale")).to_contain_text("10 bits: 1 in 1\u202f000")
     widget.get_by_role("button", name="no, even more").click()
-    expect(widget.locator(".map-scale")).to_contain_text("13 bits (top of the box)")
+    expect(widget.locator(".map-scale")).to_contain_text("13 bits: 1 in 8\u202f000")
 
 
 def test_the_text_box_has_the_focus_ring_of_all(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, compared, derive, level, MAX_TEXT, oneIn, pieces, readable, repair, STAGES, surprises, totals,
+  bitsByPlace, choicesOf, compared, derive, level, MAX_TEXT, oneIn, pieces, readable, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -118,4 +118,8 @@ test("a small probability is one in so many", () => {
 test("letters at the beginnings of words and later ones", () => {
   assert.deepEqual(bitsByPlace("ab cd", [1, 9, 5, 3]),
     { first: { total: 5, mean: 5 }, later: { total: 4, mean: 2 }, space: { total: 9, mean: 9 } });
+});
+
+test("the scale's end is a probability in whole numbers", () => {
+  assert.deepEqual([3, 10, 11, 13, 16].map(choicesOf), ["8", "1\u202f000", "2\u202f000", "8\u202f000", "70\u202f000"]);
 });

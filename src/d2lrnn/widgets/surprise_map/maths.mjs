@@ -71,6 +71,11 @@ export function oneIn(p) {
   return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
 }
 
+/** The reciprocal of a surprisal's probability, roughly: 10 bits are 1 in 1000, 13 are 1 in 8000. */
+export function choicesOf(bits) {
+  return String(Number((2 ** bits).toPrecision(1))).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
 const loaded = new WeakMap();
 const lately = new WeakMap(); // network -> { text, result }: the last text that it read
 

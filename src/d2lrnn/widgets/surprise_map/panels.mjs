@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { BITS_SHOWN, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
+import { BITS_SHOWN, choicesOf, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ count, stage, updates, now, before, vocab }) {
@@ -54,9 +54,8 @@ export function mapPanel({ t, signal, onPlace }) {
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const most = element("span");
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", {}, "0"), element("span", { class: "map-ramp" }), most,
-    element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")),
-    element("span", { class: "map-sign" }, t("space")), element("span", { class: "map-tip" }, t("tip")));
+    element("span", { class: "map-ends" }, t("sure"), element("span", { class: "map-ramp" }), most), element("span", { class: "map-tip" }, t("tip")),
+    element("span", { class: "map-sign" }, t("space")), element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
@@ -107,7 +106,8 @@ export function mapPanel({ t, signal, onPlace }) {
       return;
     }
     const { context, expected, ...values } = tell(shown, place, t);
-    detail.replaceChildren(t("detail_context", { context }), " ", ...emphasised(t.raw("detail"), values), " ", t("detail_expected", { expected }));
+    detail.replaceChildren(element("span", { class: "map-hint", "aria-hidden": "true" }, t("hint")), " ", t("detail_context", { context }), " ",
+      ...emphasised(t.raw("detail"), values), " ", t("detail_expected", { expected }));
   };
   /** `early` draws the bars as they were before the training. */
   const draw = (model, early) => {
@@ -133,7 +133,7 @@ export function mapPanel({ t, signal, onPlace }) {
       letter.style.setProperty("--map-ghost", i === 0 ? 0 : level(model.before.bits[i - 1], model.scale).toFixed(3));
     });
     node.classList.toggle("map-raw", model.stage === STAGES[0]);
-    most.textContent = t("scale", { bits: model.scale });
+    most.textContent = t("scale", { bits: model.scale, count: choicesOf(model.scale) });
     most.classList.toggle("map-higher", model.scale > BITS_SHOWN);
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
