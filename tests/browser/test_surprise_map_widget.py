@@ -49,7 +49,8 @@ def test_it_opens_on_the_letter_with_most_bits(opened: tuple[Page, Record], tmp_
     widget = show(page, tmp_path, shown)
     most = max(range(len(shown.bits)), key=shown.bits.__getitem__) + 1
     context = shown.text[max(0, most - 12) : most]
-    expect(widget.locator(DETAIL)).to_contain_text(f"Tap a letter. After “{context}” it gave {shown.text[most]} the probability")
+    told = f"Tap a letter. After “{context}” it gave {shown.text[most]} the probability"
+    expect(widget.locator(DETAIL)).to_contain_text(told)
     expect(widget.locator(".map-here")).to_have_count(1)
 
 
