@@ -87,7 +87,7 @@ test("the right answers of the steps are right", () => {
   assert.deepEqual([n, d, h, n * h * d + n * h * h], [1, 2, 3, n * h * (d + h)]);
   assert.equal(work.right, 2);
   const { rows, columns, weights } = tableSize(27, 100);
-  assert.equal(words[`step_3_answer_${real.right + 1}`], `${rows} rows, ${columns} columns`);
+  assert.equal(words[`step_3_answer_${real.right + 1}`], `${rows} by ${columns}`);
   assert.deepEqual([rows, columns, weights], [127, 100, 12700]);
   const table = [...W_xh, ...W_hh];
   assert.deepEqual([table.length, table[0].length], [tableSize(2, 3).rows, tableSize(2, 3).columns], "and those that are drawn");

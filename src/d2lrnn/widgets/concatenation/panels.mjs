@@ -164,8 +164,10 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
         ...(room < CAPTION ? [] : [` ${t("for", { name: PARTNER_OF[name] })}`]));
     }
     place();
-    if (box.scrollWidth > box.clientWidth + 1) box.setAttribute("tabindex", "0");
-    else box.removeAttribute("tabindex");
+    if (box.scrollWidth > box.clientWidth + 1) {
+      box.setAttribute("tabindex", "0");
+      box.scrollLeft = box.scrollWidth; // the result first
+    } else box.removeAttribute("tabindex");
   };
   const observer = new ResizeObserver(measure);
   observer.observe(box);
