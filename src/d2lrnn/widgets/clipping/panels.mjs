@@ -29,7 +29,7 @@ export function planePanel({ t, range, onChange, signal }) {
   const allowed = svg("g");
   const arrows = svg("g", { "pointer-events": "none" });
   const labels = svg("g");
-  const axes = [["axis_1", HALF - 6, 17], ["axis_2", -7, 17 - HALF]].map(([name, x, y]) => svg(
+  const axes = [["axis_1", HALF - 6, 17], ["axis_2", -7, 19 - HALF]].map(([name, x, y]) => svg(
     "text", { class: "clip-text clip-axis-text", "text-anchor": "end", x, y }, t(name)));
   const edgeText = svg("text", { class: "clip-text clip-edge-text", "text-anchor": "end" });
   const stem = svg("path", { class: "clip-stem" });
@@ -292,8 +292,8 @@ export function cliffPanel({ t, range, onChange, onTouch, signal }) {
     limit.setAttribute("aria-valuenow", clip);
     limit.setAttribute("aria-valuetext", clip.toFixed(1));
     limitText.textContent = t("limit_is", { clip: clip.toFixed(1) });
-    const isTight = edge < 130; // then its words stand beneath the bar
-    limitText.setAttribute("x", (isTight ? edge + 26 : edge - 22).toFixed(1));
+    const isTight = edge < 134; // then its words stand beneath the bar
+    limitText.setAttribute("x", (isTight ? edge + 26 : edge - 28).toFixed(1));
     limitText.setAttribute("y", middle + (isTight ? 20 : 5));
     limitText.setAttribute("text-anchor", isTight ? "start" : "end");
 
