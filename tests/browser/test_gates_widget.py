@@ -40,13 +40,13 @@ def says(widget: Locator, **given: object) -> None:
     python = Gates(**given)
     expect(widget.locator(".d2lrnn-now")).to_have_text(python._now())
     if len(python.text) > 1:
-        expect(widget.locator(".gates-cost b").first).to_have_text(f"{2**python.bits:.1f}")
+        expect(widget.locator(".gates-cost b").last).to_have_text(f"{2**python.bits:.1f}")
 
 
-def bars(widget: Locator, kind: str) -> list[float]:
-    """The heights of the bars of a kind."""
-    drawn = widget.locator(f".gates-field path.{kind}").first.get_attribute("d")
-    return [-float(height) for height in re.findall(r"v(-[\d.]+)h", drawn)]
+def shares(widget: Locator, strip: int, kind: str) -> list[float]:
+    """What the tiles of a strip show: what is `left`, or the `gate`."""
+    tiles = widget.locator(".gates-tiles").nth(strip).locator(".gates-tile")
+    return [float(x) for x in tiles.evaluate_all(f"(all) => all.map((e) => e.style.getPropertyValue('--{kind}'))")]
 
 
 def letter(widget: Locator) -> Locator:
@@ -70,13 +70,17 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     says(widget)
     python = Gates()
-    expect(widget.locator(".gates-letters span")).to_have_count(len(python.text))
-    assert bars(widget, "gates-left") == pytest.approx(python._left(), abs=0.0006)
-    gates = python.forget_gates[:, 18].tolist()
-    assert bars(widget, "gates-open") == pytest.approx(gates[6:], abs=0.0006)
-    expect(widget.get_by_text("1.00 × 0.96 × 0.87 × 0.06 gives 5%.")).to_be_visible()  # noqa: RUF001
-    expect(widget.locator(".gates-mark")).to_have_text("5% left")
-    assert widget.locator(".gates-ghost").first.get_attribute("d") == ""
+    for strip, unit in enumerate((18, 16)):
+        left = [0.0] * 6 + python._left(unit)
+        assert shares(widget, strip, "left") == pytest.approx(left, abs=0.0006)
+        assert shares(widget, strip, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
+    heads = widget.locator(".gates-head")
+    expect(heads.nth(0)).to_contain_text("Unit 18 forgets at spaces")
+    expect(heads.nth(0)).to_contain_text("0.96 × 0.87 × 0.06 → 5% left")  # noqa: RUF001
+    expect(heads.nth(1)).to_contain_text("Unit 16 keeps across spaces")
+    expect(heads.nth(1)).to_contain_text("17 gates → 43%")
+    expect(widget.locator(".gates-guesses .is-right")).to_have_count(21)
+    expect(widget.locator(".gates-cost")).to_contain_text("21 of 34 right")
     expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
@@ -87,12 +91,15 @@ def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
 
 def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
     page, _ = opened
-    press_at(page, widget.locator(".gates-chart"), 10.5 / 35, 0.5)
+    tiles = widget.locator(".gates-tiles").nth(1).locator(".gates-tile")  # two lines on a phone
+    tiles.nth(10).click()
     says(widget, place=11)
-    box = widget.locator(".gates-chart").bounding_box()
-    page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 20)
+    box = tiles.nth(4).bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 5)
     page.mouse.down()
-    page.mouse.move(box["x"] + 34.9 / 35 * box["width"], box["y"] + 40, steps=5)
+    says(widget, place=5)
+    box = tiles.nth(34).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
     page.mouse.up()
     says(widget, place=35)
     letter(widget).press("ArrowLeft")
@@ -107,17 +114,18 @@ def test_a_finger_goes_from_letter_to_letter_by_two_arrows(widget: Locator) -> N
     box = later.bounding_box()
     assert box["width"] >= 44 and box["height"] >= 36
     later.click()
-    says(widget, place=7)
+    says(widget, place=8)
     for _ in range(9):
         widget.get_by_role("button", name="letter before").click()
     says(widget, place=1)
 
 
-def test_the_first_bar_under_half_is_marked(widget: Locator) -> None:
-    outline = widget.locator(".gates-hit").get_attribute("d")
-    assert outline.startswith("M9.08 ")
+def test_the_letter_that_forgets_is_marked(widget: Locator) -> None:
+    assert widget.locator(".gates-tile").evaluate_all(
+        "(all) => all.flatMap((e, i) => e.matches('.is-lost') ? [i] : [])"
+    ) == [9, 35 + 23]
     letter(widget).press("End")
-    assert widget.locator(".gates-hit").get_attribute("d") == ""
+    expect(widget.locator(".is-lost.gates-tile")).to_have_count(0)
 
 
 def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
@@ -128,31 +136,27 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     says(widget, unit=16)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
     unit(widget).press("ArrowDown")
-    chosen = int(re.search(r"Unit (\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
+    chosen = int(re.search(r"unit (\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
     assert chosen != 16
     says(widget, unit=chosen)
     unit(widget).press("End")
     expect(unit(widget)).to_have_attribute("aria-valuenow", "11")
 
 
-def test_the_bias_changes_gates_and_bars_beside_those_that_were_trained(widget: Locator) -> None:
-    before = bars(widget, "gates-left")
+def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widget: Locator) -> None:
     for _ in range(4):
         bias(widget).press("ArrowRight")
     says(widget, bias=2.0)
-    assert bars(widget, "gates-left") == pytest.approx(Gates(bias=2.0)._left(), abs=0.0006)
-    ghost = widget.locator(".gates-ghost").first.get_attribute("d")
-    edges = [1 - float(y) for y in re.findall(r"(?:M5 |V)([\d.]+)H", ghost)]
-    assert edges == pytest.approx(before, abs=0.001)
-    expect(widget.locator(".gates-keys").get_by_text("as trained")).to_be_visible()
-    expect(widget.locator(".gates-cost")).to_contain_text("as trained: 3.7")
-    expect(widget.locator(".gates-cost")).to_contain_text("Fewer is better; blind guessing: 27.")
+    assert shares(widget, 0, "left")[6:] == pytest.approx(Gates(bias=2.0)._left(), abs=0.0006)
+    cost = expect(widget.locator(".gates-cost"))
+    cost.to_contain_text("17 of 34 right (as trained: 21)")
+    cost.to_contain_text("among 6.3 letters (as trained: 3.7)")
+    expect(widget.locator(".gates-guesses .is-right")).to_have_count(17)
     bias(widget).press("End")
-    expect(widget.locator(".gates-cost")).to_contain_text("among 36.0 letters")
-    expect(widget.locator(".gates-cost")).to_contain_text("That is worse than blind guessing: 27.")
+    cost.to_contain_text("among 36.0 letters (blind guessing: 27)")
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("Less than half is left after 1 character: 47%.")
+    expect(widget.get_by_role("status")).to_contain_text("unit 18 forgets it at the a of “what”")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
@@ -165,12 +169,14 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     expect(unit(widget)).to_be_hidden()
     field.fill("z")
     says(widget, text="z")
-    assert bars(widget, "gates-left") == []
-    expect(widget.locator(".gates-mark")).to_have_text("nothing to follow yet")
-    lost = widget.get_by_text("other signs")
+    expect(widget.locator(".gates-guessing")).to_be_hidden()
+    lost = widget.locator(".gates-text + .gates-caption")
     expect(lost).to_be_hidden()
     field.fill("tide, 42!")
     expect(lost).to_contain_text("Only the letters a to z and spaces are read; 4 other")
+    field.fill("a text of more than forty letters, all of them read?")
+    expect(lost).to_contain_text("Read: the first 40 of 51 characters.")
+    says(widget, text="a text of more than forty letters all of"[:40])
     widget.get_by_role("button", name="Reset").click()
     says(widget)
     expect(field).to_have_value(Gates().text)
@@ -184,33 +190,21 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 
 
 @pytest.mark.parametrize(
-    "title, right, state, outcome",
+    "title, right, before, state, outcome",
     [
-        ("A longer memory", "after 10 or more", {"bias": 2.0}, "Right. After 13 characters."),
-        ("Better predictions?", "worse", {"bias": 2.0}, "Right. Guessing is like choosing among 6.3 letters instead"),
-        (
-            "Do all forget?",
-            "some keep it",
-            {"unit": 16, "place": 9},
-            "Right. At spaces, unit 18 (dashed) keeps 4% on average, unit 16 over 99%. "
-            "Unit 16 passes 4 spaces and forgets at the i of “given”.",
-        ),
+        ("Two letters later", "at that same space", 7, {"place": 9}, "It is forgotten at the space after “what”"),
+        ("Keep more?", "fewer", 7, {"bias": 2.0}, "Right. 17 of 34 are right instead of 21."),
+        ("Other units?", "more than half of them", 9, {"place": 9}, "Right. 19 of 32 do"),
     ],
 )
 def test_a_guess_comes_before_the_answer(
-    widget: Locator, title: str, right: str, state: dict[str, object], outcome: str
+    widget: Locator, title: str, right: str, before: int, state: dict[str, object], outcome: str
 ) -> None:
     letter(widget).press("End")
     widget.get_by_role("button", name=title).click()
-    says(widget, place=9 if "unit" in state else 6)  # the figure as the question finds it
+    says(widget, place=before)  # the figure as the question finds it
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(widget.locator(".gates-cost")).to_be_hidden()
     widget.get_by_role("button", name=right, exact=True).click()
-    cost = expect(widget.locator(".gates-cost"))
-    if title == "A longer memory":
-        cost.to_be_hidden()  # it is the answer to the next question
-    else:
-        cost.to_be_visible()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(outcome)
     says(widget, **state)
     widget.get_by_role("button", name="Reset").click()
@@ -228,5 +222,6 @@ def test_with_less_movement_the_picture_is_whole_at_once(browser: Browser, tmp_p
         page.emulate_media(reduced_motion="reduce")
         widget = show(page, tmp_path)
         page.wait_for_timeout(100)
-        assert widget.locator(".gates-water").evaluate("(e) => e.style.clipPath") == ""
+        strips = widget.locator(".gates-strips")
+        assert strips.evaluate("(e) => e.style.getPropertyValue('--read')") == ""
         assert record.errors == []

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from d2lrnn.study.pretrained import load_pretrained
 from d2lrnn.widgets import Gates
 
 FILE = Path(__file__).with_name("gates_cases.json")
@@ -23,6 +24,13 @@ _GIVEN: tuple[dict[str, Any], ...] = (
 )
 
 
+def _guesses(widget: Gates) -> str:
+    """The likeliest letter after each but the last."""
+    loaded = load_pretrained("lstm")
+    logits = widget._read()["state"][:-1] @ loaded.model.W_hq.detach() + loaded.model.b_q.detach()
+    return loaded.vocab.decode(logits.argmax(1).tolist())
+
+
 def cases() -> list[dict[str, Any]]:
     found = []
     for given in _GIVEN:
@@ -38,6 +46,7 @@ def cases() -> list[dict[str, Any]]:
                 "half_life": widget.half_life,
                 "bits": round(widget.bits, 7),
                 "now": widget._now(),
+                "guesses": _guesses(widget),
             }
         )
     return found

@@ -20,6 +20,7 @@ __all__ = ["Gates"]
 
 _SPEC = Spec("gates")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
+_FORGETTER, _KEEPER = _SPEC.controls["unit"]["default"], 16  # by their gates at spaces
 
 
 @cache
@@ -28,7 +29,7 @@ def _trained() -> Pretrained:
 
 
 class Gates(Explorable):
-    r"""What a letter wrote into the memory of a trained LSTM, and how much the forget gates leave of it.
+    r"""A number stored in the memory of a trained LSTM, and what the forget gates of two units leave of it.
 
     From :math:`\mathbf C_t = \mathbf F_t \odot \mathbf C_{t-1} + \mathbf I_t \odot \tilde{\mathbf C}_t` follows
 
@@ -44,7 +45,7 @@ class Gates(Explorable):
     text : str, optional
         At most 40 characters, normalised to letters and spaces.
     unit : int, optional
-        0 to 31.
+        0 to 31. Beside it stands unit 16, which keeps across spaces, or unit 18, which forgets there.
     place : int, optional
         1 to 40: the letter whose writing is followed; at most the last one.
     bias : float, optional
@@ -90,8 +91,7 @@ class Gates(Explorable):
     @property
     def half_life(self) -> int | None:
         """Letters until less than half is left of what `unit` writes at `place`; None if the text ends before."""
-        left = self._left()
-        return next((k for k, share in enumerate(left) if share < 0.5), None)
+        return self._count(self.unit)
 
     @property
     def bits(self) -> float:
@@ -125,13 +125,20 @@ class Gates(Explorable):
     def _at(self) -> int:
         return max(0, min(self.place, len(self.text)) - 1)
 
-    def _left(self, at: int | None = None) -> list[float]:
-        """What is left of what is written at a letter, there and at each letter after it."""
-        at = self._at if at is None else at
+    @property
+    def _other(self) -> int:
+        """The unit beside `unit`."""
+        return _FORGETTER if self.unit == _KEEPER else _KEEPER
+
+    def _left(self, unit: int | None = None) -> list[float]:
+        """What is left of what is written at `place`, there and at each letter after it."""
         if not self.text:
             return []
-        forget = self.forget_gates[at + 1 :, self.unit].double()
+        forget = self.forget_gates[self._at + 1 :, self.unit if unit is None else unit].double()
         return [1.0, *forget.cumprod(0).tolist()]
+
+    def _count(self, unit: int) -> int | None:
+        return next((k for k, share in enumerate(self._left(unit)) if share < 0.5), None)
 
     def _name(self, at: int) -> str:
         words, text = Words(self._words), self.text
@@ -141,55 +148,54 @@ class Gates(Explorable):
         word = text[text.rfind(" ", 0, at) + 1 :].split(" ")[0]
         return words("letter_of", letter=text[at], word=word)
 
-    def _share(self, share: float) -> str:
-        words = Words(self._words)
-        if share > 0.99:
-            return words("over", share="99%") if share < 1 else "100%"
-        return words("under", share="1%") if share < 0.01 else f"{100 * share:.0f}%"
-
     # ---- the static picture ----
 
     def _now(self) -> str:
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")
+        letter = self._name(at)
         if at == len(text) - 1:
-            return words("now_last", unit=self.unit, letter=self._name(at))
-        steps = self.half_life or len(text) - 1 - at
-        return words(
-            "now_kept" if self.half_life is None else "now_gone",
-            unit=self.unit,
-            letter=self._name(at),
-            left=self._share(self._left()[steps]),
-            count=words("one_letter") if steps == 1 else words("letters", count=steps),
+            return words("now_last", letter=letter)
+
+        counts = [self._count(unit) for unit in (self.unit, self._other)]
+        keys = ["now_lost", "now_lost" if counts[0] is None else "now_lost_too"]
+        first, second = (
+            words("now_kept") if count is None else words(key, where=self._name(at + count))
+            for key, count in zip(keys, counts)
         )
+        return words("now", letter=letter, first=first, second=second, unit=self.unit, other=self._other)
 
     def static_sentence(self) -> str:
         """What the figure shows."""
         return Words(self._words)("sentence", text=self.text, unit=self.unit)
 
     def static_picture(self) -> str:
-        """Letters, what is left of what one of them wrote, and the unit's forget gate at each."""
+        """The text once for each of two units: what is left of a number, and the forget gate, at each letter."""
         words, text, at = Words(self._words), self.text, self._at
-        picture = Picture(440, 232, words("title"), words("picture", unit=self.unit, text=text, now=self._now()))
-        if not text:
-            return str(picture)
-        column, size = 404 / len(text), 110
-        left, gates = self._left(), self.forget_gates[:, self.unit].tolist()
-        for y, mark in ((48, "100%"), (48 + size, "0"), (184, "1"), (220, "0")):
-            picture.add("text", mark, x=28, y=y + 3, text_anchor="end", font_size=9)
-        picture.add("text", words("left_row_static"), x=32, y=38, font_size=9)
-        picture.add("text", words("gate_row"), x=32, y=176, font_size=9)
-        for i, letter in enumerate(text):
-            x, bar = 32 + column * i, {"width": f"{0.84 * column:.2f}"}
-            weight = 700 if i == at else 400
-            middle = {"x": x + column / 2, "text_anchor": "middle"}
-            picture.add("text", visible_character(letter), y=16, font_size=12, font_weight=weight, **middle)
-            bar["x"] = f"{x + 0.08 * column:.2f}"
-            if i >= at:
-                height = size * left[i - at]
-                picture.add("rect", y=48 + size - height, height=height, fill=color("vermillion"), **bar)
-            if i > at:
-                height = 36 * gates[i]
-                picture.add("rect", y=220 - height, height=height, fill=color("blue"), **bar)
+        description = words("picture", unit=self.unit, other=self._other, text=text, now=self._now())
+        picture = Picture(440, 176, words("title"), description)
+        column = 432 / max(18, len(text))
+        for row, unit in enumerate((self.unit, self._other)):
+            y = 12 + 84 * row
+            picture.add("text", words("unit", unit=unit), x=4, y=y, font_size=11, font_weight=700)
+            left, gates = self._left(unit), self.forget_gates[:, unit].tolist()
+            tile, stored, gate = "", "", ""
+            for i in range(len(text)):
+                x, size = f"{4 + column * (i + 0.06):.1f}", f"{0.88 * column:.1f}"
+                share = left[i - at] if i >= at else 0.0
+                tile += f"M{x} {y + 40}v-32h{size}v32z"
+                stored += f"M{x} {y + 40}v{-32 * share:.1f}h{size}v{32 * share:.1f}z" if share > 0.005 else ""
+                gate += f"M{x} {y + 54}v{-11 * gates[i]:.1f}h{size}v{11 * gates[i]:.1f}z"
+            picture.add("path", d=tile, fill="none", stroke=color("line"))
+            picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.55)
+            picture.add("path", d=gate, fill=color("blue"))
+            for i, letter in enumerate(text):
+                middle = {"x": f"{4 + column * (i + 0.5):.1f}", "text_anchor": "middle"}
+                weight = 700 if i == at else 400
+                picture.add("text", visible_character(letter), y=y + 28, font_size=12, font_weight=weight, **middle)
+        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 84))
+        for key, paint, opacity, at_x in keys:
+            picture.add("rect", x=at_x, y=162, width=8, height=8, fill=color(paint), fill_opacity=opacity)
+            picture.add("text", words(key), x=at_x + 12, y=170, font_size=10)
         return str(picture)

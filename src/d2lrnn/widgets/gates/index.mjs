@@ -2,7 +2,7 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
-import { createMap, createPicture, shareText, signed } from "./panels.mjs";
+import { createGuesses, createMap, createStrips, signed } from "./panels.mjs";
 import { leftOut } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -25,21 +25,35 @@ const plain = (value) => signed(value).replace("+", "");
 const choices = (bits) => (2 ** bits).toFixed(1);
 
 /** What the sentence says: { key, values, letter }. */
-export function sentence({ letters, at, unit, count, left }, t) {
+export function sentence({ letters, at, unit, other, strips }, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
-  const { key, values: named } = nameOf(letters, at);
-  const letter = t(key, { ...named, letter: visibleCharacter(letters[at]) });
+  const called = (i) => {
+    const { key, values } = nameOf(letters, i);
+    return t(key, { ...values, letter: visibleCharacter(letters[i]) });
+  };
+  const letter = called(at);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
-  if (at === letters.length - 1) return { key: "now_last", values: { unit, letter }, letter };
-  const steps = count ?? letters.length - 1 - at;
-  const many = steps === 1 ? t("one_letter") : t("letters", { count: steps });
-  const values = { unit, letter, left: shareText(left[steps], t), count: many };
-  return { key: count === null ? "now_kept" : "now_gone", values, letter };
+  if (at === letters.length - 1) return { key: "now_last", values: { letter }, letter };
+  const both = strips.every(({ count }) => count !== null); // the verb once
+  const [first, second] = strips.map(({ count }, k) => (
+    count === null ? t("now_kept") : t(both && k === 1 ? "now_lost_too" : "now_lost", { where: called(at + count) })
+  ));
+  return { key: "now", values: { letter, first, second, unit, other }, letter };
+}
+
+/** The tile under a finger, or the nearest. */
+function nearest(tiles, { clientX, clientY }) {
+  const far = tiles.map((tile) => {
+    const box = tile.getBoundingClientRect();
+    return Math.hypot(clientX - (box.left + box.right) / 2, 4 * Math.max(box.top - clientY, clientY - box.bottom, 0));
+  });
+  return far.indexOf(Math.min(...far));
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
-  const picture = createPicture(t);
+  const picture = createStrips(t);
+  const guessed = createGuesses(t);
   const units = createMap(t);
   let model = null;
 
@@ -48,19 +62,21 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: element("span", {}, t("bias"), " ", biasValue),
     min: BIAS.min, max: BIAS.max, step: 0.5, signal, onInput: (value) => commit({ bias: value }),
   });
-  const cost = element("p", { class: "gates-cost" }); // hidden while a question is open (style.css)
   const biasRow = element(
     "div", { class: "gates-bias" }, bias.node,
     element("div", { class: "gates-ends", "aria-hidden": "true" }, element("span", {}, t("sooner")), element("span", {}, t("longer"))),
-    cost,
   );
+  const cost = element("p", { class: "gates-cost" });
+  const guessing = element("div", { class: "gates-guessing" }, cost, guessed.node, biasRow);
   const shown = element("p", { class: "gates-shown" });
-  const text = element("input", { type: "text", class: "d2lrnn-text", maxlength: TEXT.max, spellcheck: "false", autocomplete: "off" });
+  const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
   const lost = element("p", { class: "gates-caption", hidden: true });
   text.addEventListener("input", () => {
     const count = leftOut(text.value).length;
-    lost.textContent = t("text_lost", { count });
-    lost.hidden = count === 0;
+    const all = readable(text.value).length;
+    const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
+    lost.textContent = told.join(" ");
+    lost.hidden = told.length === 0;
     commit({ text: readable(text.value, TEXT.max), place: state().place });
   }, { signal });
   onReset(() => (lost.hidden = true));
@@ -81,7 +97,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: sign, class: "d2lrnn-button gates-arrow", "aria-label": t(name), signal, onPress: () => setPlace(model.at + 1 + by),
   });
   const pick = element("div", { class: "gates-pick" }, element("span", {}, t("pick")), arrow("earlier", "‹", -1), arrow("later", "›", 1));
-  dragOn(picture.time, { move: ({ x }) => setPlace(Math.floor(x * model.letters.length) + 1), signal });
+  for (const line of picture.lines) {
+    dragOn(line, { move: ({ event }) => setPlace(nearest(picture.tilesOf(line), event) + 1), signal });
+  }
   dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key)) return;
@@ -89,7 +107,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     steps[event.key]();
   }, { signal });
   const here = () => model.at + 1;
-  keys(picture.time, {
+  keys(picture.reader, {
     ArrowRight: () => setPlace(here() + 1), ArrowUp: () => setPlace(here() + 1),
     ArrowLeft: () => setPlace(here() - 1), ArrowDown: () => setPlace(here() - 1),
     Home: () => setPlace(1), End: () => setPlace(model.letters.length),
@@ -103,31 +121,28 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i) => {
-    const { letters, at, count, forget, ownForget, bits, ownBits, keptAtSpaces } = derive(state(), networkOf(state().weights));
+    const { letters, at, count, right, ownRight, order, keptAtSpaces } = derive(state(), networkOf(state().weights));
     if (i === 0) {
-      const space = letters.indexOf(" ", at);
-      const odds = (ownForget[space] / (1 - ownForget[space])) * Math.exp(state().bias);
-      return {
-        count: t("letters", { count }), before: ownForget[space].toFixed(2), gate: forget[space].toFixed(2), alone: (odds / (1 + odds)).toFixed(2),
-      };
+      const { key, values } = nameOf(letters, at + count);
+      return { where: t(key, values), count: count === 1 ? t("one_letter") : t("letters", { count }) };
     }
-    if (i === 1) return { own: choices(ownBits), choices: choices(bits) };
-    const { key, values } = nameOf(letters, at + count);
-    const spaces = letters.slice(at, at + count).filter((letter) => letter === " ").length;
-    return { keeps: shareText(keptAtSpaces(16), t), lets: shareText(keptAtSpaces(18), t), spaces, letter: t(key, values) };
+    if (i === 1) return { now: right, all: letters.length - 1, own: ownRight }; // `right` is the answer
+    const kept = order.map(keptAtSpaces);
+    return { lose: kept.filter((share) => share < 0.5).length, keep: kept.filter((share) => share > 0.9).length };
   };
   const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, pick, picture.timeBox, biasRow, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, pick, picture.node, guessing, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
   const { run } = motion({ seconds: 2.4, signal });
-  whenSeen(picture.timeBox, {
+  whenSeen(picture.node, {
     act: () => run((part) => {
-      picture.water.style.clipPath = part < 1 ? `inset(0 ${100 - 100 * part}% 0 0)` : "";
+      if (part < 1) picture.node.style.setProperty("--read", (part * model.letters.length).toFixed(2));
+      else picture.node.style.removeProperty("--read");
     }),
     signal,
   });
@@ -135,16 +150,19 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function draw(next) {
     model = next;
     const { key, values, letter } = sentence(model, t);
-    now.set(...emphasised(t.raw(key), values));
+    now.set(...emphasised(t(key, { ...values, first: "{first}", second: "{second}" }), values)); // only these stand out
     picture.draw(model, { name: letter, now: now.node.textContent });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
     if (letters.length < 2) more.open = true; // the field for another text stands there
-    cost.hidden = letters.length < 2;
-    const costs = { choices: choices(model.bits), own: choices(model.ownBits) };
+    guessed.draw(model);
+    guessing.hidden = letters.length < 2;
+    const { right, ownRight, bits, ownBits } = model;
+    const own = (value) => (model.bias === 0 ? [] : [" ", t("guesses_own", { own: value })]);
+    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : own(choices(ownBits));
     cost.replaceChildren(
-      ...emphasised(t.raw(model.bias === 0 ? "cost_own" : "cost_bias"), costs), " ",
-      t(2 ** model.bits > characters ? "cost_worse" : "cost_blind", { characters }),
+      element("span", {}, ...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...own(ownRight)),
+      element("span", {}, ...emphasised(t.raw("choices"), { choices: choices(bits) }), ...blind),
     );
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {

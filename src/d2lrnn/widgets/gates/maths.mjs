@@ -6,11 +6,23 @@ import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** The unit that the figure opens on: others are compared with it. */
-export const FIRST_UNIT = SPEC.controls.unit.default;
+/** A unit that forgets at spaces, the default, and one that keeps: each stands beside the other. */
+const FORGETTER = SPEC.controls.unit.default;
+const KEEPER = 16;
+const LONGEST_LINE = 20; // letters that a phone shows in one line
 
 /** Letters and spaces, at most `longest` of them. */
-export const readable = (text, longest) => normalise(text).slice(0, longest);
+export const readable = (text, longest = Infinity) => normalise(text).slice(0, longest);
+
+/** Where a phone breaks a text into two lines: after the space nearest the middle; `length` if one line is enough. */
+export function breakOf(letters) {
+  const { length } = letters;
+  if (length <= LONGEST_LINE) return length;
+  const spaces = letters.flatMap((letter, t) => (letter === " " && t < length - 1 ? [t + 1] : []));
+  const far = (at) => Math.max(at, length - at);
+  const best = spaces.reduce((found, at) => (far(at) < far(found) ? at : found), length);
+  return far(best) <= 1.3 * LONGEST_LINE ? best : Math.ceil(length / 2);
+}
 
 /** A reader of texts: `read(text, bias)`, with `bias` added to every forget bias. Equal questions are answered once. */
 export function createNetwork(view) {
@@ -19,7 +31,7 @@ export function createNetwork(view) {
   const own = model.b_x.slice();
   let answers = new Map();
 
-  /** { numHiddens, length, bits, gate(kind, t, j), cell(t, j), state(t, j) }; bits a letter, over all letters but the first. */
+  /** { numHiddens, length, bits, gate(kind, t, j), cell(t, j), state(t, j), guesses }: bits a letter, over all letters but the first, and the likeliest letter after each. */
   function compute(text, bias) {
     const ids = encode(text, vocab);
     const length = ids.length;
@@ -30,11 +42,16 @@ export function createNetwork(view) {
     if (length > 0) forward(model, workspace, ids);
     let nats = 0;
     for (let t = 0; t + 1 < length; t += 1) nats += surpriseNats(model, workspace, t, ids[t + 1]);
-    const { gates, cells, states } = workspace;
+    const { gates, cells, states, probs, width } = workspace;
+    const guesses = Array.from({ length }, (_, t) => {
+      const row = probs.subarray(t * width, t * width + vocab.length);
+      return vocab[row.indexOf(Math.max(...row))];
+    });
     const block = { input: 0, forget: 1, candidate: 2, output: 3 };
     return {
       numHiddens: n,
       length,
+      guesses,
       bits: length > 1 ? nats / (length - 1) / Math.LN2 : 0,
       gate: (kind, t, j) => gates[(4 * t + block[kind]) * n + j],
       cell: (t, j) => cells[(t + 1) * n + j],
@@ -96,15 +113,24 @@ export function derive({ text, unit, place, bias }, network) {
   const reading = network.read(text, bias);
   const trained = network.read(text, 0);
   const letters = [...text];
+  const other = unit === KEEPER ? FORGETTER : KEEPER;
   const at = Math.max(0, Math.min(place, letters.length) - 1);
-  const of = (kind, j = unit, read = reading) => letters.map((_, t) => read.gate(kind, t, j));
+  const of = (kind, j = unit) => letters.map((_, t) => reading.gate(kind, t, j));
   const leftFrom = (forget) => (letters.length ? leftOf(forget, at) : []);
   const forget = of("forget");
-  const ownForget = of("forget", unit, trained);
   const order = orderOfUnits(trained, text);
   const spaces = letters.flatMap((letter, t) => (letter === " " && t > 0 ? [t] : []));
+  const keptAtSpaces = (j) => meanOf(spaces.map((t) => reading.gate("forget", t, j)));
+  const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
-    text, letters, unit, bias, at, forget, ownForget, order,
+    text, letters, unit, other, bias, at, forget, order, keptAtSpaces,
+    strips: [unit, other].map((j) => {
+      const gates = of("forget", j);
+      return { unit: j, gates, left: leftFrom(gates), count: letters.length ? halfLife(gates, at) : null, kept: spaces.length ? keptAtSpaces(j) : null };
+    }),
+    guesses: [null, ...reading.guesses.slice(0, -1)].slice(0, letters.length), // each above the letter that comes
+    right: right(reading),
+    ownRight: right(trained),
     input: of("input"),
     candidate: of("candidate"),
     output: of("output"),
@@ -112,14 +138,11 @@ export function derive({ text, unit, place, bias }, network) {
     state: letters.map((_, t) => reading.state(t, unit)),
     count: letters.length ? halfLife(forget, at) : null,
     left: leftFrom(forget),
-    ownLeft: leftFrom(ownForget),
-    ghost: bias !== 0 ? leftFrom(ownForget) : unit !== FIRST_UNIT ? leftFrom(of("forget", FIRST_UNIT)) : null,
     rows: rowsOf(order, unit).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,
     bits: reading.bits,
     ownBits: trained.bits,
     gateAt: (t, j) => reading.gate("forget", t, j),
-    keptAtSpaces: (j) => meanOf(spaces.map((t) => reading.gate("forget", t, j))),
   };
 }
 

@@ -1,8 +1,6 @@
-// The picture of Gates: letters, what is left of what one of them wrote, the forget gate at each; a dozen units.
+// The picture of Gates: one text for two units, what is left of a stored number at each letter; guesses; a dozen units.
 import { element, svg, visibleCharacter } from "../ui.mjs";
-import { FIRST_UNIT } from "./maths.mjs";
-
-const ROOM = 92; // pixels that the words beside the mark need
+import { breakOf } from "./maths.mjs";
 
 const fixed = (value) => value.toFixed(3);
 /** A share in words: "5%", "under 1%", "over 99%". */
@@ -18,87 +16,102 @@ const caption = (...texts) => element("p", { class: "gates-caption" }, ...texts)
 const bars = (heights, { from = 0, y = 1, size = 1, gap = 0.08 } = {}) => heights
   .map((height, k) => `M${from + k + gap} ${fixed(y)}v${fixed(-size * height)}h${fixed(1 - 2 * gap)}v${fixed(size * height)}z`).join("");
 
-/** The upper edge of bars, as one line. */
-const edge = (heights, from) => heights.map((height, k) => `${k ? "V" : `M${from} `}${fixed(1 - height)}H${from + k + 1}`).join("");
-
 /** Columns of letters with a narrow margin for numbers on their left; `field` is what is dragged. */
 function columns(...children) {
   const field = element("div", { class: "gates-field" }, ...children);
   return { field, node: element("div", { class: "gates-columns" }, field) };
 }
 
-/** Letters, the bars that are left of one of them, and the gates: `time` is dragged for a letter. */
-export function createPicture(t) {
-  const letters = element("div", { class: "gates-letters", "aria-hidden": "true" });
-  const lost = svg("path", { class: "gates-lost" });
-  const left = svg("path", { class: "gates-left" });
-  const ghost = svg("path", { class: "gates-ghost" });
-  const water = svg("g", { class: "gates-water" }, lost, left);
-  const hit = svg("path", { class: "gates-hit" });
-  const chart = picture("gates-chart", svg("path", { class: "gates-half", d: "M0 0.5H40" }), water, ghost, hit);
-  const told = element("span", {});
-  const mark = element("div", { class: "gates-mark", "aria-hidden": "true" }, told);
-  const gateBars = svg("path", { class: "gates-open" });
-  const gates = picture("gates-forget", gateBars);
-  const band = element("div", { class: "gates-band" });
-  const scale = (...marks) => element("span", { class: "gates-scale", "aria-hidden": "true" }, ...marks.map((text) => element("span", {}, text)));
+/** Letters in a line, which a narrow screen breaks in two: { node, tiles, set(letters) }; a tile holds its letter's text. */
+function tileLine(kind) {
+  const node = element("div", { class: `gates-line ${kind}` });
+  let written = null;
+  const line = { node, tiles: [] };
+  line.set = (letters) => {
+    if (letters.join("") === written) return;
+    written = letters.join("");
+    line.tiles = letters.map((letter, i) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile", style: `--i: ${i}` }));
+    const at = breakOf(letters);
+    const parts = [line.tiles.slice(0, at), line.tiles.slice(at)].filter((part) => part.length > 0);
+    node.style.setProperty("--most", Math.max(1, ...parts.map((part) => part.length)));
+    node.style.setProperty("--letters", letters.length);
+    node.replaceChildren(...parts.map((part) => element("div", { class: "gates-part", style: `--n: ${part.length}` }, ...part)));
+  };
+  return line;
+}
+
+const BRIEF = { lost: "brief", lost_many: "brief", kept: "brief_kept" };
+
+/** What became of the number, as { key, values }: how many gates were multiplied, and what is left. */
+export function fateOf({ gates, left, count }, at, t) {
+  const steps = count ?? left.length - 1;
+  const passed = gates.slice(at + 1, at + steps + 1).map((gate) => gate.toFixed(2)).join(" × ");
+  const key = count === null ? "kept" : steps === 1 ? "lost_one" : steps <= 3 ? "lost" : "lost_many";
+  return { key, values: { passed, count: steps, left: shareText(left[steps], t) } };
+}
+
+/** The same letters for two units, filled with what is left; a gate under each. `lines` are dragged for a letter, the first by keys too. */
+export function createStrips(t) {
+  const strips = [0, 1].map(() => {
+    const line = tileLine("gates-tiles");
+    const name = element("b", {});
+    const habit = element("span", {});
+    const share = element("span", { class: "gates-share" });
+    const fate = element("span", { class: "gates-fate" });
+    const head = element("p", { class: "gates-head" }, element("span", {}, name, " ", habit, share), fate);
+    return { line, name, habit, share, fate, node: element("div", { class: "gates-strip" }, head, line.node) };
+  });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
-  const dashed = element("span", {});
-  const other = key("is-dashed", dashed);
-  const leftCaption = caption(key("is-left", t("left_row")), key("is-lost", t("lost_row")), other);
-  leftCaption.classList.add("gates-keys");
-  const product = element("span", { class: "gates-product" });
-  const { field: time, node: timeBox } = columns(
-    band, letters,
-    leftCaption, element("div", { class: "gates-box" }, scale("100%", t("half"), "0"), chart, mark),
-    caption(t("gate_row"), " ", product), element("div", { class: "gates-box" }, scale("1", "0"), gates),
-  );
-  for (const [name, value] of Object.entries({ tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": 1 })) time.setAttribute(name, value);
-  timeBox.setAttribute("role", "group");
+  const keys = element("p", { class: "gates-keys" }, key("is-left", t("left_key")), key("is-lost", t("lost_key")), key("is-gate", t("gate_key")));
+  const node = element("div", { class: "gates-strips", role: "group" }, ...strips.map((strip) => strip.node), keys);
+  const [{ line: { node: reader } }, { line: { node: second } }] = strips;
+  second.setAttribute("aria-hidden", "true");
+  for (const [name, value] of Object.entries({ tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": 1 })) reader.setAttribute(name, value);
 
   function draw(model, { name, now }) {
-    const { letters: { length }, at, unit, forget, cell, left: shares, ghost: dashes, count, bias } = model;
-    const wide = Math.max(1, length);
-    timeBox.style.setProperty("--letters", wide);
-    timeBox.style.setProperty("--at", at);
-    timeBox.setAttribute("aria-label", t("picture", { unit, text: model.text, now }));
-    band.hidden = length === 0;
-    letters.replaceChildren(...model.letters.map((letter, i) => element(
-      "span", { class: [letter === " " && "is-space", i === at && "is-chosen"].filter(Boolean).join(" ") }, visibleCharacter(letter),
-    )));
-    other.hidden = dashes === null;
-    dashed.textContent = bias !== 0 ? t("left_row_bias") : t("left_row_unit", { unit: FIRST_UNIT });
-    for (const view of [chart, gates]) view.setAttribute("viewBox", `0 0 ${wide} 1`);
-    left.setAttribute("d", length < 2 ? "" : bars(shares, { from: at }));
-    lost.setAttribute("d", length < 2 ? "" : bars(shares.map((_, k) => shares[Math.max(0, k - 1)]), { from: at }));
-    ghost.setAttribute("d", dashes === null ? "" : edge(dashes, at));
-    gateBars.setAttribute("d", bars(forget.slice(at + 1), { from: at + 1 }));
-
-    const steps = count ?? length - 1 - at;
-    mark.hidden = length < 2 || steps === 0;
-    product.textContent = mark.hidden ? "" : t(steps === 1 ? "product_one" : steps <= 4 ? "product" : "product_many", {
-      passed: forget.slice(at + 1, at + steps + 1).map((gate) => gate.toFixed(2)).join(" × "), count: steps, left: shareText(shares[steps], t),
+    const { letters, at, unit, other, forget, cell } = model;
+    node.setAttribute("aria-label", t("picture", { unit, other, text: model.text, now }));
+    model.strips.forEach((strip, k) => {
+      const { line, name: title, habit, share, fate } = strips[k];
+      line.set(letters);
+      const { gates, left, count, kept } = strip;
+      title.textContent = t("unit", { unit: strip.unit });
+      habit.textContent = kept === null ? "" : t(kept < 0.3 ? "habit_forgets" : kept > 0.8 ? "habit_keeps" : "habit_mixed");
+      share.textContent = kept === null ? "" : ` ${t("habit_kept", { kept: shareText(kept, t) })}`;
+      const ended = left.length < 2 ? null : fateOf(strip, at, t);
+      fate.replaceChildren(...(ended === null ? [] : [
+        element("span", { class: "gates-product" }, t(ended.key, ended.values)),
+        element("span", { class: "gates-brief" }, t(BRIEF[ended.key] ?? ended.key, ended.values)), // on a phone
+      ]));
+      line.tiles.forEach((tile, i) => {
+        if (tile.textContent === "") tile.textContent = visibleCharacter(letters[i]);
+        tile.classList.toggle("is-chosen", i === at);
+        tile.classList.toggle("is-before", i < at);
+        tile.classList.toggle("is-lost", count !== null && i === at + count);
+        tile.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
+        tile.style.setProperty("--gate", fixed(gates[i]));
+      });
     });
-    hit.setAttribute("d", count === null ? "" : bars([shares[count - 1]], { from: at + count }));
-    mark.classList.toggle("is-empty", length < 2);
-    if (length < 2) {
-      mark.hidden = false;
-      told.textContent = t("empty");
-      told.style.top = "40%";
-      mark.style.left = "0";
-    } else if (!mark.hidden) {
-      const share = (at + steps + 1) / wide;
-      const late = (1 - share) * time.clientWidth < ROOM;
-      mark.classList.toggle("is-late", late);
-      mark.style.left = `${100 * (late ? (at + steps) / wide : share)}%`;
-      told.style.top = `max(0.25rem, calc(${fixed(100 * (1 - shares[steps]))}% - 1.75rem))`; // on the height of its bar
-      told.textContent = t(count === null ? "mark_end" : "mark", { left: shareText(shares[steps], t) });
-    }
-    time.setAttribute("aria-valuemax", wide);
-    time.setAttribute("aria-valuenow", at + 1);
-    time.setAttribute("aria-valuetext", length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
+    reader.setAttribute("aria-valuemax", Math.max(1, letters.length));
+    reader.setAttribute("aria-valuenow", at + 1);
+    reader.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
   }
-  return { timeBox, time, water, draw };
+  return { node, reader, lines: [reader, second], tilesOf: (line) => strips.find((strip) => strip.line.node === line).line.tiles, draw };
+}
+
+/** What the network takes for each letter before it comes: right ones stand out, wrong ones are crossed. */
+export function createGuesses(t) {
+  const line = tileLine("gates-guesses");
+  line.node.setAttribute("role", "img");
+  function draw({ letters, guesses }) {
+    line.set(letters);
+    line.node.setAttribute("aria-label", t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") }));
+    line.tiles.forEach((tile, i) => {
+      tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
+      tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
+    });
+  }
+  return { node: line.node, draw };
 }
 
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
