@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it goes round in a loop of 26 letters; at 1.5, 34 of 80 are unlikely."
+NOW = "At temperature 0 it repeats the same 26 letters. At 1.5 it gambles: 34 of 80 are unlikely."
 
 
 @pytest.fixture
