@@ -203,13 +203,15 @@ def _scan() -> Iterable[str]:
 
 
 def _gates() -> Iterable[str]:
-    kept = (0.9, 0.95, 0.2, 0.9, 0.93, 0.96, 0.9, 0.15, 0.95, 0.9, 0.25, 0.92)
-    height = 70.0
-    for k, share in enumerate(kept):
-        x = 12 + 18.4 * k
-        height = height * share + (34 if share < 0.5 else 3)
-        yield _box(x, 92 - height, 14, height, fill=BLUE, fill_opacity=0.75, move="up", i=k)
-        yield _box(x, 100, 14, 12 * share, fill=GREEN if share > 0.5 else VERMILLION, move="in", i=k)
+    # What is left of a number stored at the h: one unit forgets it at the space, the other keeps it.
+    rows = (1, 0.96, 0.84, 0.05, 0.05, 0.05, 0), (1, 1, 0.98, 0.97, 0.95, 0.95, 0.93, 0.9, 0.84, 0.82)
+    for row, left in enumerate(rows):
+        y = 14 + 52 * row
+        yield _box(12, y, 216, 40, fill=RULE, fill_opacity=0.4)
+        for k, share in enumerate(left):
+            x, height = 12 + 216 / 11 * (k + 1), 40 * share
+            yield _box(x, y + 40 - height, 18, height, fill=VERMILLION, fill_opacity=0.6, move="up", i=k)
+        yield _letters("what it had", 12 + 216 / 22, y + 26, 216 / 11, font_size=16)
 
 
 def _clipping() -> Iterable[str]:
