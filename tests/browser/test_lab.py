@@ -80,7 +80,7 @@ MOVES = {
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
     "NextCharacter": Move("Your text", "low tide", "text", "low tide", "a ship", "a ship"),
     "Perplexity": Move("Word", "rnn", "word", "rnn", "gated", "gated"),
-    "Scan": Move(re.compile("^Tick"), "End", "step", 7, 2, "2"),
+    "Scan": Move(re.compile("^Round"), "End", "step", 7, 2, "2"),
     "SurpriseMap": Move("Your own text", "low tide", "text", "low tide", "high tide", "high tide"),
     "TrainingLab": Move("learning rate", "End", "learning_rate", 5.0, 0.01, "4"),
     "Truncation": Move("Each letter back", "End", "factor", 0.95, 0.5, "10"),

@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "8 steps make 8 states. In each tick the loop fills one box, the scan a whole column."
+START = "Two steps melt into one. So all processors can start at once."
 
 
 def now(widget: Locator) -> Locator:
@@ -60,7 +60,7 @@ def press(widget: Locator, name: str) -> None:
 
 
 def tick(widget: Locator) -> None:
-    slider(widget, "Tick").press("ArrowRight")
+    slider(widget, "Round").press("ArrowRight")
 
 
 def states(widget: Locator) -> list[str]:
@@ -78,15 +78,19 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
-    assert [text for text in heads if "up to" in text] == ["up to 2 steps", "up to 4 steps", "up to 8 steps"]
+    assert [text for text in heads if "up to" in text] == ["covers up to 2", "covers up to 4", "covers up to 8"]
     expect(widget.locator("rect.scan-ghost")).to_have_count(3 * 8)
-    rule = "The trick: two steps make one. × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1."  # noqa: RUF001
-    expect(widget.locator(".scan-rule")).to_have_text(rule)
+    trick = widget.locator(".scan-trick")
+    rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. From 2 both ways lead to 1.72."  # noqa: RUF001
+    assert trick.get_attribute("aria-label") == rule
+    expect(trick.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
+    expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
-    expect(widget.locator("path.scan-sample")).to_have_count(2)  # and its two arms
-    hint = "×0.9 \u22121 in a box: take the old state times 0.9, then add \u22121."  # noqa: RUF001
+    expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
+    hint = "×0.9 \u22121 means: state times 0.9, then add \u22121."  # noqa: RUF001
     expect(widget.locator(".scan-hint")).to_contain_text(hint)
-    expect(widget.locator(".scan-finish")).to_have_count(0)
+    expect(widget.locator(".scan-count")).to_have_text(["1 of 8", "1 of 8"])
+    expect(widget.locator(".scan-finish")).to_have_text(["", ""])
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
 
@@ -95,20 +99,21 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     python = Scan()
     expected = shown(python.states_by_loop.tolist())
     tick(widget)
-    expect(now(widget)).to_have_text("After 1 tick the loop has 2 of 8 states, the scan 2.")
+    expect(now(widget)).to_have_text("Round 1: the loop knows 2 of 8 states, the scan 2.")
     tick(widget)
-    expect(now(widget)).to_have_text("After 2 ticks the loop has 3 of 8 states, the scan 4.")
-    expect(widget.get_by_role("status")).to_have_text("After 2 ticks the loop has 3 of 8 states, the scan 4.")
+    expect(now(widget)).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
+    expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     tick(widget)
-    expect(now(widget)).to_have_text("After 3 ticks the scan has all 8 states. The loop has 4.")
-    expect(widget.locator(".scan-finish")).to_have_text("done at tick 3 ✓")
+    expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
+    expect(widget.locator(".scan-count")).to_have_text(["4 of 8", "8 of 8"])
+    expect(widget.locator(".scan-finish")).to_have_text(["", "✓ round 3"])
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
         tick(widget)
-    expect(now(widget)).to_have_text("The same 8 states: 7 ticks for the loop, 3 for the scan.")
+    expect(now(widget)).to_have_text("The same 8 states: 7 rounds for the loop, only 3 for the scan.")
     assert states(widget)[:8] == expected
-    slider(widget, "Tick").press("Home")
+    slider(widget, "Round").press("Home")
     assert states(widget) == ["2", "2"]
 
 
@@ -127,27 +132,27 @@ def test_run_stays_under_the_pointer(opened: tuple[Page, Record], tmp_path: Path
 def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     slider(widget, "Steps").fill("4")
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("After 1 tick")
+    expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "Pause")
     widget.page.wait_for_timeout(1200)
-    expect(now(widget)).to_contain_text("After 1 tick")
+    expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("The same 4 states: 3 ticks for the loop")
+    expect(now(widget)).to_contain_text("The same 4 states: 3 rounds for the loop")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
+    expect(now(widget)).to_contain_text("Two steps melt into one")
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
     press(widget, "Who is first?")
-    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
+    expect(now(widget)).to_contain_text("Two steps melt into one")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     press(widget, "4")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 ticks")
-    expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states. The loop has 4.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 rounds")
+    expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     press(widget, "64 steps")
-    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
+    expect(now(widget)).to_contain_text("Two steps melt into one")
     guess = widget.locator(".scan-picture text", has_text="How many columns?")
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
@@ -155,11 +160,11 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-bars")).to_be_hidden()
     press(widget, "24")
     expect(guess).to_have_count(0)
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. Only 6: the boxes join 2, 4, 8")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. Only 6: a box covers up to 2, 4, 8")
     bars = widget.locator(".scan-bar")
     widths = [bars.nth(i).bounding_box()["width"] for i in range(4)]
     assert [round(63 * width / widths[2]) for width in widths] == [7, 3, 63, 6]
-    expect(now(widget)).to_contain_text("After 6 ticks the scan has all 64 states. The loop has 7.")
+    expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
     expect(widget.locator(".scan-counts")).to_be_hidden()  # it is the answer to the next question
     press(widget, "The price")
@@ -182,14 +187,16 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     page, _ = opened
     page.emulate_media(reduced_motion="no-preference")
     widget = show(page, tmp_path, Scan())
-    expect(widget.locator(".scan-picture text", has_text=re.compile("^8$"))).to_be_attached()  # all lines have appeared
+    trick = widget.locator(".scan-trick")
+    expect(trick).to_have_attribute("style", re.compile(r"--melt: 0\."))  # on its way
+    expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
     press(widget, "Who is first?")
     press(widget, "6")
-    expect(now(widget)).to_contain_text("In each tick the loop fills one box")
-    expect(now(widget)).to_contain_text("After 1 tick")
-    expect(now(widget)).to_contain_text("After 3 ticks the scan has all 8 states. The loop has 4.")
+    expect(now(widget)).to_contain_text("Two steps melt into one")
+    expect(now(widget)).to_contain_text("Round 1:")
+    expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     page.wait_for_timeout(1200)
-    expect(now(widget)).to_contain_text("After 3 ticks")
+    expect(now(widget)).to_contain_text("Round 3:")
 
 
 def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) -> None:
@@ -246,7 +253,7 @@ def test_more_holds_examples_schedules_counts_and_the_difference(widget: Locator
     widget.locator("summary").click()
     slider(widget, "Steps").fill("16")
     widget.get_by_label("Scan by").select_option("two-sweep")
-    ticks = slider(widget, "Tick")
+    ticks = slider(widget, "Round")
     equal = widget.locator(".scan-equal")
     for name in ("sum", "fading", "halving", "gates", "explodes"):
         widget.get_by_label("Example").select_option(name)
@@ -260,13 +267,13 @@ def test_more_holds_examples_schedules_counts_and_the_difference(widget: Locator
         expect(equal).to_contain_text("exactly the same" if found["float64"] == 0 else "differ by at most")
         assert "at most 0 " not in equal.inner_text()
     expect(widget.locator(".scan-growth")).to_have_text(
-        "From 8 to 64 steps the loop goes from 7 to 63 ticks, the scan from 5 to 11."
+        "From 8 to 64 steps the loop goes from 7 to 63 rounds, the scan from 5 to 11."
     )
     rows = widget.locator(".scan-counts tbody tr").all_inner_texts()
     assert [re.findall(r"\d+", row) for row in rows] == [["15", "15", "15"], ["7", "26", "37"]]
     slider(widget, "Steps").press("Home")
     tick(widget)
-    expect(now(widget)).to_contain_text("After 1 tick both have all 2 states.")
+    expect(now(widget)).to_contain_text("Round 1: both know all 2 states.")
 
 
 def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
@@ -295,7 +302,7 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    expect(widget.locator(".scan-hint")).to_contain_text("Pale: a copy, which costs nothing. Tap a box.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Pale: a copy, which costs nothing. Tap a box to see")
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
@@ -308,10 +315,10 @@ def test_of_many_lines_only_those_of_the_last_level_are_drawn(widget: Locator) -
     slider(widget, "Steps").press("End")
     for _ in range(2):
         tick(widget)
-    scan_lines = "path.scan-line:not(.scan-later):not([d^='M42']):not([d^='M62'])"
+    scan_lines = "path.scan-line:not([d^='M42']):not([d^='M62'])"
     (drawn,) = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert drawn.count("L") == 62  # 64 places, two apart
-    slider(widget, "Tick").fill("6")
+    slider(widget, "Round").fill("6")
     drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(drawn).count("L") == 63, "what the last place was made from"
 
@@ -386,8 +393,16 @@ def test_the_heads_stand_apart_on_a_narrow_screen(
     for width in (320, 360, 390):
         page.set_viewport_size({"width": width, "height": 844})
         widget = show(page, tmp_path, Scan(**preset_values("fading", num_steps), method=method, step=num_steps - 1))
-        head, finish = widget.locator(".scan-head").nth(1).bounding_box(), widget.locator(".scan-finish").bounding_box()
-        assert head["x"] + head["width"] + 4 < finish["x"]
+        texts = widget.locator(".scan-picture :is(.scan-head, .scan-level)")
+        boxes = sorted(
+            texts.evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().toJSON())"),
+            key=lambda b: (b["top"], b["left"]),
+        )
+        for one, other in itertools.pairwise(boxes):
+            assert one["top"] != other["top"] or one["right"] + 4 < other["left"]
+        track = widget.locator(".scan-tracks").bounding_box()
+        finish = widget.locator(".scan-finish").last.bounding_box()
+        assert finish["x"] + finish["width"] <= track["x"] + track["width"] + 1
 
 
 def test_on_a_phone_run_and_picture_share_a_screen(browser: Browser, tmp_path: Path) -> None:
@@ -397,7 +412,9 @@ def test_on_a_phone_run_and_picture_share_a_screen(browser: Browser, tmp_path: P
     for num_steps in (8, 16, 64):
         widget = show(page, tmp_path, Scan(**preset_values("fading", num_steps), step=3))
         picture = widget.locator(".scan-picture").bounding_box()
-        assert picture["y"] + picture["height"] - widget.bounding_box()["y"] <= 700
+        foot = picture["y"] + picture["height"]
+        assert foot - widget.locator(".scan-run").bounding_box()["y"] <= 560  # above the sheet of an open step
+        assert foot - widget.bounding_box()["y"] <= 700 or num_steps == 16
     box = widget.locator(".scan-figure").bounding_box()
     page.touchscreen.tap(box["x"] + 64, box["y"] + 60)
     expect(widget.locator(".scan-hand")).to_contain_text("h")

@@ -278,7 +278,7 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
 
 test("the rule is told by the first combination that is no state, which is drawn before the first tick", () => {
   const model = at({});
-  assert.deepEqual(ruleValues(model), { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1" });
+  assert.deepEqual(ruleValues(model), { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1", h0: "2", h2: "1.72" });
   assert.equal(ruleValues(at(presetValues("fading", 2))), null);
   for (const { levels, numSteps } of SCHEDULES) {
     const a = Array.from({ length: numSteps }, (_, s) => 0.5 + s / 64);
@@ -288,5 +288,8 @@ test("the rule is told by the first combination that is no state, which is drawn
     if (sample === null) continue;
     const first = scanTrace(a, x, levels)[1];
     assert.deepEqual([first.a[sample.later], first.b[sample.later], first.from[sample.later]], [sample.a, sample.b, sample.earlier]);
+    const states = loopStates(a, x);
+    const [before, after] = [states[sample.earlier - 1], states[sample.later]];
+    assert.ok(Math.abs(sample.a * before + sample.b - after) < 1e-12, "both ways lead to the same state");
   }
 });

@@ -97,7 +97,8 @@ class Scan(Explorable):
     method : "doubling" or "two-sweep", optional
         The scan's schedule; see :func:`d2lrnn.scan.scan_levels`.
     step : int, optional
-        How many ticks have passed, 0 to 63; beyond the end, the end. At each the loop makes one step, the scan a level.
+        How many rounds have passed, 0 to 63; beyond the end, the end. In each the loop makes one step, the scan one
+        level.
     place : int, optional
         The time step of the box in hand, 1 to 64; 0 if there is none.
     level : int, optional

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { cellText, countsTable, figure, growthBars, hand, ruleValues, sentence, showsFilled } from "./panels.mjs";
+import { cellText, countsTable, figure, growthBars, hand, sentence, showsFilled, tracks, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -129,23 +129,27 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
-  const rule = element("p", { class: "scan-rule" });
+  const rule = trick({ t });
+  const counters = tracks({ t });
   const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
-    lead, now.node,
-    element("div", { class: "scan-controls" }, runButton, tickRange.node),
-    picture.node, rule, hint, inHand.node, steps.node, growthBars({ t }), more, footRow({ t, reset, link, say, signal }),
+    lead, now.node, rule.node,
+    element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node, counters.node), picture.node),
+    hint, inHand.node, steps.node, growthBars({ t }), more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
-  // Seen for the first time, the lines appear one after the other.
-  const first = motion({ seconds: 1.2, signal });
-  whenSeen(picture.node, { signal, act: () => first.run(picture.reveal) });
+  // Seen for the first time, two steps melt into one.
+  const first = motion({ seconds: 2.4, signal });
+  whenSeen(rule.node, { signal, act: () => first.run(rule.melt) });
 
   const draw = (model) => {
-    if (shown !== null) first.stop();
+    if (shown !== null) {
+      first.stop();
+      rule.melt(1);
+    }
     shown = model;
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
@@ -154,9 +158,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     at.textContent = t("at_value", { step: model.step, count: model.numSteps - 1 });
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
-    const told = ruleValues(model);
-    rule.hidden = told === null || model.cell !== null; // then the box in hand tells its own
-    if (told !== null) rule.replaceChildren(...emphasised(t.raw("rule"), told));
+    rule.draw(model);
+    counters.draw(model);
     const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
     hint.textContent = t(hintKey, { steps: model.numSteps, cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
     example.set(editing ? "own" : presetOf(model) ?? "own");

@@ -1,4 +1,5 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
+import { emphasised } from "../shape.mjs";
 import { element, rangeControl, svg } from "../ui.mjs";
 import { coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
 
@@ -82,7 +83,7 @@ function strokes(parts) {
   return { add, flush };
 }
 
-function paint(picture, width, places, model, t, { lit, rows }) {
+function paint(picture, width, places, model, t, { lit }) {
   const { columns, box, y, top, row, height, numbers, boxes, mode, dot } = places;
   const { numSteps, levels, level, walked, loop, trace } = model;
   const cone = lit === null ? { loop: new Set(), scan: [], inputs: new Set() } : coneOf(model, lit);
@@ -118,9 +119,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   const roomy = between >= 100; // for "up to 16 steps"
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   text(t("loop"), columns.loop, 10, "scan-head");
-  const crowded = model.done.scan && width < 340; // both heads would collide
-  text(t(roomy || crowded || levels.length < 2 ? "scan" : doubles ? "scan_joined" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
-  if (model.done.scan) text(t(roomy ? "scan_done" : "scan_done_short", { tick: levels.length }), width - 4, 10, "scan-level scan-finish", { anchor: "end" });
+  text(t(roomy || levels.length < 2 ? "scan" : doubles ? "scan_joined" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
   if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
@@ -132,17 +131,17 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     text(head, Math.min(places.levels[i + 1], width - (SIGN * head.length) / 2), 31, kind); // inside the figure
   });
   if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
-  for (let s = 0; s < rows; s += 1) {
+  for (let s = 0; s < numSteps; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || (s + 1) % 16 === 0) text(String(s + 1), columns.t, y[s], "scan-soft");
   }
   // the loop: lines first, so that cells stand on top
-  for (let s = 1; s < rows; s += 1) {
-    const when = s === walked ? "scan-now" : s < walked ? "scan-past" : "scan-later";
+  for (let s = 1; s <= walked; s += 1) {
+    const when = s === walked ? "scan-now" : "scan-past";
     const [from, to] = numbers ? [y[s - 1] + row / 2 - 3, 6] : [y[s - 1], row];
     lines.add(`scan-line scan-take ${when}${ofLoop}${related(cone.loop.has(s))}`, `M${columns.loop} ${from.toFixed(1)}v${to}`);
   }
   lines.flush();
-  for (let s = 0; s < rows; s += 1) {
+  for (let s = 0; s < numSteps; s += 1) {
     const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}`}${ofLoop}`;
     if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, circle(columns.loop, y[s], dot));
     else {
@@ -156,20 +155,20 @@ function paint(picture, width, places, model, t, { lit, rows }) {
   const drawLevel = ({ distance, targets }, i, when) => {
     const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
     const takes = new Set(targets);
-    for (let s = 0; s < rows && s < numSteps; s += 1) {
+    for (let s = 0; s < numSteps; s += 1) {
       const isKin = cone.scan[i + 1]?.has(s);
       if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null || showsFilled(model))) continue;
-      const isSample = sample !== null && i === 0 && s === sample.later;
-      const kind = `${isSample ? "scan-sample scan-ghost" : when}${ofScan}${related(isKin)}`;
+      if (sample !== null && s !== sample.later) continue;
+      const kind = `${when}${ofScan}${related(isKin)}`;
       if (mode !== "dense" || isKin) lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
     }
   };
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
-  levels.slice(level).forEach((one, i) => drawLevel(one, level + i, "scan-later scan-ghost")); // still to come
+  if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, "scan-sample scan-ghost");
   lines.flush();
   for (let i = level + 1; i <= levels.length; i += 1) {
-    for (let s = 0; s < rows && s < numSteps; s += 1) {
+    for (let s = 0; s < numSteps; s += 1) {
       const isSample = sample !== null && i === 1 && s === sample.later;
       if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
       else if (boxes) frame(places.levels[i], s, places.cell, `scan-open scan-ghost${ofScan}`);
@@ -184,7 +183,7 @@ function paint(picture, width, places, model, t, { lit, rows }) {
     return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end scan-aside" : ofScan}${related(isKin)}`;
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
-    for (let s = 0; s < rows && s < numSteps; s += 1) {
+    for (let s = 0; s < numSteps; s += 1) {
       if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s), a[s], b[s], from[s] === 0);
       else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, circle(places.levels[i], y[s], dot));
     }
@@ -218,12 +217,11 @@ export function figure({ t, signal, onCell }) {
   let width = 0;
   let places = null;
   let hovered = null;
-  let rows = Infinity; // how many lines have appeared
 
   const draw = () => {
     if (width === 0 || latest === null) return;
     places = layoutOf(width, latest.numSteps, latest.levels.length, latest.numSteps <= MOST_NUMBERS ? longestCell(latest.trace) : 0);
-    paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), rows: Math.min(rows, latest.numSteps) });
+    paint(picture, width, places, latest, t, { lit: litCell(latest, hovered) });
   };
   const observer = new ResizeObserver(() => {
     const now = Math.round(node.clientWidth);
@@ -268,16 +266,8 @@ export function figure({ t, signal, onCell }) {
     node,
     draw: (model) => {
       latest = model;
-      rows = Infinity;
       const filled = hovered !== null && hovered.level <= model.level && hovered.place < (hovered.level < 0 ? model.states.loop : model.numSteps);
       if (!filled) hovered = null;
-      draw();
-    },
-    /** The lines appear one after the other, as far as this share of them. */
-    reveal: (share) => {
-      const now = share >= 1 ? Infinity : Math.floor(share * latest.numSteps);
-      if (now === rows) return;
-      rows = now;
       draw();
     },
   };
@@ -309,14 +299,68 @@ export function sampleOf({ a, x, levels: [{ distance, targets }] }) {
 }
 
 /** That two steps are one, by its numbers: values of the words `rule`, or null. */
-export function ruleValues({ a, x, levels }) {
+export function ruleValues({ a, x, loop, levels }) {
   const sample = sampleOf({ a, x, levels });
   if (sample === null) return null;
   const { earlier, later } = sample;
   return {
-    first: stepText(a[earlier], x[earlier]), next: stepText(a[later], x[later]),
-    both: stepText(sample.a, sample.b),
+    first: stepText(a[earlier], x[earlier]), next: stepText(a[later], x[later]), both: stepText(sample.a, sample.b),
+    h0: fine(loop[earlier - 1]), h2: fine(loop[later]),
   };
+}
+
+/** The trick, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. */
+export function trick({ t }) {
+  const part = (kind) => element("span", { class: `trick-${kind}` });
+  const arrow = () => element("span", { class: "trick-arrow" }, "→");
+  const states = Array.from({ length: 5 }, () => part("state"));
+  const [first, next, both] = ["box", "box", "box trick-both"].map(part);
+  const way = (...parts) => element("div", { class: "trick-way" }, ...parts);
+  const node = element(
+    "div", { class: "scan-trick", role: "img" },
+    way(states[0], arrow(), first, arrow(), states[1], arrow(), next, arrow(), states[2]),
+    way(states[3], arrow(), both, arrow(), states[4]),
+  );
+  const draw = (model) => {
+    const told = ruleValues(model);
+    node.hidden = told === null;
+    if (told === null) return;
+    node.setAttribute("aria-label", t("rule", told));
+    const { a, x, loop } = model;
+    const { earlier, later, a: factor, b } = sampleOf(model);
+    const [h0, h1, h2] = [earlier - 1, earlier, later].map((s) => formatValue(loop[s]));
+    [h0, h1, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
+    const [one, two] = [cellText(a[earlier], x[earlier]), cellText(a[later], x[later])];
+    first.textContent = one;
+    next.textContent = two;
+    both.replaceChildren(element("span", {}, cellText(factor, b)));
+    both.dataset.first = one;
+    both.dataset.next = two;
+    node.style.setProperty("--signs", [one, two, h0, h1, h2].join("").length);
+  };
+  /** The two boxes come down and melt into one: a share of 1 is the end. */
+  const melt = (share) => node.style.setProperty("--melt", share.toFixed(3));
+  return { node, draw, melt };
+}
+
+/** How far both are: a bar, and how many states each has; where one is done, since which round. */
+export function tracks({ t }) {
+  const rows = ["loop", "scan"].map((name) => {
+    const fill = element("span", { class: "scan-track-fill" });
+    const count = element("span", { class: "scan-count" });
+    const finish = element("b", { class: "scan-finish" });
+    const node = element("div", { class: "scan-track" }, element("b", {}, t(name)), element("span", { class: "scan-track-bar", "aria-hidden": "true" }, fill), count, finish);
+    return { name, node, fill, count, finish };
+  });
+  const draw = ({ numSteps, levels, states, done }) => {
+    for (const { name, fill, count, finish } of rows) {
+      fill.style.width = `${((100 * states[name]) / numSteps).toFixed(2)}%`;
+      fill.parentNode.style.setProperty("--parts", numSteps);
+      count.replaceChildren(...emphasised(t.raw("track"), { count: states[name], steps: numSteps }));
+      finish.textContent = done[name] ? t("scan_done", { tick: name === "loop" ? numSteps - 1 : levels.length }) : "";
+    }
+  };
+  return { node: element("div", { class: "scan-tracks" }, ...rows.map(({ node }) => node)), draw };
 }
 
 /** One step of two, computed: values of the words `cell_sums`. */
