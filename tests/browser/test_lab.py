@@ -366,8 +366,8 @@ TRAINS = "[thread.name for thread in __import__('threading').enumerate() if 'tra
 
 
 def perplexity(lab: Locator) -> float:
-    """What stands at the end of the curve."""
-    return float((lab.locator(".lab-now-value").text_content() or "").replace("\u202f", ""))
+    """What stands at the end of the curve: nothing before the first update."""
+    return float((lab.locator(".lab-now-value").text_content() or "inf").replace("\u202f", ""))
 
 
 def updates(lab: Locator) -> int:
@@ -386,8 +386,8 @@ def test_the_training_lab_trains_with_torch(chapters: tuple[Page, Kernel]) -> No
     lab = show(page, kernel, list(CHAPTER_CELLS).index("TrainingLab"))
     assert kernel.value("w.engine") == "torch"
     lab.locator(".lab-now-value").wait_for(state="attached", timeout=KERNEL_MS)
-    start = perplexity(lab)
-    assert 20 < start < 40 and updates(lab) == 0
+    start = kernel.value("w.heldout_perplexity")
+    assert 20 < start < 40 and updates(lab) == 0 and perplexity(lab) == float("inf")
     assert kernel.value(TRAINS) == []
 
     lab.get_by_role("button", name="fast", exact=True).click()
