@@ -5,9 +5,9 @@ import test from "node:test";
 
 import { createReader } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  MAX_GUESS, MAX_TEXT, cutStates, derive, distance, everyCut, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
+  MAX_GUESS, MAX_TEXT, cutStates, derive, distance, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
 } from "../../src/d2lrnn/widgets/hidden_state/maths.mjs";
-import { LEFT, UNSURE, between, cutAt, layoutOf, sentence, shown, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
+import { DEPTH, LEFT, UNSURE, brief, cutAt, layoutOf, percentLeft, sentence, shown, sure, threadOf, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
 import { decodeLink, encodeLink, fill, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode } from "../../src/d2lrnn/widgets/weights.mjs";
 
@@ -96,22 +96,8 @@ test("the figure opens on the two guesses of the chapter", () => {
   assert.deepEqual(guesses.map((guess) => Object.values(wordOf(guess)).join("")), ["another␣", "there␣"]);
   const [key, values] = sentence(at({}));
   assert.equal(key, "now_differ");
-  assert.equal(fill(WORDS[key], values), "With only ther in memory, the network expects e (0.78); with everything, a space (0.94).");
-});
-
-test("the row of guesses is, for every cut, what the figure says once it is cut there", () => {
-  for (const { settings } of CASES.slice(0, 1).concat(CASES.slice(6))) {
-    const { text } = settings;
-    const options = everyCut(NETWORK, text);
-    assert.equal(options.length, text.length + 1);
-    options.forEach(({ letter, p }, cut) => {
-      const { guesses: [whole, other] } = at({ text, cut: Math.max(1, cut) });
-      const guess = cut === 0 ? whole : other;
-      if (text !== "") assert.deepEqual([letter, p], [guess.written[0], guess.p], `${text} ${cut}`);
-    });
-  }
-  assert.equal(at({}).options.map(({ letter, p }) => (p < UNSURE ? "?" : letter)).join(""), `${" ".repeat(22)}ee  ?`);
-  assert.equal(everyCut(NETWORK, "the sea"), everyCut(NETWORK, "the sea"), "once a text");
+  assert.equal(fill(WORDS[key], values), "With only ther in memory, it guesses there; with everything, another.");
+  assert.deepEqual(guesses.map(({ p }) => sure(p)), ["94%", "78%"]);
 });
 
 test("the right answers of the steps are right", () => {
@@ -139,6 +125,7 @@ test("whatever the cut, the sentence has all its values", () => {
       assert.equal(key === "now_unsure", model.kept !== "" && model.guesses[1].p < UNSURE);
       assert.equal(key === "now_nothing", model.text !== "" && cut >= model.text.length);
       const [whole, other] = model.guesses;
+      if (key === "now_differ") assert.ok(whole.written[0] !== other.written[0] && values.other !== values.whole);
       if (key === "now_less") assert.ok(whole.written[0] === other.written[0] && other.p < whole.p);
       if (key === "now_more") assert.ok(whole.written[0] === other.written[0] && other.p > whole.p + 0.03);
       if (key === "now_same") assert.ok(whole.written[0] === other.written[0] && other.p > whole.p - 0.11);
@@ -146,8 +133,7 @@ test("whatever the cut, the sentence has all its values", () => {
   }
   assert.deepEqual(sentence(at({ text: "" })), ["now_empty", {}]);
   assert.equal(sentence(at({ cut: 21 }))[0], "now_more", "a shorter memory may be surer");
-  const [key, { other, p }] = sentence(at({ text: "xl", cut: 1 }));
-  assert.deepEqual([key, other, p], ["now_unsure", "e", "0.16"]);
+  assert.deepEqual(sentence(at({ text: "xl", cut: 1 })), ["now_unsure", { kept: "l" }]);
 });
 
 test("the unit that is shown first differs most at the end", () => {
@@ -156,10 +142,12 @@ test("the unit that is shown first differs most at the end", () => {
   assert.equal(apart.indexOf(Math.max(...apart)), unit);
 });
 
-test("distance, what a drag passes, and how a text is shown: by hand", () => {
-  assert.deepEqual([between(3, 6), between(6, 4), between(2, 2)], [[3, 4, 5, 6], [4, 5, 6], [2]]);
+test("distance, shares, and how a text is shown: by hand", () => {
   assert.equal(distance([3, 0, 1], [0, 4, 1]), 5);
   assert.deepEqual(["ano", "a b", " by", "so "].map(shown), ["ano", "a b", "␣by", "so␣"]);
+  assert.deepEqual(["ther", "there was another", "x".repeat(12)].map((text) => brief(text)), ["ther", "…another", `…${"x".repeat(10)}`]);
+  assert.deepEqual([0.051, 0.779, 0.994, 0.9951].map(sure), ["5%", "78%", "99%", ">99%"]);
+  assert.deepEqual([[8, 8], [3.9, 9], [0.01, 9], [0, 9]].map(([at, peak]) => percentLeft(at, peak)), ["100%", "43%", "<1%", "0%"]);
 });
 
 test("texts are bounded, and a link may set what the controls may", () => {
@@ -179,23 +167,37 @@ test("texts are bounded, and a link may set what the controls may", () => {
 test("the stage fits its width, and a place on it is the cut that stands there", () => {
   for (const width of [290, 340, 720]) {
     for (const count of [0, 1, 26, MAX_TEXT]) {
-      const { right, letters, guesses, guessesEnd, map, mapEnd, plot, plotEnd, column } = layoutOf(width, count);
-      assert.ok(right <= width && column > 5);
-      for (const heights of [[letters, guesses, guessesEnd], [map, mapEnd, plot, plotEnd]]) {
-        heights.reduce((above, below) => assert.ok(above < below) ?? below);
-      }
+      const { right, end, column } = layoutOf(width, count);
+      assert.ok(end < right && right <= width && column > 5);
       for (let cut = 1; cut <= count; cut += 1) assert.equal(cutAt((LEFT + cut * column) / width, width, count), cut);
       if (count > 0) assert.deepEqual([cutAt(0, width, count), cutAt(1, width, count)], [1, count]);
     }
   }
 });
 
-test("the first walk begins beside the cut and ends on it, in a second and a half", () => {
+test("the cut thread hangs in proportion to the difference, from the cut to the end of the text", () => {
+  const layout = layoutOf(470, 26);
+  for (const cut of [1, 9, 22, 26]) {
+    const model = at({ cut });
+    const thread = threadOf(model, layout);
+    const most = Math.max(...model.distances);
+    assert.equal(thread.length, 27 - cut);
+    close(thread[0][0], LEFT + cut * layout.column, 1e-9, "it begins at the cut");
+    close(thread.at(-1)[0], layout.end, 1e-9, "and ends with the text");
+    thread.forEach(([, depth], i) => close(depth, (DEPTH * model.distances[cut - 1 + i]) / most, 1e-9, `${cut} ${i}`));
+    assert.ok(thread.every(([, depth]) => depth >= 0 && depth <= DEPTH));
+  }
+  assert.deepEqual(threadOf({ distances: [0], cut: 1 }, layout).map(([, depth]) => depth), [0]);
+});
+
+test("the first walk begins a few letters before the cut and ends on it, in a second and a half", () => {
   for (const [cut, count] of [[22, 26], [1, 5], [26, 26], [3, 40], [40, 40]]) {
     const stops = walk(cut, count);
     assert.equal(stops.at(-1), cut);
     assert.ok(stops.length >= Math.min(2, count) && stops.length <= 5);
     assert.ok(stops.every((stop, i) => stop >= 1 && stop <= count && (i === 0 || Math.abs(stop - stops[i - 1]) === 1)));
   }
-  assert.deepEqual(walk(22, 26), [26, 25, 24, 23, 22], "the guess changes on the way");
+  assert.deepEqual(walk(22, 26), [18, 19, 20, 21, 22]);
+  const said = walk(22, 26).map((cut) => at({ cut }).guesses[1].written);
+  assert.deepEqual(said, [" ", " ", " ", " ", "e "], "the guess changes at the last stop");
 });

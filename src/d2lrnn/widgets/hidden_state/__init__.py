@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import groupby
 from typing import Any
 
 import torch
@@ -12,7 +11,7 @@ import traitlets as t
 from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_bytes
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
-from d2lrnn.widgets.picture import Picture, color, format_number
+from d2lrnn.widgets.picture import Picture, color
 from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["HiddenState"]
@@ -156,15 +155,15 @@ class HiddenState(Explorable):
         return Words(self._words)(key, text=self.text, kept=self.kept, written=written, other=other)
 
     def static_picture(self) -> str:
-        """The difference of the two states, every fourth unit, over the letters."""
-        distances = [format_number(distance, 1) for distance in self.distances] or ["0"]
-        words, cut = Words(self._words), min(self.cut, len(self.text))
-        description = words("picture", text=self.text, peak=distances[cut - 1], distance=distances[-1])
-        column, row, top = min(24, 420 // (len(self.text) + 1)), 4, 30
-        # Under a letter stands the state that the letter finds; the last column is the state that guesses.
-        differences = torch.cat([torch.zeros(1, _NUM_HIDDENS), self.states - self.cut_states])[:, ::4]
-        height = row * differences.shape[1]
-        picture = Picture(440, top + height + 8, words("title"), description)
+        """The memory as a thread under the letters: straight where all is kept, hanging where it was cut."""
+        words, count = Words(self._words), len(self.text)
+        cut = min(self.cut, count)
+        apart = self.distances[cut - 1 :] if count else [0.0]
+        most = max(apart) or 1
+        left = f"{apart[-1] / (apart[0] or 1):.0%}"
+        description = words("picture", forgotten=self.text[:cut], left=left)
+        column, top, depth = min(24, 420 // (count + 1)), 44, 80
+        picture = Picture(440, top + depth + 10, words("title"), description)
         style = {
             "font_family": "ui-monospace, monospace",
             "font_size": min(20.0, 1.5 * column),
@@ -173,25 +172,11 @@ class HiddenState(Explorable):
         for j, character in enumerate(f"{self.text}?"):
             opacity = 0.5 if j < cut else 1
             picture.add("text", character, x=10 + column * (j + 0.5), y=20, opacity=opacity, **style)
-        self._add_map(picture, differences, 10, top, column, row)
-        edge = 10 + column * cut
-        picture.add(
-            "path", d=f"M{edge} 2V{top + height}", stroke="currentColor", stroke_width=2, stroke_dasharray="5 4"
-        )
+        edge, end = 10 + column * cut, 10 + column * count
+        points = [(edge + column * i, top + depth * distance / most) for i, distance in enumerate(apart)]
+        hanging = "L".join(f"{x} {y:.1f}" for x, y in points)
+        picture.add("path", d=f"M{edge} {top}L{hanging}L{end} {top}Z", fill=color("vermillion"), fill_opacity=0.2)
+        picture.add("path", d=f"M10 {top}H{end}", stroke=color("blue"), stroke_width=4)
+        picture.add("path", d=f"M{hanging}", stroke=color("vermillion"), stroke_width=3, fill="none")
+        picture.add("path", d=f"M{edge} 2V{points[0][1]:.1f}", stroke="currentColor", stroke_dasharray="5 4")
         return str(picture)
-
-    @staticmethod
-    def _add_map(picture: Picture, values: torch.Tensor, left: int, top: int, column: int, row: int) -> None:
-        """Values from -1 to 1 rounded to thirds, one path for each, so that the picture stays small."""
-        paths = {level: "" for level in (-3, -2, -1, 1, 2, 3)}
-        for i, levels in enumerate((values.clamp(-1, 1).T * 3).round().int().tolist()):
-            x = left
-            for level, run in groupby(levels):
-                width = column * len(list(run))
-                if level != 0:
-                    paths[level] += f"M{x} {top + row * i + row // 2}h{width}"
-                x += width
-        for level, path in paths.items():
-            if path:
-                stroke = color("blue" if level < 0 else "vermillion")
-                picture.add("path", d=path, stroke=stroke, stroke_width=row, opacity=abs(level) / 3, fill="none")

@@ -1,8 +1,8 @@
 // The memory cut: one text, scissors on it, and how a trained network goes on with its memory whole and cut.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { element, explorable, formatProbability, prefersReducedMotion } from "../ui.mjs";
+import { element, explorable, prefersReducedMotion } from "../ui.mjs";
 import { MAX_TEXT, derive, readable, repair, walk } from "./maths.mjs";
-import { guessCards, percentLeft, sentence, stage, textField, unitPanel } from "./panels.mjs";
+import { memoryPanel, percentLeft, sentence, stage, sure, textField } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SECONDS_A_STOP = 0.28;
@@ -13,26 +13,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let latest = null; // the model of the traits, whatever the first walk shows
   const now = nowLine();
   const cutter = stage({ t, signal, onCut: (cut) => commit({ cut }) });
-  const cards = guessCards({ t });
   const field = textField({
     t, readable, max: MAX_TEXT, signal,
     onText: (text) => commit({ text, cut: Math.max(1, text.length - wanted) }), // as many letters are left
   });
-  const unit = unitPanel({ t, max: SPEC.controls.unit.max, signal, onUnit: (number) => commit({ unit: number }) });
-  const details = fold(t("one_unit"), unit.node);
-  details.addEventListener("toggle", () => cutter.mark(details.open), { signal });
+  const memory = memoryPanel({ t, max: SPEC.controls.unit.max, signal, onUnit: (number) => commit({ unit: number }) });
   const steps = guidedSteps({
     t, steps: SPEC.steps, set: commit, onReset, say, signal,
-    outcome: (i) => {
-      if (i === SPEC.steps.length - 1) cutter.reveal(true);
+    outcome: () => {
       const { distances, cut, guesses: [whole, other] } = derive(state());
-      return { p: formatProbability(other.p), q: formatProbability(whole.p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
+      return { p: sure(other.p), q: sure(whole.p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
     },
   });
-  onReset(() => cutter.reveal(false));
   const root = element(
     "div", { class: "d2lrnn-shape cut" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, cutter.node, cards.node, cutter.memory, field.node, steps.node, details, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, cutter.node, field.node, steps.node,
+    fold(t("numbers"), memory.node), footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -48,7 +44,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [key, values] = answer ? ["now_asks", { kept: figure.kept }] : sentence(model);
     now.set(...emphasised(t.raw(key), values));
     cutter.draw(figure, answer !== null);
-    cards.draw(figure, answer !== null);
+    memory.draw(figure, answer !== null);
     root.classList.toggle("cut-empty", figure.text === "");
   };
 
@@ -97,9 +93,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     else if (latest === null || latest.text === model.text) wanted = model.kept.length || wanted;
     latest = model;
     show(model);
-    cutter.remember();
     field.draw(model);
-    unit.draw(model);
   };
   return { draw };
 }

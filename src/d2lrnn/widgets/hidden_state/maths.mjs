@@ -7,7 +7,6 @@ export const MAX_TEXT = 40;
 /** A guess ends with a space, or after so many letters. */
 export const MAX_GUESS = 12;
 
-const asked = new WeakMap(); // network -> the text asked last, and its guesses
 const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
 
 /** The network in a safetensors file, read once. */
@@ -64,22 +63,6 @@ export function guessFrom({ model, vocab }, state) {
   return { written, p };
 }
 
-/** What the network expects if the memory is cut before each letter, and after the last: [{ letter, p }], once a text. */
-export function everyCut(network, text) {
-  if (asked.get(network)?.text !== text) {
-    const { model, vocab } = network;
-    const options = Array.from({ length: text.length + 1 }, (_, cut) => {
-      const reader = createReader(model);
-      for (const index of encode(text.slice(cut), vocab)) reader.read(index);
-      const probs = probsOf(model, reader.state);
-      const p = Math.max(...probs);
-      return { letter: vocab[probs.indexOf(p)], p };
-    });
-    asked.set(network, { text, options });
-  }
-  return asked.get(network).options;
-}
-
 /** Euclidean distance of two states. */
 export function distance(first, second) {
   return Math.sqrt(first.reduce((sum, value, j) => sum + (value - second[j]) ** 2, 0));
@@ -108,7 +91,7 @@ export function derive({ text, cut, unit, weights }) {
     stem: lastWord(read), ...guessFrom(network, states.at(-1) ?? zeros),
   }));
   return {
-    text, cut: cutAt, unit, numHiddens, forgotten: text.slice(0, cutAt), kept, guesses, options: everyCut(network, text),
+    text, cut: cutAt, unit, numHiddens, forgotten: text.slice(0, cutAt), kept, guesses,
     states: [whole, other], distances: whole.map((state, i) => distance(state, other[i])),
   };
 }
@@ -118,8 +101,8 @@ export function repair(state) {
   return { ...state, text: readable(state.text) };
 }
 
-/** The way of the scissors when they are first seen: from a few letters beside the cut to the cut, each stop a cut. */
+/** The way of the scissors when they are first seen: from a few letters before the cut to the cut, each stop a cut. */
 export function walk(cut, count) {
-  const from = cut < count ? Math.min(count, cut + 4) : Math.max(1, cut - 4);
+  const from = cut > 1 ? Math.max(1, cut - 4) : Math.min(count, 5);
   return Array.from({ length: Math.abs(from - cut) + 1 }, (_, i) => from + i * Math.sign(cut - from));
 }
