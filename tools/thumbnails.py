@@ -76,20 +76,16 @@ def _context_table() -> Iterable[str]:
 
 
 def _hidden_state() -> Iterable[str]:
-    text, cut = "and then there was another", 18
-    yield _letters(text[:cut], 12, 22, 8.6, fill=SOFT)
-    yield _letters(text[cut:], 12 + 8.6 * cut, 22, 8.6)
-    yield _box(8, 34, 8.6 * len(text), 78, fill=RULE, fill_opacity=0.3)
-    for k in range(cut, len(text)):
-        fading = math.exp((cut - k) / 3.2)
-        shares = (fading * (0.35 + 0.65 * ((7 * row + 5 * k) % 11) / 10) for row in range(6))
-        column = (
-            _box(8 + 8.6 * k, 34 + 13 * row, 8, 12, fill_opacity=round(share, 2), rx=1)
-            for row, share in enumerate(shares)
-        )
-        yield _group(column, fill=VERMILLION, move="in", i=2 * (k - cut))
-    x = 8 + 8.6 * cut - 0.4
-    yield _line((x, 6), (x, 114), stroke_dasharray="4 3")
+    text, cut, line = "and then there was another", 18, 46
+    yield _letters(text[:cut], 12, 26, 8.6, fill=SOFT)
+    yield _letters(text[cut:], 12 + 8.6 * cut, 26, 8.6)
+    edge, end = 7.6 + 8.6 * cut, 7.6 + 8.6 * len(text)
+    hanging = [(edge + 8.6 * k, line + 58 * math.exp(-k / 3.2)) for k in range(len(text) - cut + 1)]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in hanging)
+    yield _line((8, line), (end, line), stroke=BLUE, stroke_width=4)
+    yield _curve(f"M{edge:.1f} {line}L{path}V{line}Z", fill=VERMILLION, fill_opacity=0.2, stroke=NONE, move="in", i=2)
+    yield _curve(f"M{path}", stroke=VERMILLION, stroke_width=3, move="in", i=6)
+    yield _line((edge, 8), (edge, hanging[0][1]), stroke_dasharray="4 3")
 
 
 def _concatenation() -> Iterable[str]:

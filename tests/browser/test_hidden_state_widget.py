@@ -1,4 +1,4 @@
-"""The explorable HiddenState on a page without a kernel: the scissors, the guesses, the map, the steps, one unit."""
+"""The explorable HiddenState on a page without a kernel: the scissors, the guesses, the thread, the steps, the numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PIXELS = """(c) => { const { width, height } = c;
 WATCH_THE_CUT = """globalThis.cuts = []; globalThis.guesses = [];
 new MutationObserver(() => {
   const cut = Number(document.querySelector(".cut-handle")?.getAttribute("aria-valuenow"));
-  if (cut === 26 || (cuts.length > 0 && cut !== cuts.at(-1))) {
+  if (cut === 18 || (cuts.length > 0 && cut !== cuts.at(-1))) {
     if (cut !== cuts.at(-1)) cuts.push(cut);
     guesses.push(document.querySelector(".cut-card-other .cut-word").textContent);
   }
@@ -36,7 +36,7 @@ def show(page: Page, folder: Path, **given: object) -> Locator:
     (folder / "page.html").write_text(page_of(HiddenState(**given)), encoding="utf-8")
     page.goto(f"{folder.as_uri()}/page.html")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(1)
-    expect(page.locator(".cut-frame")).to_have_count(1)
+    expect(page.locator(".cut-picture").first).to_have_attribute("height", re.compile("^[0-9]+$"))
     return page.locator(".d2lrnn-widget")
 
 
@@ -61,9 +61,15 @@ def words(widget: Locator) -> list[str]:
     return widget.locator(".cut-word").all_inner_texts()
 
 
-def guessed(widget: Locator) -> str:
-    """The row of guesses, with a dot where nothing has been tried yet."""
-    return "".join(sign or "·" for sign in widget.locator(".cut-option").all_text_contents())
+def thread(widget: Locator) -> list[float]:
+    """How far the cut memory hangs under the other, in pixels, from the cut on."""
+    line = float(re.search(r"[ML][\d.]+ ([\d.]+)H", widget.locator(".cut-whole").get_attribute("d"))[1])
+    heights = [float(dot.get_attribute("cy")) for dot in widget.locator(".cut-dot").all()]
+    return [height - line for height in heights]
+
+
+def captions(widget: Locator) -> list[str]:
+    return widget.locator(".cut-caption").all_inner_texts()
 
 
 def press(widget: Locator, name: str) -> None:
@@ -72,17 +78,18 @@ def press(widget: Locator, name: str) -> None:
 
 def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert words(widget) == ["another␣", "there␣"]
-    expect(widget.locator(".d2lrnn-now")).to_contain_text(
-        "With only ther in memory, the network expects e (0.78); with everything, a space (0.94)."
+    expect(widget.locator(".d2lrnn-now")).to_have_text(
+        "With only ther in memory, it guesses there; with everything, another."
     )
-    assert widget.locator(".cut-caption").all_inner_texts() == ["remembers all", "has only “ther”"]
-    assert guessed(widget) == "·" * 21 + "e····"
-    expect(widget.locator(".cut-option-differs")).to_have_count(1)
     python = HiddenState()
-    for probs in (python.probs, python.cut_probs):
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"({float(probs.max()):.2f})")
+    whole, other = (f"{float(probs.max()):.0%}" for probs in (python.probs, python.cut_probs))
+    assert captions(widget) == ["remembers all", f"a space: {whole} sure", "has only “ther”", f"e: {other} sure"]
     left = python.distances[25] / python.distances[21]
-    assert widget.locator(".cut-value").all_text_contents() == ["100%", f"{left:.0%}"]
+    expect(widget.locator(".cut-gap")).to_contain_text(f"At the end, {left:.0%} of it is left.")
+    hanging = thread(widget)
+    assert [depth / hanging[0] for depth in hanging] == pytest.approx(
+        [distance / python.distances[21] for distance in python.distances[21:]], abs=0.01
+    )
     expect(widget.locator(".cut-letter.cut-forgotten")).to_have_count(len("and then there was ano".replace(" ", "")))
 
 
@@ -99,9 +106,8 @@ def test_the_map_is_the_shared_memory_in_grey_and_then_the_difference(widget: Lo
                 expected = [255 + 0.22 * abs(state) * (colour - 255) for colour in SOFT]
                 assert data[at : at + 3] == pytest.approx(expected, abs=1)
                 continue
-            value = float(difference[column - 1, unit].clamp(-1, 1))
-            end = (0xD5, 0x5E, 0x00) if value > 0 else (0x00, 0x72, 0xB2)
-            expected = [255 + abs(value) * (colour - 255) for colour in end]
+            apart = min(1.0, abs(float(difference[column - 1, unit])))
+            expected = [255 + apart * (colour - 255) for colour in (0xD5, 0x5E, 0x00)]
             assert data[at : at + 3] == pytest.approx(expected, abs=1)
 
 
@@ -110,14 +116,14 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     slider.press("ArrowLeft")
     assert words(widget) == ["another␣", "other␣"]
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "With only other in memory, the network is even surer of a space: 0.98; with everything, 0.94."
+        "With only other in memory, it still guesses a space, and is even surer."
     )
     expect(widget.get_by_role("status")).to_contain_text("With only other in memory")
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuenow", "26")
-    expect(widget.locator(".cut-caption").last).to_have_text("has nothing")
+    assert captions(widget)[2:] == ["has nothing", "no idea: 5% sure"]
     assert words(widget)[1] == "?"
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("its best guess gets only 0.051.")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("With nothing in memory, it cannot tell what comes next.")
     slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "26")
     slider.press("PageDown")
@@ -141,27 +147,25 @@ def test_the_cut_is_dragged_anywhere_on_the_picture(widget: Locator, opened: tup
     page.mouse.move(boxes[2]["x"] + boxes[2]["width"] + 3, y, steps=6)  # right of "and"
     page.mouse.up()
     expect(handle(widget)).to_have_attribute("aria-valuenow", "3")
-    options = guessed(widget)
-    assert options.startswith("··") and "·" not in options[2:22], "however quick, no cut on the way is left out"
     page.keyboard.press("ArrowRight")  # from where it was dragged to
     expect(handle(widget)).to_have_attribute("aria-valuenow", "4")
     page.keyboard.press("ArrowLeft")
     page.mouse.move(boxes[10]["x"], y)
     expect(handle(widget)).to_have_attribute("aria-valuenow", "3")
-    memory = widget.locator(".cut-memory").bounding_box()
-    page.mouse.click(memory["x"] + memory["width"] - 2, memory["y"] + memory["height"] - 10)
+    stage = widget.locator(".cut-stage").bounding_box()
+    page.mouse.click(stage["x"] + stage["width"] - 4, stage["y"] + stage["height"] - 10)
     expect(handle(widget)).to_have_attribute("aria-valuenow", "26")
 
 
-def test_the_guess_of_a_cut_stands_there_once_the_reader_has_cut_there(widget: Locator) -> None:
-    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "PageDown"):
-        handle(widget).press(key)
-    assert guessed(widget) == "·" * 20 + "␣ee␣␣?"
-    widget.get_by_label("Your own text").fill("and then there was")
-    found = guessed(widget)  # another text: the cut that is seen, and no other
-    assert len(found) == 18 and found.count("·") == 17
-    press(widget, "Reset")
-    assert guessed(widget) == "·" * 21 + "e····"
+def test_each_guess_stands_at_the_end_of_its_line(widget: Locator) -> None:
+    """Beside the text, the two connecting lines end on the middles of the two guesses."""
+    stage = widget.locator(".cut-stage").bounding_box()
+    for line, card in (("whole", "whole"), ("cut", "other")):
+        box = widget.locator(f".cut-card-{card}").bounding_box()
+        path = widget.locator(f".cut-says-{line}").get_attribute("d")
+        foot = float(re.findall(r"[\d.]+", path)[-1] if line == "cut" else re.search(r" ([\d.]+)H", path)[1])
+        assert stage["y"] + foot == pytest.approx(box["y"] + box["height"] / 2, abs=1)
+        assert stage["x"] + stage["width"] == pytest.approx(box["x"], abs=1)
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
@@ -169,23 +173,26 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     assert words(widget) == ["another␣", "other?"], "it stands where its answer will be"
     expect(widget.locator(".d2lrnn-now")).to_have_text("Only other is left in memory. Guess first, then see.")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
-    assert guessed(widget) == "·" * 20 + "?" + "·" * 5, "nothing gives the answer away"
-    expect(widget.locator(".cut-value")).to_have_count(0)
+    assert captions(widget)[3] == "what comes next?", "nothing gives the answer away"
+    expect(widget.locator(".cut-dot")).to_have_count(1)
+    expect(widget.locator(".cut-gap b")).to_have_count(0)
+    spoken = widget.locator(".cut-picture").first.get_attribute("aria-label")
+    assert "Cut: ?. " in spoken and spoken.endswith(": ?.")
     width, _, data = widget.locator("canvas").evaluate(PIXELS)
-    assert all(data[4 * (unit * width + 23)] == 255 for unit in range(128))
+    assert all(data[4 * (unit * width + 23) + 1] == 255 for unit in range(128))
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. It expects a space (0.98)")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("With everything it is less sure (0.94).")
-    assert guessed(widget) == "·" * 20 + "␣e····"
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. A space, 98% sure: one letter more")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("With everything it is less sure (94%)")
+    assert len(thread(widget)) == 6
     width, _, data = widget.locator("canvas").evaluate(PIXELS)
-    assert any(data[4 * (unit * width + 23)] < 200 for unit in range(128))
+    assert any(data[4 * (unit * width + 23) + 1] < 200 for unit in range(128))
     press(widget, "Only “er” left")
     assert words(widget)[1] == "er?"
     handle(widget).press("ArrowRight")  # a reader may look elsewhere meanwhile
     assert words(widget)[1] not in ("er?", "er␣")
     press(widget, "with “y”, as at the end of “every”")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. A space, but with probability 0.59 only")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. A space, but only 59% sure")
     assert words(widget) == ["another␣", "er␣"]
     press(widget, "How fast it fades")
     press(widget, "about a hundredth")
@@ -193,11 +200,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         f"Right. {python.distances[-1] / python.distances[8]:.0%} is left."
     )
-    assert guessed(widget) == "␣" * 21 + "ee␣␣?", "after the last step every guess is shown"
-    press(widget, "One letter more")
-    assert guessed(widget) == "·" * 20 + "?" + "·" * 5, "but for a question"
     press(widget, "Reset")
-    assert guessed(widget) == "·" * 21 + "e····"
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert words(widget) == ["another␣", "there␣"]
 
@@ -211,46 +214,45 @@ def test_seen_for_the_first_time_the_scissors_walk_and_a_touch_or_a_pointer_ends
     widget = show(page, tmp_path)
     slider = handle(widget)
     page.wait_for_function("() => cuts.at(-1) === 22")
-    assert page.evaluate("() => cuts") == [26, 25, 24, 23, 22]
-    assert "er␣" in page.evaluate("() => guesses")
+    assert page.evaluate("() => cuts") == [18, 19, 20, 21, 22]
+    assert "other␣" in page.evaluate("() => guesses")
     page.reload()
-    page.wait_for_function("() => cuts.includes(25)")
+    page.wait_for_function("() => cuts.includes(19)")
     slider.press("Tab")
     expect(slider).to_have_attribute("aria-valuenow", "22")
     page.wait_for_timeout(800)
     expect(slider).to_have_attribute("aria-valuenow", "22")
     page.reload()
-    page.wait_for_function("() => cuts.includes(25)")
+    page.wait_for_function("() => cuts.includes(19)")
     page.mouse.move(300, 150)
     page.mouse.move(310, 160)
     page.wait_for_function("() => cuts.at(-1) === 22")
-    assert 23 not in page.evaluate("() => cuts")
+    assert 21 not in page.evaluate("() => cuts")
 
 
 def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(widget: Locator) -> None:
     field = widget.get_by_label("Your own text")
     field.press("End")
     field.press("Backspace")
-    expect(widget.locator(".cut-caption").last).to_have_text("has only “othe”")
+    assert captions(widget)[2] == "has only “othe”"
     field.fill("<img src=x onerror=alert(1)>\u0000👩" + "wave " * 20_000)
     expect(widget.locator(".cut-hint").first).to_contain_text("Only the last 40 letters are read")
     expect(handle(widget)).to_have_attribute("aria-valuenow", "36")
     assert widget.locator("img").count() == 0
     field.fill("")
     expect(widget.locator(".d2lrnn-now")).to_have_text("Type at least one letter below.")
-    for part in (".cut-stage", ".cut-cards", ".cut-memory"):
-        expect(widget.locator(part)).to_be_hidden()
+    expect(widget.locator(".cut-figure")).to_be_hidden()
     expect(handle(widget)).to_be_hidden()
     field.fill("my brother asked")
-    expect(widget.locator(".cut-caption").last).to_have_text("has only “sked”")
+    assert captions(widget)[2] == "has only “sked”"
     handle(widget).press("Home")
     field.fill("")
     field.fill("my brother")  # another text begins as the figure does: the last four letters are left
-    expect(widget.locator(".cut-caption").last).to_have_text("has only “ther”")
+    assert captions(widget)[2] == "has only “ther”"
     field.fill("q")
-    expect(widget.locator(".cut-caption").last).to_have_text("has nothing")
+    assert captions(widget)[2] == "has nothing"
     field.fill("quickly")  # as many letters as the reader had left before
-    expect(widget.locator(".cut-caption").last).to_have_text("has only “ckly”")
+    assert captions(widget)[2] == "has only “ckly”"
     assert not re.search("NaN|undefined", widget.inner_text())
 
 
@@ -265,19 +267,23 @@ def test_an_open_question_and_its_outcome_are_seen_whole(widget: Locator, opened
     expect(widget.locator(".d2lrnn-outcome")).to_be_in_viewport(ratio=1)
 
 
-def test_one_unit_is_folded_and_marked_in_the_map_where_it_is_open(widget: Locator) -> None:
-    expect(widget.locator(".cut-mark")).to_have_count(0)
+def test_the_numbers_are_folded_and_one_of_them_is_marked_in_the_map(widget: Locator) -> None:
+    expect(widget.locator("canvas")).to_be_hidden()
     widget.locator("summary").click()
-    expect(widget.locator(".cut-mark")).to_have_count(1)
-    unit = widget.get_by_role("slider", name="Unit")
+    expect(widget.locator("canvas")).to_be_visible()
+    map_box, mark = (widget.locator(part).bounding_box() for part in ("canvas", ".cut-mark"))
+    middle = mark["y"] + mark["height"] / 2
+    assert middle == pytest.approx(map_box["y"] + HiddenState().unit + 0.5, abs=1.5)
+    assert mark["x"] >= map_box["x"] + map_box["width"]
+    unit = widget.get_by_role("slider", name="Number")
     unit.press("Home")
     expect(unit).to_have_attribute("aria-valuetext", "0 of 128")
     python = HiddenState()
-    spoken = widget.locator(".cut-unit svg").first.get_attribute("aria-label")
+    spoken = widget.locator(".cut-memory .cut-picture").first.get_attribute("aria-label")
     value = f"{float(python.states[2, 0]):+.2f}".replace("-", "\u2212")
     assert f"d {value}, " in spoken
-    assert widget.locator(".cut-unit .d2lrnn-line-1").first.get_attribute("d") != widget.locator(
-        ".cut-unit .d2lrnn-line-2"
+    assert widget.locator(".cut-memory .d2lrnn-line-1").first.get_attribute("d") != widget.locator(
+        ".cut-memory .d2lrnn-line-2"
     ).first.get_attribute("d")
 
 
@@ -311,7 +317,7 @@ def test_the_map_follows_the_theme(widget: Locator, opened: tuple[Page, Record])
     )
     assert widget.locator("canvas").evaluate(PIXELS)[2][:3] == [0x16, 0x1B, 0x22]
     contrast = page.evaluate(LOW_CONTRAST, 4.5)
-    assert contrast["checked"] > 40 and contrast["found"] == []
+    assert contrast["checked"] > 30 and contrast["found"] == []
 
 
 def test_on_a_phone_scissors_and_guesses_share_a_screen(browser: Browser, tmp_path: Path) -> None:
@@ -322,13 +328,13 @@ def test_on_a_phone_scissors_and_guesses_share_a_screen(browser: Browser, tmp_pa
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     bottom = widget.locator(".cut-cards").bounding_box()
     assert bottom["y"] + bottom["height"] - widget.bounding_box()["y"] <= 600
-    stage, memory = (widget.locator(name).bounding_box() for name in (".cut-stage", ".cut-memory"))
-    page.touchscreen.tap(memory["x"] + 24, memory["y"] + 50)
+    stage = widget.locator(".cut-stage").bounding_box()
+    page.touchscreen.tap(stage["x"] + 18, stage["y"] + 150)
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^[12]$"))
-    page.touchscreen.tap(stage["x"] + stage["width"] - 60, stage["y"] + 60)
+    page.touchscreen.tap(stage["x"] + stage["width"] - 40, stage["y"] + 60)
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^3[5-9]$"))
     swipe = page.context.new_cdp_session(page)
-    at = [{"x": memory["x"] + 100, "y": memory["y"] + 60}]
+    at = [{"x": stage["x"] + 100, "y": stage["y"] + 150}]
     for kind, points in (("touchStart", at), ("touchMove", [{**at[0], "y": at[0]["y"] - 60}]), ("touchEnd", [])):
         swipe.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     expect(handle(widget)).to_have_attribute("aria-valuenow", re.compile("^3[5-9]$"))

@@ -224,12 +224,13 @@ export function stage({ t, onCut, signal }) {
       add("path", { class: "cut-cut", d: `M${edge} ${HANDLE - 4}V${THREAD}` });
       add("path", { class: "cut-drop", d: `M${edge} ${THREAD}V${y(points[0][1])}` });
       add("path", { class: "cut-other", d: points.map(([x, depth], i) => `${i === 0 ? "M" : "L"}${x} ${y(depth)}`).join("") });
-      points.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: Math.min(4, 0.3 * column) }));
+      const apart = points.filter(([, depth], i) => depth > 8 || i === points.length - 1); // no beads on the other line
+      apart.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: Math.min(4, 0.3 * column) }));
       if (edge > 110) add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
       const words = t("emptied");
       const half = 3.6 * words.length; // about half its width
-      const anchor = edge < half ? "start" : edge > width - half ? "end" : "middle";
-      add("text", { class: "cut-label", x: { start: LEFT, middle: edge, end: width - 2 }[anchor], y: height - 6, "text-anchor": anchor }, words);
+      const anchor = edge < half ? "start" : edge > textWidth() - half ? "end" : "middle";
+      add("text", { class: "cut-label", x: { start: LEFT, middle: edge, end: textWidth() - 2 }[anchor], y: height - 6, "text-anchor": anchor }, words);
     }
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("height", height);
@@ -256,8 +257,10 @@ export function stage({ t, onCut, signal }) {
     handle.setAttribute("aria-valuemax", Math.max(1, text.length));
     handle.setAttribute("aria-valuenow", Math.max(1, cut));
     handle.setAttribute("aria-valuetext", t(kept === "" ? "cut_value_nothing" : "cut_value", { forgotten, kept: shown(kept) }));
-    const left = text === "" ? "" : percentLeft(distances.at(-1), distances[cut - 1]);
-    gap.replaceChildren(...emphasised(t.raw(asking ? "gap_asks" : "gap"), asking ? {} : { left }));
+    const [last, peak] = [distances.at(-1) ?? 0, distances[cut - 1] ?? 0];
+    gap.replaceChildren(...emphasised(
+      t.raw(asking || kept === "" ? "gap_asks" : last > 1.005 * peak ? "gap_grown" : "gap"), { left: percentLeft(last, peak) },
+    ));
     cards.draw(model, asking);
     if (width > 0) drawFigure();
   };
