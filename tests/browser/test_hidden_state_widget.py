@@ -1,4 +1,4 @@
-"""The explorable HiddenState on a page without a kernel: the scissors, the guesses, the thread, the steps, the numbers."""
+"""The explorable HiddenState on a page without a kernel: scissors, guesses, the thread, the steps, the numbers."""
 
 from __future__ import annotations
 
