@@ -1,8 +1,8 @@
 // Truncation: a line of text is cut; each letter shows how much of its learning signal gets through to it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, derive, percent } from "./maths.mjs";
-import { costPanel, linePanel, sharePanel } from "./panels.mjs";
+import { NUM_LETTERS, derive, percent, percentKept } from "./maths.mjs";
+import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const CHOSEN = 12; // the first letter of a window: "cam|e"
@@ -39,8 +39,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
   const told = element("p", { class: "trunc-caption trunc-told" });
-  const share = sharePanel({ t });
-  const [states, work] = [costPanel("states", NUM_LETTERS), costPanel("work", NUM_LETTERS * NUM_LETTERS)];
+  const [share, states] = [["share", "all"], ["states", "states"]].map(([name, key]) => rowPanel(name, t(key)));
+  const worked = element("span");
   const was = element("span", { class: "trunc-was", hidden: true }, t("was"));
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
@@ -57,7 +57,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work, more: after.work / before.work };
   };
   const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
-  const more = fold(t("counted"), element("p", { class: "trunc-caption" }, t("counted_text")));
+  const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, switched, memory.node, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {
     more.open = false;
     show.stop();
@@ -67,14 +68,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   });
 
-  const figure = element("div", { class: "trunc-figure" }, element("p", { class: "trunc-title" }, t("chart"), was), line.node, told, share.node);
+  const legend = ["kept", "lost"].map((kind) => element("span", {}, element("i", { class: `trunc-sign trunc-sign-${kind}` }), t(kind)));
+  const title = element("div", { class: "trunc-head" }, element("b", {}, t("chart")), element("span", { class: "trunc-legend" }, was, element("span", { class: "trunc-way-sign" }, element("i", { "aria-hidden": "true" }, "←"), t("way_back")), ...legend));
+  const work = element("div", { class: "trunc-row trunc-work", hidden: true }, element("b", {}, t("work")), worked);
+  const rows = element("div", { class: "trunc-rows" }, share.node, states.node, work);
+  const figure = element("div", { class: "trunc-figure" }, title, line.node, told, rows);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)),
     figure,
-    element("div", { class: "trunc-foot" }, element("div", { class: "trunc-costs" }, states.node, work.node), memory.node),
     guided.node,
     more,
     footRow({ t, reset, link, say, signal }),
@@ -104,11 +107,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     was.hidden = ghost === null;
     const reach = model.reaches[chosen];
     told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), {
-      letter: visibleCharacter(line.text[chosen]), reach, lost: percent(1 - model.kept[chosen]),
+      letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]),
     }));
-    share.set(lost);
-    states.set(tau, emphasised(t.raw("states"), { tau }));
-    work.set(model.work, emphasised(t.raw("work"), { work: model.work }));
+    share.set(1 - lost, emphasised(t.raw("all_value"), { lost: percent(lost) }));
+    states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
+    work.hidden = way === "windows"; // there it is the same for all lengths
+    worked.replaceChildren(...emphasised(t.raw("work_value"), { work: model.work, shared: at({ way: "windows" }).work }));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }

@@ -1,7 +1,7 @@
 // A line of text under bars: how much of its learning signal each letter gets, where the cuts stand, how far back one reaches.
 import { dragOn } from "../shape.mjs";
 import { element, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, TAUS, nearestTau, percentKept } from "./maths.mjs";
 
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 const MIDDLE_SHARE = 0.42; // of blue behind the chosen letter: its ink stays legible
@@ -28,7 +28,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { class: "trunc-cell", "aria-hidden": "true" }, cell)));
   const reached = element("span", { class: "trunc-reached" });
-  const beyond = element("span", { class: "trunc-beyond" });
+  const ways = text.map(() => element("span", { class: "trunc-arrow", hidden: true })); // a way back each
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
@@ -36,7 +36,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const [first] = cuts;
   first.hidden = false;
   for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
-  const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, beyond, reached), element("span", { class: "trunc-start" }), drag, ...cuts);
+  const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways, reached), element("span", { class: "trunc-start" }), drag, ...cuts);
 
   let shown = null; // { model, chosen }
   let held = null; // the cut in hand
@@ -87,11 +87,22 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const from = Math.max(0, start);
     reached.style.left = at(from);
     reached.style.width = at(chosen + 0.5 - from);
-    beyond.style.width = `calc(${at(from)} + var(--trunc-left))`;
+    reached.hidden = way !== "windows";
+    // one way back for all guesses of a window, or one for each guess: in rows, so that none covers another
+    ways.forEach((arrow, i) => {
+      const last = way === "windows" ? (i + 1) * tau - 1 : i;
+      arrow.hidden = last >= NUM_LETTERS;
+      const left = Math.max(-0.9, last + 1 - tau);
+      arrow.style.left = at(left);
+      arrow.style.width = at(last + 0.5 - left);
+      arrow.style.top = way === "windows" ? "50%" : `${((100 * ((i % tau) + 0.5)) / tau).toFixed(2)}%`;
+      arrow.classList.toggle("trunc-arrow-chosen", way !== "windows" && i === chosen);
+    });
+    node.classList.toggle("trunc-many", way !== "windows" && tau > 6);
     node.dataset.way = way;
     node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
     // windows: a cut after each; else the one cut of the chosen letter
-    const every = Math.max(1, Math.ceil(4 / tau)); // grips that do not touch
+    const every = Math.max(1, Math.ceil(6 / tau)); // grips that do not touch
     cuts.forEach((cut, i) => {
       const place = way === "windows" ? (i + 1) * tau : from;
       cut.hidden = way === "windows" ? place > NUM_LETTERS : i > 0;
@@ -113,32 +124,14 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   return { node, draw, text, fresh: () => { isDragged = false; } };
 }
 
-/** One bar for all letters, and what its two parts are. */
-export function sharePanel({ t }) {
+/** A row under the line: a title, a bar, a value. `set` gets the part that is filled, and words. */
+export function rowPanel(name, title) {
   const fill = element("span", { class: "trunc-fill" });
-  const parts = ["kept", "lost"].map((kind) => {
-    const value = element("b");
-    return { value, node: element("span", { class: `trunc-${kind}-text` }, element("i", { class: `trunc-sign trunc-sign-${kind}` }), `${t(kind)} `, value) };
-  });
-  const node = element("div", { class: "trunc-share" },
-    element("span", { class: "trunc-share-title" }, t("all")), element("span", { class: "trunc-bar", "aria-hidden": "true" }, fill),
-    element("div", { class: "trunc-legend" }, ...parts.map((part) => part.node)));
-  const set = (lost) => {
-    fill.style.width = `${(100 * (1 - lost)).toFixed(2)}%`;
-    parts[0].value.textContent = percentKept(lost);
-    parts[1].value.textContent = percent(lost);
-  };
-  return { node, set };
-}
-
-/** What a way of cutting costs, in words and as a bar: `most` fills it. */
-export function costPanel(name, most) {
-  const words = element("p", { class: "trunc-caption" });
-  const fill = element("span", { class: "trunc-cost-fill" });
-  const node = element("div", { class: `trunc-cost trunc-${name}` }, words, element("span", { class: "trunc-cost-bar", "aria-hidden": "true" }, fill));
-  const set = (value, told) => {
-    fill.style.width = `${(100 * value / most).toFixed(2)}%`;
-    words.replaceChildren(...told);
+  const value = element("span", { class: "trunc-row-value" });
+  const node = element("div", { class: `trunc-row trunc-${name}` }, element("b", {}, title), element("span", { class: "trunc-bar", "aria-hidden": "true" }, fill), value);
+  const set = (share, told) => {
+    fill.style.width = `${(100 * share).toFixed(2)}%`;
+    value.replaceChildren(...told);
   };
   return { node, set };
 }
