@@ -163,7 +163,7 @@ class HiddenState(Explorable):
         left = f"{apart[-1] / (apart[0] or 1):.0%}"
         description = words("picture", forgotten=self.text[:cut], left=left)
         column, top, depth = min(24, 420 // (count + 1)), 44, 80
-        picture = Picture(440, top + depth + 10, words("title"), description)
+        picture = Picture(440, top + depth + 30, words("title"), description)
         style = {
             "font_family": "ui-monospace, monospace",
             "font_size": min(20.0, 1.5 * column),
@@ -179,4 +179,8 @@ class HiddenState(Explorable):
         picture.add("path", d=f"M10 {top}H{end}", stroke=color("blue"), stroke_width=4)
         picture.add("path", d=f"M{hanging}", stroke=color("vermillion"), stroke_width=3, fill="none")
         picture.add("path", d=f"M{edge} 2V{points[0][1]:.1f}", stroke="currentColor", stroke_dasharray="5 4")
+        if edge > 110:
+            picture.add("text", words("memory"), x=10, y=top + 22, fill=color("blue"))
+        anchor = "start" if edge < 220 else "end"
+        picture.add("text", words("emptied"), x=edge, y=top + depth + 22, fill=color("vermillion"), text_anchor=anchor)
         return str(picture)
