@@ -306,7 +306,7 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Orange: from the earlier steps."
+        "Lit up: how all 8 steps join in the last box. Orange: earlier steps. Straight: its own row."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
