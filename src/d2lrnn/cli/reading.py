@@ -40,20 +40,13 @@ class Text:
     notes: tuple[str, ...]
 
 
-def is_cleaned(name: str, settings: TrainSettings) -> bool:
-    """Whether the text is cleaned: if nothing is said, the book's own are."""
-    from d2lrnn.ops.corpus import CORPORA
-
-    return name in CORPORA if settings.clean is None else settings.clean
-
-
 def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup, vocab: Vocab | None = None) -> Text:
     """The text, encoded, in its three parts; with the vocabulary of a model that goes on, if one is given."""
     import torch
 
     from d2lrnn.ops.corpus import CORPORA, load_corpus
     from d2lrnn.ops.stream import ids_fingerprint, stream_text
-    from d2lrnn.text import count_left_out, encode_text, normalize
+    from d2lrnn.text import count_left_out, encode_text, is_cleaned, normalize
 
     how: dict[str, Any] = {
         "level": settings.level,
@@ -62,7 +55,7 @@ def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup, voca
         "max_vocab": settings.max_vocab,
         "unk_token": "<unk>" if settings.min_freq > 1 else None,
     }
-    clean, path = is_cleaned(options.text, settings), Path(options.text).expanduser()
+    clean, path = is_cleaned(options.text, settings.clean), Path(options.text).expanduser()
     notes = []
     if options.text not in CORPORA and path.is_file() and path.stat().st_size >= STREAM_FROM_BYTES:
         if vocab is not None:

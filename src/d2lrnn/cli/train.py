@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from d2lrnn.cli import say
 from d2lrnn.cli.generate import load, pick
-from d2lrnn.cli.reading import Text, is_cleaned, make_windows, read, short_text_note, window_sizes
+from d2lrnn.cli.reading import Text, make_windows, read, short_text_note, window_sizes
 from d2lrnn.cli.report import announcement, diverged, lines, report
 from d2lrnn.cli.settings import RunOptions, TrainSettings, differences, make_parser, option_name
 from d2lrnn.ops.files import finite
@@ -74,6 +74,7 @@ def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Pa
     from d2lrnn.model import evaluate
     from d2lrnn.ops.callbacks import Checkpointing, EarlyStopping, KeepBest
     from d2lrnn.ops.device import seed_everything
+    from d2lrnn.text import is_cleaned
     from d2lrnn.training import TrainingDivergedError, fit
 
     tell = say if group.is_main and not options.quiet else (lambda message: None)
@@ -102,7 +103,7 @@ def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Pa
     }
     about: dict[str, Any] = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0}
     about |= asdict(settings)
-    about |= {"cleaned": is_cleaned(options.text, settings)} | origin
+    about |= {"cleaned": is_cleaned(options.text, settings.clean)} | origin
     if source is not None and stored is None:
         model.load_state_dict(source.model.state_dict())
         before = None if text.heldout_ids is None else finite(evaluate(model, text.heldout_ids).perplexity)
