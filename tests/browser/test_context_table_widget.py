@@ -49,7 +49,7 @@ def line(widget: Locator) -> Locator:
 
 
 def read(widget: Locator) -> None:
-    widget.get_by_role("button", name="Guess", exact=True).click()
+    widget.get_by_role("button", name="Look up", exact=True).click()
 
 
 @pytest.mark.parametrize("scheme", ["http", "file"])
@@ -61,7 +61,7 @@ def test_it_writes_what_python_writes_and_says_what_is_copied(
     with served(tmp_path) as addresses:
         widget = show(page, tmp_path, table, address=addresses[scheme])
         assert written(widget) == table.writings
-        expect(widget.locator(".ctx-prompt")).to_have_text(["the␣tide␣"] * 6)
+        expect(widget.locator(".ctx-prompt")).to_have_text(["the tide "] * 6)
         shares = [sum(end - begin for begin, end in table.copies[n]) / 64 for n in range(1, 7)]
         expect(widget.locator("li .ctx-copied-share")).to_have_text([f"{share:.0%}" for share in shares])
         expect(widget.locator(".d2lrnn-now")).to_have_text(table.static_sentence())
@@ -220,7 +220,7 @@ def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record]
     expect(now).to_have_text("Type a text. The figure looks up every letter of it.")
     expect(line(widget)).to_have_count(0)
     own.fill("x" * 40)
-    expect(widget.locator(".ctx-cell")).to_have_count(28)
+    expect(widget.locator(".ctx-cell")).to_have_count(24)
     widget.get_by_role("button", name="Reset").click()
     expect(own).to_have_value("there was a petition")
 
@@ -237,29 +237,54 @@ def test_one_of_the_two_is_in_sight_and_nothing_moves(opened: tuple[Page, Record
     expect(widget.get_by_role("button", name="Write again")).to_be_visible()
 
 
+def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    table = ContextTable(view="test")
+    widget = show(page, tmp_path, table)
+    expect(widget.locator(".d2lrnn-now")).to_have_text(table.static_sentence())
+    shown = [round(level["perplexity"], 1) for level in table.levels]
+    told = [f"{score} best" if score == min(shown) else f"{score}" for score in shown]
+    expect(widget.locator(".ctx-tested b")).to_have_text(told)
+    widths = widget.locator(".ctx-units").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().width)")
+    perplexities = [level["perplexity"] for level in table.levels]
+    shares = [perplexity / perplexities[0] for perplexity in perplexities]
+    assert [width / widths[0] for width in widths] == pytest.approx(shares, rel=0.01)
+    read(widget)
+    widget.get_by_role("button", name="Test", exact=True).click()
+    expect(widget.get_by_role("status")).to_have_text(table.static_sentence())
+
+
 def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable())
     start = widget.locator(".ctx").inner_text()
-    told, tells = widget.locator(".d2lrnn-outcome"), (".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar")
-    widget.get_by_role("button", name="A new word").click()
-    expect(line(widget)).to_have_attribute("aria-valuenow", "19")
-    for each in tells:
-        assert all(not one.is_visible() for one in widget.locator(each).all()), "a step that asks tells nothing ahead"
-    expect(widget.get_by_role("status")).to_have_text("The story has “tio” 18 times.")
-    widget.get_by_role("button", name="10 times").click()
-    assert told.inner_text().startswith("No. Each time.")
-    assert all(one.is_visible() for each in tells[:2] for one in widget.locator(f"{each}:not(.ctx-none)").all())
-    widget.get_by_role("button", name="Sure and wrong").click()
+    told, answers = widget.locator(".d2lrnn-outcome"), widget.locator(".d2lrnn-answers")
+
+    def hidden(*tells: str) -> bool:
+        return all(not one.is_visible() for each in tells for one in widget.locator(each).all())
+
+    widget.get_by_role("button", name="A new phrase").click()
+    expect(line(widget)).to_have_attribute("aria-valuenow", "20")
     expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
-    widget.get_by_role("button", name="never", exact=True).click()
-    expect(told).to_contain_text("Right. Never. After “ll th” (47 times) counting is sure of other letters.")
-    expect(told).to_contain_text("After “h” alone, “o” comes in 7%.")
+    assert hidden(".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar"), "a step that asks tells nothing ahead"
+    expect(widget.get_by_role("status")).to_have_text("The story has “ll␣th” 47 times.")
+    answers.get_by_role("button", name="5 times").click()
+    expect(told).to_have_text("No. Never: the long context is of no help. After “h” alone, “o” came in 7%.")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
-    widget.get_by_role("button", name="Longer is better?").click()
+    assert widget.locator(".ctx-told").first.is_visible()
+    widget.get_by_role("button", name="Which is best?").click()
     assert widget.locator(".ctx-told").first.is_visible(), "here all is in sight"
-    widget.locator(".d2lrnn-answers").get_by_role("button", name="5-gram").click()
-    expect(told).to_contain_text("Right. The 5-gram. It is as unsure as if it chose among 3.6 letters; the 3-gram 5.4,")
+    assert hidden(".ctx-test")
+    answers.get_by_role("button", name="5-gram").click()
+    expect(told).to_contain_text("Right. The 5-gram. With more letters, more is new")
+    expect(widget.locator(".ctx-least")).to_have_text("5-gram 3.6 best")
+    widget.get_by_role("button", name="Who copies?").click()
+    assert hidden("li .ctx-copied-share", ".ctx-heads")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("All six go on from the same beginning.")
+    expect(widget.locator(".ctx-text .ctx-copy").first).to_have_css("text-decoration-line", "none")
+    answers.get_by_role("button", name="more than half").click()
+    expect(told).to_contain_text("Right. Here 67%; over 20 texts 57% on average")
+    assert widget.locator("li .ctx-copied-share").last.is_visible()
     widget.get_by_role("button", name="Reset").click()
     assert widget.locator(".ctx").inner_text() == start
 
@@ -267,18 +292,22 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
 def test_who_walks_on_is_asked_no_more(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable())
-    for move in (lambda: line(widget).press("ArrowLeft"), lambda: widget.locator(".ctx-model").nth(1).click()):
-        widget.get_by_role("button", name="Sure and wrong").click()
+    walks = (
+        lambda: line(widget).press("ArrowLeft"),
+        lambda: widget.locator(".ctx-model").nth(1).click(),
+        lambda: widget.get_by_role("button", name="Test", exact=True).click(),
+    )
+    for move in walks:
+        widget.get_by_role("button", name="A new phrase").click()
         move()
         expect(widget.locator(".d2lrnn-question")).to_be_hidden()
-        assert widget.locator(".ctx-told").first.is_visible()
+        expect(widget.locator(".ctx-asks")).to_have_count(0)
 
 
 def test_an_own_beginning_closes_a_step(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="write"))
-    widget.get_by_role("button", name="Longer is better?").click()
-    widget.get_by_role("button", name="Write", exact=True).click()
+    widget.get_by_role("button", name="Who copies?").click()
     widget.get_by_label("Go on from", exact=True).fill("a ship ")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
 
@@ -357,7 +386,7 @@ def test_a_view_ends_with_its_element(opened: tuple[Page, Record], tmp_path: Pat
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["write", "read"])
+@pytest.mark.parametrize("view", ["write", "read", "test"])
 def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str, view: str) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view=view), theme=theme)
@@ -381,8 +410,10 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
             "(all) => all.map((e) => e.getBoundingClientRect().top)"
         )
         assert len(set(tops)) == 1, "the steps stand in one row"
-    widget.get_by_role("button", name="A new word").click()
-    widget.get_by_role("button", name="10 times").click()
+    widget.get_by_role("button", name="Which is best?").click()
+    widget.locator(".d2lrnn-answers").get_by_role("button", name="3-gram").click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    read(widget)
     widget.locator("summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     clipped = widget.evaluate(
@@ -392,6 +423,6 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
     )
     assert clipped == []
     box = line(widget).bounding_box()
-    line(widget).tap(position={"x": box["width"] * 0.125, "y": box["height"] / 2})
-    expect(line(widget)).to_have_attribute("aria-valuenow", "2")
+    line(widget).tap(position={"x": box["width"] * 0.625, "y": box["height"] / 2})
+    expect(line(widget)).to_have_attribute("aria-valuenow", "12")
     context.close()

@@ -20,7 +20,8 @@ __all__ = ["ContextTable"]
 
 _SPEC = Spec("context_table")
 _SIZES = _SPEC.presets["sizes"]
-_MAX_ORDER, _NUM_WRITTEN, _SHORTEST_COPY = _SIZES["max_order"], _SIZES["num_written"], _SIZES["shortest_copy"]
+_MAX_ORDER, _MAX_TESTED = _SIZES["max_order"], _SIZES["max_tested"]
+_NUM_WRITTEN, _SHORTEST_COPY = _SIZES["num_written"], _SIZES["shortest_copy"]
 
 
 @cache
@@ -50,7 +51,7 @@ def _levels() -> tuple[dict[str, float], ...]:
             "contexts": _model(order).num_contexts[-1],
             "perplexity": _model(order).evaluate(heldout).perplexity,
         }
-        for order in range(1, _MAX_ORDER + 1)
+        for order in range(1, _MAX_TESTED + 1)
     )
 
 
@@ -101,16 +102,17 @@ def _quoted(text: str) -> str:
 
 
 class ContextTable(Explorable):
-    """Look up what followed a letter's context in *The Tide Clock*, for n-grams of 1 to 6; or let six models write.
+    """Look up what followed a letter's context in *The Tide Clock*, for n-grams of 1 to 6; test them; let them write.
 
-    What a model writes is underlined where ten letters or more in a row stand so in the story.
+    The test shows the perplexity of each on held-out text, up to the 8-gram. What a model writes is
+    underlined where ten letters or more in a row stand so in the story.
 
     Parameters
     ----------
     view : str, optional
-        What is in sight: "read", the counts for one letter of a line, or "write", the writings.
+        What is in sight: "read", the counts for one letter of a line, "test", the perplexities, "write", the writings.
     line : str, optional
-        The line. It is normalised as by :func:`d2lrnn.normalize`, and has at most 28 characters.
+        The line. It is normalised as by :func:`d2lrnn.normalize`, and has at most 24 characters.
     place : int, optional
         The letter of the line that is guessed, counted from 0.
     order : int, optional
@@ -205,10 +207,14 @@ class ContextTable(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """How often the story has the context, and this letter after it; or who copied most here."""
+        """How often the story has the context, and this letter after it; or which is best; or who copied most here."""
         words = Words(self._words)
         if self.view == "read":
             return self._counted(words)
+        if self.view == "test":
+            best = min(self.levels, key=lambda level: level["perplexity"])
+            named = words("n_gram", n=best["order"])
+            return words("now_test", best=named, count=f"{best['perplexity']:.1f}")
         copied = {n: sum(end - begin for begin, end in found) for n, found in self.copies.items()}
         if (most := max(copied.values())) == 0:
             return words("now_none")
@@ -237,8 +243,24 @@ class ContextTable(Explorable):
         return f"{first} {words('hits_all' if empty else 'hits', letter=named, hits=often)}"
 
     def static_picture(self) -> str:
-        """A bar for each n: how often the letter followed its context. Or six writings, copies underlined."""
-        return self._counts_drawn() if self.view == "read" else self._writings_drawn()
+        """A bar for each n: how often the letter followed its context, or its perplexity. Or six writings."""
+        return {"read": self._counts_drawn, "test": self._test_drawn, "write": self._writings_drawn}[self.view]()
+
+    def _test_drawn(self) -> str:
+        words, levels = Words(self._words), self.levels
+        best = min(level["perplexity"] for level in levels)
+        rows = "; ".join(
+            words("picture_row", n=level["order"], text=f"{level['perplexity']:.1f}") for level in levels
+        )
+        count = _number(len(self.text) - self.num_train)
+        picture = Picture(440, 210, words("test_title"), words("picture_test", count=count, rows=rows))
+        for i, level in enumerate(levels):
+            y, width = 24 + 24 * i, 300 * level["perplexity"] / levels[0]["perplexity"]
+            paint = color("blue" if level["perplexity"] == best else "line")
+            picture.add("text", words("n_gram", n=level["order"]), x=8, y=y, font_size=12)
+            picture.add("rect", x=64, y=y - 12, width=width, height=14, fill=paint)
+            picture.add("text", f"{level['perplexity']:.1f}", x=72 + width, y=y, font_size=12)
+        return str(picture)
 
     def _counts_drawn(self) -> str:
         words, rows = Words(self._words), self.rows

@@ -1,9 +1,10 @@
-// What followed these letters in a story: counts for a context of 0 to 5 letters; and six n-gram models that write.
+// What followed these letters in a story: counts for a context of 0 to 5 letters; n-gram models tested on new text, and writing.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
-import { MAX_LINE, MAX_ORDER, MAX_START, countInSteps, createCounts, lookAt, readOf, tidy, writings } from "./maths.mjs";
+import { MAX_LINE, MAX_ORDER, MAX_START, countInSteps, createCounts, formatShare, lookAt, readOf, tidy, writings } from "./maths.mjs";
 import {
-  aboutValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, timesOf, writingsPanel, writtenSentence,
+  copiedValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, testPanel, testedSentence, writingsPanel,
+  writtenSentence,
 } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -71,7 +72,7 @@ function about(text) {
   return element("p", { class: "ctx-about" }, element("b", {}, text.slice(0, end)), text.slice(end));
 }
 
-/** Two buttons, one for each thing that the six models do. */
+/** A button for each thing that the models do. */
 function viewButtons({ t, signal, onView }) {
   const buttons = SPEC.controls.view.choices.map((view) => buttonControl({ label: t(`view_${view}`), signal, onPress: () => onView(view) }));
   return {
@@ -93,7 +94,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   let asking = false; // a step asks about the letter in sight
 
   const now = nowLine();
-  const views = viewButtons({ t, signal, onView: (view) => commit({ view }) });
+  const views = viewButtons({ t, signal, onView: (view) => go({ view }) });
   /** The reader goes an own way: a step that asks about something else closes. */
   const go = (values) => {
     if (asking || values.line !== undefined || values.start !== undefined) closeSteps();
@@ -103,7 +104,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     line: textField({ t, label: t("own"), max: MAX_LINE, signal, onText: (line) => go({ line, place: Math.max(0, line.length - 1) }) }),
     start: textField({ t, label: t("go_on"), max: MAX_START, signal, onText: (start) => go({ start }) }),
   };
-  const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
+  const again = buttonControl({ label: t("again"), signal, onPress: () => go({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
   const rows = writingsPanel({ t, onWritten: () => drawNow(), signal });
   const moves = { onPlace: (place) => go({ place }), onOrder: (order) => go({ order }) };
   const [line, bars, models] = [linePanel({ t, signal, ...moves }), countsPanel({ t }), modelsPanel({ t, signal, ...moves })];
@@ -111,9 +112,10 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   const ask = (does) => {
     asking = does;
     root.classList.toggle("ctx-asks", does); // what would tell is out of sight
+    drawNow();
   };
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, say, signal, outcome: (i) => outcomes(t, { counts, levels })[i],
+    t, steps: SPEC.steps, say, signal, outcome: (i) => outcomes({ counts, source })[i],
     set: (values) => {
       ask(SPEC.steps.some(({ before, hides }) => before === values && hides));
       commit(values);
@@ -127,17 +129,17 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     },
   });
   const parts = {
-    read: [element("div", { class: "ctx-tools" }, fields.line.node, fields.line.note),
-      element("div", { class: "ctx-panel ctx-walk" }, line.node, element("div", { class: "ctx-sides" }, bars.node, models.node))],
-    write: [element("div", { class: "ctx-tools" }, fields.start.node, again, fields.start.note),
-      element("div", { class: "ctx-panel" }, rows.node)],
+    read: element("div", { class: "ctx-panel ctx-walk" }, line.node, element("div", { class: "ctx-sides" }, bars.node, models.node),
+      element("div", { class: "ctx-tools" }, fields.line.node, fields.line.note)),
+    test: element("div", { class: "ctx-panel" }, testPanel({ t, levels, count: text.length - numTrain })),
+    write: element("div", { class: "ctx-panel ctx-walk" }, rows.node,
+      element("div", { class: "ctx-tools" }, fields.start.node, again, fields.start.note)),
   };
   const root = element(
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting,
-    element("div", { class: "ctx-top" }, views.node, parts.read[0], parts.write[0]),
-    element("div", { class: "ctx-panels" }, parts.read[1], parts.write[1]),
-    guided, fold(t("more"), ...["counts", "new", "mix", "scores", "copied"].map((what) => about(t(`about_${what}`, aboutValues(levels, t))))),
+    views.node, element("div", { class: "ctx-panels" }, ...Object.values(parts)),
+    guided, fold(t("more"), ...["counts", "new", "mix", "scores", "copied"].map((what) => about(t(`about_${what}`, copiedValues())))),
     footRow({ t, reset: () => { reset(); for (const name of ["line", "start"]) fields[name].force(model.get(name)); }, link, say, signal }),
   );
   el.append(root);
@@ -145,6 +147,8 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   const drawNow = () => {
     if (shown === null || counts === null) return;
     if (shown.view === "read") now.set(...sentenceNodes(look, t));
+    else if (shown.view === "test") now.set(...emphasised(...testedSentence(levels, t)));
+    else if (asking) now.set(t("now_asks"));
     else if (rows.writing()) now.set(t("now_writing"));
     else now.set(...emphasised(...writtenSentence(written.all, t)));
   };
@@ -153,7 +157,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     shown = state;
     for (const name of ["line", "start"]) fields[name].draw(state[name]);
     views.draw(state.view);
-    for (const [view, nodes] of Object.entries(parts)) for (const node of nodes) node.classList.toggle("ctx-away", view !== state.view);
+    for (const [view, node] of Object.entries(parts)) node.classList.toggle("ctx-away", view !== state.view);
     if (counts === null) return;
     const key = JSON.stringify([state.start, state.seed]);
     const isNew = key !== written.key;
@@ -168,7 +172,9 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     if (state.view === "read") {
       const sentence = sentenceOf(look, t, asking);
       if (before.view !== state.view || sentence !== sentenceOf(was, t, asking)) say(sentence);
-    } else if (isNew) say(filled(...writtenSentence(written.all, t)));
+    } else if (state.view === "test") {
+      if (before.view !== state.view) say(filled(...testedSentence(levels, t)));
+    } else if (isNew && !asking) say(filled(...writtenSentence(written.all, t)));
   };
   for (const name of ["line", "start"]) fields[name].force(model.get(name));
   countSlowly({
@@ -188,14 +194,15 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 }
 
 /** What the guided steps tell once a guess is made, with numbers that were computed here. */
-export function outcomes(t, { counts, levels }) {
-  const [, known] = SPEC.steps.map(({ before }) => lookAt(counts, before));
+export function outcomes({ counts, source }) {
+  const [phrase, , copy] = SPEC.steps.map(({ before }) => before);
+  const known = lookAt(counts, phrase);
   const short = known.rows[1];
-  const score = (n) => levels[n - 1].perplexity.toFixed(1);
+  const here = writings(counts, source, copy.start, copy.seed).at(-1).copied;
   return [
+    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%` },
     {},
-    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%`, context: known.context, times: timesOf(known.total, t) },
-    { five: score(5), six: score(6), three: score(3) },
+    { here: formatShare(here), ...copiedValues() },
   ];
 }
 

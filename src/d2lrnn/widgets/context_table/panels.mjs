@@ -17,7 +17,7 @@ const number = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 export const filled = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const plain = (sentences) => sentences.map(({ template, values }) => filled(template, values)).join(" ");
 
-export function timesOf(total, t) {
+function timesOf(total, t) {
   return total === 1 ? t("times_once") : t("times", { count: number(total) });
 }
 
@@ -31,10 +31,10 @@ export function writtenSentence(writings, t) {
   return [t.raw("now"), { copiers, share: formatShare(most) }];
 }
 
-/** Values for the words of the fold: what the longest copies on average, and how unsure each of the six is in new text. */
-export function aboutValues(levels, t) {
-  const scores = levels.map(({ order, perplexity }) => t("score", { n: order, score: perplexity.toFixed(1) })).join(", ");
-  return { lines: COPIED.lines, start: COPIED.start, share: formatShare(COPIED.shares.at(-1)), scores };
+/** Values for the words about copies: how much some of the six copy on average. */
+export function copiedValues() {
+  const [, , three, , five, six] = COPIED.shares.map(formatShare);
+  return { lines: COPIED.lines, start: COPIED.start, three, five, six };
 }
 
 /** Six rows, one for each n, that write letter by letter at once, and how much of each is copied. */
@@ -55,7 +55,7 @@ export function writingsPanel({ t, onWritten, signal }) {
     element("ol", { class: "ctx-rows" }, ...rows.map((row) => row.node)),
   );
   let shown = null;
-  let prompt = ""; // the end of the beginning, spaces in sight
+  let prompt = ""; // the end of the beginning
   let length = NUM_WRITTEN; // how much of it is in sight
 
   const show = () => {
@@ -83,7 +83,7 @@ export function writingsPanel({ t, onWritten, signal }) {
     draw(writings, { start, animate }) {
       if (writings === shown) return;
       shown = writings;
-      prompt = `${start.length > PROMPT_IN_SIGHT ? "…" : ""}${visible(start.slice(-PROMPT_IN_SIGHT))}`;
+      prompt = `${start.length > PROMPT_IN_SIGHT ? "…" : ""}${start.slice(-PROMPT_IN_SIGHT)}`;
       pen.stop();
       length = animate ? 0 : NUM_WRITTEN;
       if (!animate) show();
@@ -231,7 +231,7 @@ export function modelsPanel({ t, onOrder, signal }) {
     return { node: element("li", {}, button), button, context, share, of, bar: own };
   });
   return {
-    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node))),
+    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), element("p", { class: "ctx-key" }, t("n_gram_is"))),
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: named(look.letter, t) });
@@ -248,4 +248,28 @@ export function modelsPanel({ t, onOrder, signal }) {
       });
     },
   };
+}
+
+// ---- the test ----
+
+/** Which model is least unsure in new text: [template, values]. */
+export function testedSentence(levels, t) {
+  const best = levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
+  return [t.raw("now_test"), { best: t("n_gram", { n: best.order }), count: best.perplexity.toFixed(1) }];
+}
+
+/** How unsure each model is on all the new text: a bar of so many letters for each, the shortest one named. */
+export function testPanel({ t, levels, count }) {
+  const [most, least] = [Math.max, Math.min].map((pick) => pick(...levels.map(({ perplexity }) => perplexity)));
+  const rows = levels.map(({ order, perplexity }) => {
+    const units = element("span", { class: "ctx-units", "aria-hidden": "true" });
+    units.style.setProperty("--letters", perplexity.toFixed(3));
+    units.style.setProperty("--most", most.toFixed(3));
+    const told = element("b", {}, perplexity.toFixed(1), perplexity === least ? ` ${t("test_best")}` : "");
+    return element("li", { class: perplexity === least ? "ctx-tested ctx-least" : "ctx-tested" },
+      element("span", { class: "ctx-name" }, t("n_gram", { n: order })), " ", element("span", { class: "ctx-scale" }, units, told));
+  });
+  return element("div", { class: "ctx-test" },
+    element("p", { class: "ctx-title" }, t("test_title")), element("ol", { class: "ctx-rows" }, ...rows),
+    element("p", { class: "ctx-key" }, t("test_key", { count: number(count) }), " ", t("test_rule")));
 }
