@@ -27,7 +27,7 @@ def test_the_stored_cases_are_fresh() -> None:
 
 
 def test_the_total_is_the_models_score() -> None:
-    widget = SurpriseMap(text="the company took it from me")
+    widget = SurpriseMap(text="the company took it from me", stage="trained")
     loaded = d.load_pretrained()
     score = d.evaluate(loaded.model, torch.tensor(loaded.vocab.encode(widget.text)))
     assert math.fsum(widget.bits) * math.log(2) == pytest.approx(score.total_nats, rel=1e-5)
@@ -35,7 +35,7 @@ def test_the_total_is_the_models_score() -> None:
 
 
 def test_the_bytes_are_those_of_the_coder() -> None:
-    widget = SurpriseMap()
+    widget = SurpriseMap(stage="trained")
     loaded = d.load_pretrained()
     packed = d.coding.compress(loaded.model, torch.tensor(loaded.vocab.encode(widget.text)))
     header, first_letter = 4, math.log2(27) / 8  # the coder's length field; the letter that nobody guesses
@@ -48,11 +48,18 @@ def test_every_stage_is_less_surprised_than_the_one_before() -> None:
 
 
 def test_texts_are_normalised_and_bounded_and_short_ones_have_no_surprise() -> None:
-    assert SurpriseMap(text="Mr. <Keld>").text == "mr keld "
+    assert SurpriseMap(text="Mr. <Keld>").text == "mr keld"
+    assert SurpriseMap(text="Zoë, 42!").text == "zoe"
+    assert SurpriseMap(text=" the ").text == " the "
     assert len(SurpriseMap(text="x" * 100_000).text) == 800
     for text in ("", "a"):
         widget = SurpriseMap(text=text)
         assert widget.bits == [] and math.isnan(widget.perplexity) and widget.packed_bytes == 0
+
+
+def test_the_name_of_the_third_step_stands_in_the_training_text() -> None:
+    text = d.load_text()
+    assert text.vocab.decode(text.train_ids).count(" phoebe ") > 20
 
 
 def test_the_default_text_is_held_out() -> None:
@@ -69,6 +76,6 @@ def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
 def test_a_made_up_word_surprises_the_trained_network_more_than_the_untrained_one() -> None:
     untrained, trained = (SurpriseMap(text="quixotl", stage=stage) for stage in ("untrained", "trained"))
     assert trained.perplexity > 2 * untrained.perplexity
-    assert "Blind guessing: only 27" in trained.static_sentence()
+    assert "That is worse than blind guessing: 27" in trained.static_sentence()
     assert "choosing among 3.8 equally likely letters. Before training: 28.0." in SurpriseMap().static_sentence()
     assert SurpriseMap(text="a").static_sentence().startswith("Type at least two letters")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from functools import cache
 from typing import Any
 
@@ -27,6 +29,17 @@ def _network(stage: str) -> Pretrained:
     return load_pretrained(stage.replace("_", "-"))
 
 
+def _readable(text: str) -> str:
+    """Normalised, without accents and the signs at its ends: "Zoë!" is "zoe"."""
+    apart = unicodedata.normalize("NFKD", text)
+    plain = "".join(char for char in apart if unicodedata.category(char)[0] != "M").lower()
+
+    def space(run: re.Match[str]) -> str:
+        return " " if 0 < run.start() <= run.end() < len(plain) or not run[0].strip() else ""
+
+    return normalize(re.sub(r"[^a-z]+", space, plain))
+
+
 class SurpriseMap(Explorable):
     r"""The surprisal of every letter under one network, at four stages of its training.
 
@@ -37,7 +50,8 @@ class SurpriseMap(Explorable):
     Parameters
     ----------
     text : str, optional
-        Normalised to letters and spaces, and cut to its first 800 characters. The first is read and not guessed.
+        Normalised to letters and spaces, accents left out, and cut to its first 800 characters. The first is read and
+        not guessed.
     stage : "untrained", "first_steps", "half_way" or "trained", optional
     place : int, optional
         The letter to look at, from 1; 0 (the default) is the one with most bits.
@@ -51,7 +65,7 @@ class SurpriseMap(Explorable):
     --------
     >>> SurpriseMap(text="the tide clock", stage="untrained").perplexity > 25
     True
-    >>> SurpriseMap(text="the tide clock").perplexity < 6
+    >>> SurpriseMap(text="the tide clock", stage="trained").perplexity < 6
     True
     """
 
@@ -86,7 +100,7 @@ class SurpriseMap(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[:_MAX_TEXT]
+        return _readable(proposal["value"])[:_MAX_TEXT]
 
     @property
     def bits(self) -> list[float]:
@@ -120,26 +134,30 @@ class SurpriseMap(Explorable):
 
     # ---- the static picture ----
 
+    @property
+    def _printed(self) -> str:
+        """The stage on paper, where nobody can play the training: its end, unless another has been chosen."""
+        return "trained" if self.stage == "untrained" else self.stage
+
     def static_sentence(self) -> str:
         """What the text costs."""
         words = Words(self._words)
         if len(self.text) < 2:
             return words("now_short")
-        before = 2 ** (math.fsum(self._bits("untrained")) / (len(self.text) - 1))
+        before, now = (2 ** (math.fsum(self._bits(s)) / (len(self.text) - 1)) for s in ("untrained", self._printed))
         characters = len(_network(self.stage).vocab)
-        key = "now_more" if self.perplexity > before else "now_less"
-        key = "now_blind" if self.perplexity > characters else key
+        key = "now_blind" if now > characters else "now_more" if now > before else "now_less"
         return words(
-            "now_untrained" if self.stage == "untrained" else key,
-            updates=format_number(_network(self.stage).num_steps, 0),
-            perplexity=format_number(self.perplexity, 1),
+            key,
+            updates=format_number(_network(self._printed).num_steps, 0),
+            perplexity=format_number(now, 1),
             before=format_number(before, 1),
             characters=characters,
         )
 
     def static_picture(self) -> str:
         """The beginning of the text, a bar beneath each letter."""
-        words, bits = Words(self._words), [0.0, *self.bits]
+        words, bits = Words(self._words), [0.0, *self._bits(self._printed)]
         shown = self.text[:96]
         worst = sorted(range(1, len(shown)), key=lambda i: -bits[i])[:3]
         rows = ", ".join(
@@ -155,8 +173,8 @@ class SurpriseMap(Explorable):
             "picture",
             text=shown,
             bits=format_number(math.fsum(bits)),
-            rate=format_number(self.bits_per_character),
-            updates=format_number(_network(self.stage).num_steps, 0),
+            rate=format_number(math.fsum(bits) / max(len(bits) - 1, 1)),
+            updates=format_number(_network(self._printed).num_steps, 0),
             rows=rows,
         )
         width, row_height = 32, 44

@@ -1,6 +1,6 @@
 // The surprise map: every letter of a text coloured by its bits, under one network at four stages of its training.
-import { element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
-import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
+import { element, explorable, formatNumber } from "../ui.mjs";
+import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { bitsByPlace, compared, derive, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
@@ -10,7 +10,6 @@ const OWN = 2; // the step that asks about the reader's own word
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
-  let early = !prefersReducedMotion(); // until they are seen, the bars stand as before the training
   let timer = 0;
   let playing = null; // the stage that is played, which no trait holds
   let shown = null;
@@ -20,7 +19,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     playing = null;
   };
   const change = (values) => {
-    early = false;
     stop();
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
@@ -63,39 +61,31 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     outcome: (i) => {
       const model = derive(state());
       const { text, before, after } = model;
-      if (model.count < 1) return { text, verdict: t("text_short") };
+      if (model.count < 1) return { text, verdict: t("text_short"), known: "" };
       const { first, later, space } = bitsByPlace(text, after.bits);
       const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
       const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits };
       return {
         text, ...values, first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
-        verdict: t("verdict", values),
+        verdict: t("verdict", values), known: text === SPEC.steps[OWN].before.text ? t("known") : "",
         ...(i === OWN && { right: compared(before.perplexity, after.perplexity) }),
       };
     },
   });
   onReset(() => {
-    early = false;
     stop();
     box.clear();
     map.clear();
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape map" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, training.node, element("div", { class: "map-view" }, map.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal })));
-  whenSeen(map.node, {
-    act: () => {
-      early = false;
-      if (shown !== null) map.draw(shown, early);
-    },
-    signal,
-  });
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, training.node, element("div", { class: "map-view" }, map.node, box.node), map.legend, steps.node, more, footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });
     shown = model;
     now.set(...sentenceNodes(model, t));
-    map.draw(model, early);
+    map.draw(model);
     training.draw(model);
     box.draw(model);
     if (more.open) costs.draw(model);

@@ -7,9 +7,16 @@ export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const BITS_SHOWN = 10; // the scale of bars and colours, unless a letter costs more
 
-/** What is read of a typed text: normalised, its first MAX_TEXT characters. */
+/** A text without its accents: "Zoë" is "Zoe". */
+export function unaccented(text) {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "");
+}
+
+/** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
 export function readable(text) {
-  return normalise(text).slice(0, MAX_TEXT);
+  const plain = unaccented(text).toLowerCase();
+  const inside = plain.replace(/[^a-z]+/g, (run, at) => (at > 0 && at + run.length < plain.length) || run.trim() === "" ? " " : "");
+  return normalise(inside).slice(0, MAX_TEXT);
 }
 
 /**
@@ -69,11 +76,6 @@ export function compared(before, after) {
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
 export function oneIn(p) {
   return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
-}
-
-/** The reciprocal of a surprisal's probability, roughly: 10 bits are 1 in 1000, 13 are 1 in 8000. */
-export function choicesOf(bits) {
-  return String(Number((2 ** bits).toPrecision(1))).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 const loaded = new WeakMap();

@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { BITS_SHOWN, choicesOf, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
+import { BITS_SHOWN, level, MAX_TEXT, oneIn, pieces, readable, STAGES, unaccented } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ count, stage, updates, now, before, vocab }) {
@@ -11,8 +11,9 @@ export function sentenceOf({ count, stage, updates, now, before, vocab }) {
     updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), before: formatNumber(before.perplexity, 1),
     characters: vocab.length,
   };
-  if (stage === STAGES[0]) return { key: "now_untrained", values };
-  if (now.perplexity > vocab.length) return { key: "now_blind", values };
+  const blind = now.perplexity > vocab.length ? "_blind" : "";
+  if (stage === STAGES[0]) return { key: `now_untrained${blind}`, values };
+  if (blind) return { key: "now_blind", values };
   return { key: now.perplexity > before.perplexity ? "now_more" : "now_less", values };
 }
 
@@ -52,13 +53,12 @@ export function tell({ text, now, vocab }, place, t) {
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
-  const most = element("span");
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", { class: "map-ends" }, t("sure"), element("span", { class: "map-ramp" }), most), element("span", { class: "map-tip" }, t("tip")),
-    element("span", { class: "map-sign" }, t("space")), element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")));
+    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-ends" }, element("span", { class: "map-rule" }), t("scale")),
+    element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")), element("span", { class: "map-sign" }, t("space")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), detail);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
   text.addEventListener("scroll", showScroll, { signal, passive: true });
@@ -109,8 +109,7 @@ export function mapPanel({ t, signal, onPlace }) {
     detail.replaceChildren(element("span", { class: "map-hint", "aria-hidden": "true" }, t("hint")), " ", t("detail_context", { context }), " ",
       ...emphasised(t.raw("detail"), values), " ", t("detail_expected", { expected }));
   };
-  /** `early` draws the bars as they were before the training. */
-  const draw = (model, early) => {
+  const draw = (model) => {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
@@ -127,14 +126,13 @@ export function mapPanel({ t, signal, onPlace }) {
     const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
     if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
     shown = model;
-    const { bits } = early ? model.before : model.now;
+    const { bits } = model.now;
     letters.forEach((letter, i) => {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
       letter.style.setProperty("--map-ghost", i === 0 ? 0 : level(model.before.bits[i - 1], model.scale).toFixed(3));
     });
-    node.classList.toggle("map-raw", model.stage === STAGES[0]);
-    most.textContent = t("scale", { bits: model.scale, count: choicesOf(model.scale) });
-    most.classList.toggle("map-higher", model.scale > BITS_SHOWN);
+    for (const each of [node, scale]) each.classList.toggle("map-raw", model.stage === STAGES[0]);
+    text.style.setProperty("--map-ten", (BITS_SHOWN / model.scale).toFixed(3));
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -142,7 +140,7 @@ export function mapPanel({ t, signal, onPlace }) {
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
-  return { node, draw, clear: () => (pointed = null) };
+  return { node, legend: scale, draw, clear: () => (pointed = null) };
 }
 
 /** The training: a slider over its stages, and a button that plays them. */
@@ -167,15 +165,14 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
 /** The reader's own text. */
 export function textBox({ t, signal, onText }) {
   const input = element("textarea", {
-    class: "d2lrnn-text map-text", rows: 1, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    class: "d2lrnn-text map-text", rows: 2, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
-  const lost = element("p", { class: "map-hint", hidden: true });
+  const lost = element("p", { class: "map-hint", hidden: true }, t("text_lost"));
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
-    const count = leftOut(input.value).length;
-    lost.textContent = t("text_lost", { count });
-    lost.hidden = count === 0;
+    const plain = unaccented(input.value);
+    lost.hidden = plain === input.value.normalize("NFKD") && leftOut(plain).length === 0;
     hint.hidden = normalise(input.value).length <= MAX_TEXT;
     onText(readable(input.value));
   };
