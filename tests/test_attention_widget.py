@@ -28,14 +28,8 @@ def make() -> ModuleType:
 def test_the_stored_cases_are_fresh(make: ModuleType) -> None:
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
         assert (old["text"], old["sentence"]) == (new["text"], new["sentence"])
-        for name in ("heads", "effects", "probs", "replaced"):
+        for name in ("effects", "probs", "replaced"):
             assert torch.tensor(old[name]).allclose(torch.tensor(new[name]), atol=1e-4), "make_attention_cases.py"
-
-
-def test_the_weights_of_each_head_sum_to_one() -> None:
-    weights = Attention(text="the rope ").attention_weights
-    assert weights.shape == (4, 9)
-    torch.testing.assert_close(weights.sum(dim=1), torch.ones(4))
 
 
 def test_an_effect_is_how_much_of_the_guess_a_letter_changes() -> None:
@@ -51,8 +45,21 @@ def test_a_letter_replaced_is_the_text_with_another_letter() -> None:
     ids = torch.tensor([loaded.vocab.encode("went  uite slac")])
     with torch.no_grad():
         wanted = loaded.model(ids)[0][0, -1].softmax(0)
-    torch.testing.assert_close(Attention(letter=6).probs_replaced[0], wanted)
+    torch.testing.assert_close(Attention(text="went quite slac", letter=6).probs_replaced[0], wanted)
     torch.testing.assert_close(Attention().probs_replaced, Attention().probs)
+
+
+def test_attention_finds_a_q_wherever_it_stands() -> None:
+    """What the lesson tells: a q makes the k likelier at each distance; of the other letters none does."""
+    k = d.load_text().vocab.encode("k")[0]
+
+    def chance(text: str) -> float:
+        return Attention(text=text).probs[0, k].item()
+
+    for between in range(11):
+        assert chance("q" + "e" * between + " slac") > 0.06 + chance("b" + "e" * between + " slac")
+    others = [chance(f"went {other}uite slac") for other in "abcdefghijklmnoprstuvwxyz "]
+    assert chance("went quite slac") > 0.7 and max(others) < 0.45
 
 
 def test_texts_are_normalised_and_bounded() -> None:
@@ -60,34 +67,35 @@ def test_texts_are_normalised_and_bounded() -> None:
     assert Attention(text="x" * 100_000).text == "x" * 16
     assert Attention(text="and the red lantern with bot").text == "lantern with bot"
     empty = Attention(text="")
-    assert empty.effects.shape == (2, 0) and empty.attention_weights.shape == (4, 0)
+    assert empty.effects.shape == (2, 0)
     assert empty.static_sentence() == "Type a text." and empty.static_picture()
 
 
 def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
-    assert Attention().static_sentence() == (
-        "Both guess k as the next letter. Press a letter to take it out: whose guess changes?"
+    def said(letter: int, view: str = "text") -> str:
+        return Attention(text="went quite slac", letter=letter, view=view).static_sentence()
+
+    assert said(0) == (
+        "Both guess k as the next letter. Press a letter to replace it by a space: whose guess changes?"
     )
-    assert Attention(letter=6).static_sentence() == (
-        "Without the q, 9 letters back, attention now guesses e, the state still k."
-    )
-    assert Attention(letter=5).static_sentence() == (
-        "Without the space, 10 letters back, attention still guesses k, the state still k."
-    )
-    assert "still guesses k, the state now h." in Attention(letter=11).static_sentence()
-    assert "c, the last letter, attention now guesses t, the state now" in Attention(letter=15).static_sentence()
+    assert said(0, "hidden") == "Both guess k as the next letter."
+    assert said(6) == "The q, 9 letters back, becomes a space: attention now guesses e, the state still k."
+    assert said(5) == "The space, 10 letters back, becomes an e: attention still guesses k, the state still k."
+    assert "still guesses k, the state now h." in said(11)
+    assert "c, the last letter, becomes a space: attention now guesses t, the state now" in said(15)
     assert Attention(text="the tide", letter=12).static_sentence() == Attention(text="the tide").static_sentence()
 
 
 def test_the_averages_are_told_and_drawn() -> None:
     shown = Attention(view="mean")
     assert shown.static_sentence() == (
-        "On average over 2,223 new passages, this attention uses about the last 4 letters, the state about 7."
+        "On average over 2,223 new passages, the state\u2019s guess depends on letters further back."
     )
     shown.letter = 11
     assert shown.static_sentence() == (
-        "On average, without the letter 5 back: 0.6 of attention\u2019s 100 points move, 20 of the state\u2019s."
+        "Replacing the letter 5 back moves 0.6% of attention\u2019s guess and 20% of the state\u2019s, on average."
     )
+    assert "further" not in Attention(view="mean_hidden").static_sentence()
     assert shown.static_picture().count("<path") == 32 and ">15</text>" in shown.static_picture()
 
 
@@ -98,6 +106,7 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
     stored, found = json.loads(make.AVERAGES.read_text(encoding="utf-8")), make.averages()
     assert stored["passages"] == found["passages"] == 2223
     torch.testing.assert_close(torch.tensor(stored["moved"]), torch.tensor(found["moved"]), atol=2e-4, rtol=0)
+    assert stored["far"] == pytest.approx(found["far"], abs=1)
     attention, state = found["moved"]
     assert [round(share, 2) for share in attention[:6]] == [0.82, 0.69, 0.47, 0.15, 0.03, 0.01]
     assert (attention[5], state[5]) == (pytest.approx(0.006, abs=0.0005), pytest.approx(0.20, abs=0.005))

@@ -27,6 +27,11 @@ COVERED = """(e) => {
     box.right > area.right + 0.5 || box.left < area.left - 0.5 || others.some((x) => meet(x, box));
   return boxes(".att-value:not(:empty)").filter(isWrong).length; }"""
 
+# How wide the strips are at their letters, in columns.
+WIDTHS = """(all) => all.flatMap((e) => [...e.querySelectorAll("path")]).map((path) => {
+  const d = path.getAttribute("d");
+  return d.match(/([\\d.]+) 1[.0]*Z$/)[1] - d.match(/^M([\\d.]+)/)[1]; })"""
+
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
@@ -52,36 +57,35 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     page, _ = opened
     widget = show(page, tmp_path)
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
-    expect(widget.locator(".att-strips path")).to_have_count(30)
+    expect(widget.locator(".att-strips path")).to_have_count(32)
     expect(widget.locator(".att-told")).to_have_count(0)
-    assert guesses(widget)[0] == "k guess" and sorted(guesses(widget)[1].split()) == ["guess", "k"]
+    assert guesses(widget)[0] == "w guess" and sorted(guesses(widget)[1].split()) == ["guess", "w"]
     widget.get_by_text("How it is measured").click()
-    expect(widget.locator(".d2lrnn-fold > p").last).to_contain_text("attention 4.06, the network with a state 3.88")
-    expect(widget.locator(".d2lrnn-fold > p").last).to_contain_text(re.compile("13.179 and 23.451"))
-    expect(widget.locator(".att-small")).to_have_count(4)
-    assert widget.locator(".att-small").last.locator("i").count() == 15
+    expect(widget.locator(".d2lrnn-fold > p").last).to_contain_text("perplexity 3.88 against attention\u2019s 4.06")
+    expect(widget.locator(".d2lrnn-fold > p").last).to_contain_text(re.compile("23.451 against 13.179"))
 
 
-def test_a_letter_is_taken_out_and_put_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path)
+    text = "went quite slac"
+    widget = show(page, tmp_path, Attention(text=text))
     letter = widget.locator(".att-letter").nth(5)
     letter.click()
-    expect(widget.locator(NOW)).to_have_text(Attention(letter=6).static_sentence())
+    expect(widget.locator(NOW)).to_have_text(Attention(text=text, letter=6).static_sentence())
     expect(widget.locator(".att-changed")).to_have_text("ewas k")
     expect(widget.locator(".att-guess-state")).to_have_text("ksame")
     expect(widget.locator(".att-lit")).to_have_count(2)
-    expect(widget.locator(".att-value")).to_have_text(["36", "2.6"])
-    expect(widget.locator(".att-tip")).to_contain_text("36 of attention\u2019s points and 2.6 of the state\u2019s")
+    expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
+    expect(widget.locator(".att-tip")).to_contain_text("36% of attention\u2019s goes elsewhere, 2.6% of the state\u2019s")
     letter.click()
-    expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
+    expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")
-    letters = widget.get_by_role("slider", name="The letter that is taken out")
+    letters = widget.get_by_role("slider", name="The letter that is replaced")
     expect(letters).to_have_attribute("aria-valuetext", "no letter")
     letters.focus()
     page.keyboard.press("ArrowRight")
     expect(letters).to_have_attribute("aria-valuetext", "w, letter 1 of 15")
-    expect(widget.locator(NOW)).to_contain_text("Without the w, 14 letters back")
+    expect(widget.locator(NOW)).to_contain_text("The w, 14 letters back")
 
 
 def test_a_strip_is_as_wide_as_the_effect(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -101,7 +105,7 @@ def test_a_strip_is_as_wide_as_the_effect(opened: tuple[Page, Record], tmp_path:
         assert widths == pytest.approx([0.92 * one * value + 0.008 * one for value in values], abs=0.7)
 
 
-def test_a_drag_takes_out_one_letter_after_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_drag_replaces_one_letter_after_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
     letter = widget.locator(".att-letter")
@@ -118,11 +122,10 @@ def test_a_drag_takes_out_one_letter_after_another(opened: tuple[Page, Record], 
 @pytest.mark.parametrize("width", [720, 390])
 def test_the_numbers_keep_off_the_letters_and_inside(browser: Browser, tmp_path: Path, width: int) -> None:
     with watched_page(browser, width=width, height=900) as (page, record):
-        widget = show(page, tmp_path)
-        for title in ("went quite slac\u2026", "average"):
-            widget.get_by_role("button", name=title, exact=True).click()
+        for view in ("text", "mean"):
+            widget = show(page, tmp_path, Attention(view=view))
             for letter in (14, 13, 10, 5, 0):
-                widget.get_by_role("slider", name="The letter that is taken out").fill(str(letter + 1))
+                widget.get_by_role("slider", name="The letter that is replaced").fill(str(letter + 1))
                 expect(widget.locator(".att-letter").nth(letter)).to_have_class(re.compile("att-told"))
                 assert widget.evaluate(COVERED) == 0, letter
         assert record.errors == []
@@ -143,26 +146,23 @@ def test_on_a_phone_any_text_is_one_row(browser: Browser, tmp_path: Path) -> Non
         assert record.errors == []
 
 
-def test_texts_and_the_average_are_one_press_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path)
-    widget.get_by_role("button", name="said before ever\u2026").click()
-    expect(widget.locator(NOW)).to_have_text(Attention(text="said before ever").static_sentence())
-    expect(widget.get_by_label("Your text", exact=True)).to_have_value("said before ever")
-    widget.get_by_role("button", name="average", exact=True).click()
-    expect(widget.locator(NOW)).to_have_text(Attention(view="mean").static_sentence())
+    widget = show(page, tmp_path, Attention(view="mean"))
+    box = widget.get_by_label("Your text", exact=True)
+    expect(box).to_have_value("")
     expect(widget.locator(".att-letters")).to_have_text("1514131211109876543210")
-    expect(widget.locator(".att-heads")).to_be_hidden()
+    assert [guess.strip() for guess in guesses(widget)] == ["guess", "guess"]
     widget.locator(".att-letter").nth(10).click()
     expect(widget.locator(NOW)).to_have_text(Attention(view="mean", letter=11).static_sentence())
-    widget.get_by_role("button", name="went quite slac\u2026").click()
-    expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
+    box.fill("low tide")
+    expect(widget.locator(NOW)).to_have_text(Attention(text="low tide").static_sentence())
 
 
 STEPS = [
-    ("A far letter", "neither", "In the state the q has faded: 2.6", ["36", "2.6"]),
-    ("A nearer letter", "the state\u2019s", "Right. The r is still in the state: 82", ["0.7", "82"]),
-    ("On average", "the state\u2019s", "Right. 5 letters back, 20 of the state\u2019s 100 points", ["0.6", "20"]),
+    ("Far", "neither", "In the state, little of the q is left: 2.6%", ["36%", "2.6%"]),
+    ("Nearer", "the state\u2019s", "Right. The state still holds the r: 82%", ["0.7%", "82%"]),
+    ("Average", "the state\u2019s", "Right. The state\u2019s changes in 372 passages, attention\u2019s in 22.", ["", ""]),
 ]
 
 
@@ -176,6 +176,9 @@ def test_a_step_asks_first_and_shows_then(
     widget.get_by_role("button", name=title).click()
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     expect(widget.locator(".att-off")).to_have_count(2)  # the strips would tell the answer
+    widths = widget.locator(".att-strips").evaluate_all(WIDTHS)
+    assert max(widths) < 0.02, "threads of one width"
+    expect(widget.locator(".att-tip")).to_have_text("Answer first, then the strips appear.")
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-off")).to_have_count(0)
@@ -188,7 +191,7 @@ def test_a_step_asks_first_and_shows_then(
 def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    widget.get_by_role("button", name="A far letter").click()
+    widget.get_by_role("button", name="Far").click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
@@ -201,12 +204,11 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     box = widget.get_by_label("Your text", exact=True)
     box.fill("Low, tide!")
     expect(widget.locator(".att-letter")).to_have_count(9)
-    expect(widget.locator(NOW)).to_contain_text("as the next letter")
+    expect(widget.locator(NOW)).to_contain_text("Press a letter")
     expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")
-    for part in (".att-figure", ".att-heads"):
-        expect(widget.locator(part)).to_be_hidden()
+    expect(widget.locator(".att-figure")).to_be_hidden()
     box.fill("z" * 60)
     expect(widget.locator(".att-letter")).to_have_count(16)
     expect(widget.locator(".att-hint")).to_have_text("Both read only its last 16 letters.")

@@ -1,9 +1,9 @@
-// Attention beside a state: weights, effects and predictions are torch's.
+// Attention beside a state: effects and predictions are torch's.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, derive, loadAttention, MAX_TEXT, moved, points, readable, repair, replaceEach, strip } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { attend, derive, loadAttention, MAX_TEXT, moved, percent, readable, repair, replaceEach, strip } from "../../src/d2lrnn/widgets/attention/maths.mjs";
 import { outcomeOf, spoken } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -27,16 +27,14 @@ function assertAllClose(found, wanted, message) {
   wanted.forEach((value, i) => assert.ok(Math.abs(found[i] - value) < 1e-4, `${message} ${i}: ${found[i]} ${value}`));
 }
 
-test("weights, effects and predictions are those of torch, and the sentence is Python's", () => {
+test("effects and predictions are those of torch, and the sentence is Python's", () => {
   const attention = loadAttention(WEIGHTS.weights_attention);
   const network = loadModel(WEIGHTS.weights_trained);
-  for (const { given, text, heads, effects, probs, replaced, sentence } of CASES) {
+  for (const { given, text, effects, probs, replaced, sentence } of CASES) {
     assert.equal(readable(given), text);
     const ids = encode(text, network.vocab);
-    const looked = attend(attention, ids);
     const found = replaceEach(network, ids);
-    heads.forEach((row, h) => assertAllClose(looked.heads[h], row, `${text}, head ${h + 1}`));
-    assertAllClose(looked.probs, probs[0], "attention expects");
+    assertAllClose(attend(attention, ids), probs[0], "attention expects");
     assertAllClose(found.probs, probs[1], "the network expects");
     const model = shown({ text, letter: Math.floor(text.length / 2) });
     effects.forEach((row, k) => assertAllClose(model.effects[k], row, `${text}, effects ${k}`));
@@ -47,8 +45,7 @@ test("weights, effects and predictions are those of torch, and the sentence is P
   }
 });
 
-test("weights sum to 1, for each head; an effect is a part of the whole", () => {
-  for (const row of shown().heads) assert.ok(Math.abs(row.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-9);
+test("an effect is a part of the whole", () => {
   assert.deepEqual([moved([0.5, 0.5, 0], [0.5, 0.5, 0]), moved([1, 0], [0, 1]), moved([0.5, 0.5], [0.25, 0.75])], [0, 1, 0.25]);
   for (const text of ["a", "r".repeat(20), "zzz qqq", " ", "the harbour and the sea"]) {
     assert.ok(shown({ text }).effects.flat().every((effect) => effect >= 0 && effect <= 1), text);
@@ -60,8 +57,8 @@ test("what a text loses is named", () => {
   assert.deepEqual(leftOut("The Sea"), []);
 });
 
-test("points are never an all or a nothing that they are not", () => {
-  assert.deepEqual([0, 0.0001, 0.006, 0.25, 0.996, 1].map(points), ["0", "<0.1", "0.6", "25", ">99", "100"]);
+test("percent is never an all or a nothing that it is not", () => {
+  assert.deepEqual([0, 0.0001, 0.006, 0.25, 0.996, 1].map(percent), ["0%", "<0.1%", "0.6%", "25%", ">99%", "100%"]);
 });
 
 test("a strip stands on its letter, as wide as the effect, and ends at the guess", () => {
@@ -78,9 +75,15 @@ test("both networks' learned numbers", () => {
   assert.deepEqual(shown().sizes, [13179, 23451]);
 });
 
-test("it rests where a far letter decides attention's guess, and not the state's", () => {
-  const { text, told, before, after, effects } = shown();
+test("it rests on a text that no step asks about", () => {
+  const { text, told, before, after } = shown();
   assert.deepEqual([told, after], [-1, []]);
+  assert.deepEqual(before.map(({ character }) => character), ["w", "w"]);
+  assert.ok(SPEC.steps.every(({ state }) => state.text !== text));
+});
+
+test("a far letter decides attention's guess, and not the state's", () => {
+  const { text, before, effects } = shown({ text: "went quite slac" });
   assert.deepEqual(before.map(({ character }) => character), ["k", "k"]);
   assert.deepEqual([text[5], text.length - 1 - 5], ["q", 9]);
   const far = effects.map((row) => row.slice(0, 7).map((effect) => effect > 0.1).lastIndexOf(true));
@@ -93,27 +96,35 @@ test("the guided steps: what is called right is right", () => {
   const back = ({ text, letter }) => text.length - letter;
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([far.state.text[far.state.letter - 1], back(far.state)], ["q", 9]);
-  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /Without the q, attention guesses e: .* 2\.6 of its 100 points move/);
+  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /without the q it guesses e\. In the state, .* 2\.6% of its guess moves/);
 
   assert.deepEqual([guessed(nearer.state), t(`step_2_answer_${nearer.right + 1}`)], [["yy", "y "], "the state’s"]);
   assert.deepEqual([nearer.state.text.indexOf("before") + 5, back(nearer.state)], [nearer.state.letter, 6]);
-  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /82 of its 100 points move\. .*\(0\.7\)/);
+  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /82% of its guess moves\. .* uses it: 0\.7%\./);
 
   const averages = shown(mean.state);
-  const used = averages.effects.map((row) => row.filter((effect) => effect >= 0.1).length);
-  assert.deepEqual([used, t(`step_3_answer_${mean.right + 1}`)], [[4, 7], "the state’s"]);
-  assert.equal(averages.count - mean.state.letter, 5);
-  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^5 letters back, 20 of the state’s 100 points move, 0\.6 of attention’s\./);
+  assert.deepEqual([AVERAGES.far, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], "the state’s"]);
+  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^The state’s changes in 372 passages, attention’s in 22\./);
   assert.ok(t("step_3_question").includes(AVERAGES.passages.toLocaleString("en")));
+  const [looks, holds] = averages.effects;
+  const total = (row, weight) => row.reduce((sum, effect, s) => sum + effect * weight(s), 0);
+  const meanBack = (row) => total(row, (s) => MAX_TEXT - 1 - s) / total(row, () => 1);
+  assert.ok(meanBack(holds) > 2 * meanBack(looks) && holds.slice(0, 13).every((effect, s) => effect > looks[s]), "further back");
+});
+
+test("a question shows the text, and no strip that tells the answer", () => {
+  for (const { before } of SPEC.steps) assert.deepEqual([shown(before).hidden, shown(before).told], [true, -1]);
+  assert.equal(spoken(shown(SPEC.steps[0].before), t), "Both guess k as the next letter.");
+  assert.doesNotMatch(spoken(shown(SPEC.steps[2].before), t), /further/);
 });
 
 test("the averages stand in the order of the letters, and are told in words", () => {
   const { effects, count, told } = shown({ view: "mean" });
   assert.deepEqual([count, told, effects[0].length], [MAX_TEXT, -1, MAX_TEXT]);
   assert.deepEqual(effects.map((row) => [...row].reverse()), AVERAGES.moved);
-  assert.match(spoken(shown({ view: "mean" }), t), /over 2,223 new passages, this attention uses about the last 4 letters, the state about 7\.$/);
-  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /without the last letter: 82 of attention’s 100 points move, 74 of the state’s/);
-  assert.match(spoken(shown({ view: "mean", letter: 15 }), t), /without the letter 1 back: 69/);
+  assert.match(spoken(shown({ view: "mean" }), t), /over 2,223 new passages, the state’s guess depends on letters further back\.$/);
+  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /Replacing the last letter moves 82% of attention’s guess and 74% of the state’s/);
+  assert.match(spoken(shown({ view: "mean", letter: 15 }), t), /Replacing the letter 1 back moves 69%/);
   assert.equal(shown({ view: "mean", text: "" }).count, MAX_TEXT);
 });
 

@@ -14,6 +14,7 @@ from d2lrnn.widgets import Attention, attention
 FILE = Path(__file__).with_name("attention_cases.json")
 AVERAGES = Path(attention.__file__).with_name("averages.json")
 _LENGTH = 16  # letters in a passage: as many as the figure reads
+_FAR = 8  # letters back, and more
 _TEXTS = ("A", "And then there was another one", "quixotl zz", "e e e e ", "x" * 60)
 
 
@@ -26,7 +27,6 @@ def cases() -> list[dict[str, Any]]:
             {
                 "given": given,
                 "text": widget.text,
-                "heads": [[round(p, 6) for p in row] for row in widget.attention_weights.tolist()],
                 "effects": [[round(effect, 6) for effect in row] for row in widget.effects.tolist()],
                 "probs": [[round(p, 6) for p in row] for row in widget.probs.tolist()],
                 "replaced": [[round(p, 6) for p in row] for row in widget.probs_replaced.tolist()],
@@ -45,19 +45,29 @@ def passages() -> torch.Tensor:
 
 
 def averages() -> dict[str, Any]:
-    """How much of either guess moves on average, by how far back the replaced letter stands: 0 is the last one."""
+    """How much of either guess moves on average, by how far back the replaced letter stands: 0 is the last one.
+
+    `far`: in how many passages the guess changes when one far letter or another is replaced.
+    """
     rows = passages()
     space, e = d.load_text().vocab.encode(" e")
-
-    def moved(model: torch.nn.Module, back: int) -> float:
-        replaced = rows.clone()
-        replaced[:, -1 - back] = torch.where(rows[:, -1 - back] == space, e, space)
+    moved, far = [], []
+    for name in ("attention", "trained"):
+        model = d.load_pretrained(name).model
         with torch.no_grad():
-            found, other = (model(ids)[0][:, -1].softmax(dim=1) for ids in (rows, replaced))
-        return round(((found - other).abs().sum(dim=1) / 2).mean().item(), 5)
-
-    models = [d.load_pretrained(name).model for name in ("attention", "trained")]
-    return {"passages": len(rows), "moved": [[moved(model, back) for back in range(_LENGTH)] for model in models]}
+            found = model(rows)[0][:, -1].softmax(dim=1)
+        shares, changes = [], torch.zeros(len(rows), dtype=torch.bool)
+        for back in range(_LENGTH):
+            replaced = rows.clone()
+            replaced[:, -1 - back] = torch.where(rows[:, -1 - back] == space, e, space)
+            with torch.no_grad():
+                other = model(replaced)[0][:, -1].softmax(dim=1)
+            shares.append(round(((found - other).abs().sum(dim=1) / 2).mean().item(), 5))
+            if back >= _FAR:
+                changes |= found.argmax(dim=1) != other.argmax(dim=1)
+        moved.append(shares)
+        far.append(int(changes.sum()))
+    return {"passages": len(rows), "moved": moved, "far": far}
 
 
 if __name__ == "__main__":

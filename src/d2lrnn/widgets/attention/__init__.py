@@ -20,8 +20,6 @@ __all__ = ["Attention"]
 
 _SPEC = Spec("attention")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
-_USED = 0.1  # a letter counts as used where 10 of 100 points move
-
 
 _AVERAGES = json.loads(Path(__file__).with_name("averages.json").read_text(encoding="utf-8"))
 
@@ -31,12 +29,12 @@ def _network(name: str) -> Pretrained:
     return load_pretrained(name)
 
 
-def _points(share: float) -> str:
+def _percent(share: float) -> str:
     if 0 < share < 0.0005:
-        return "<0.1"
+        return "<0.1%"
     if 0.995 <= share < 1:
-        return ">99"
-    return f"{100 * share:.{1 if 0 < share < 0.0995 else 0}f}"
+        return ">99%"
+    return f"{100 * share:.{1 if 0 < share < 0.0995 else 0}f}%"
 
 
 class Attention(Explorable):
@@ -52,8 +50,8 @@ class Attention(Explorable):
         Normalised to letters and spaces, and cut to its last 16 characters.
     letter : int, optional
         Which letter is replaced, from 1; 0 for none.
-    view : {"text", "mean", "hidden"}, optional
-        The text's own strips, the averages over many passages, or none.
+    view : {"text", "mean", "hidden", "mean_hidden"}, optional
+        The text's own strips, the averages over many passages; or either without its strips.
 
     Raises
     ------
@@ -63,8 +61,8 @@ class Attention(Explorable):
     Examples
     --------
     >>> widget = Attention(text="the tide")
-    >>> tuple(widget.effects.shape), tuple(widget.attention_weights.shape)
-    ((2, 8), (4, 8))
+    >>> tuple(widget.effects.shape)
+    (2, 8)
     """
 
     _esm = module("attention")
@@ -88,16 +86,6 @@ class Attention(Explorable):
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
         return normalize(proposal["value"])[-_MAX_TEXT:].lstrip()
-
-    @property
-    def attention_weights(self) -> torch.Tensor:
-        """The weight of every letter, seen from the last one. Shape (4 heads, num_letters); each row sums to 1."""
-        model = _network("attention").model
-        layer: Any = model.rnn  # around CausalAttention
-        if not self.text:
-            return torch.zeros(layer.layer.num_heads, 0)
-        with torch.no_grad():
-            return layer.layer.weights(model.encode_inputs(self._ids()[None]))[0, :, -1]
 
     @property
     def effects(self) -> torch.Tensor:
@@ -144,7 +132,7 @@ class Attention(Explorable):
     def static_sentence(self) -> str:
         """What either guesses, and what with the letter replaced; or what the averages say."""
         words, text, s = Words(self._words), self.text, self.letter - 1
-        if self.view == "mean":
+        if self.view.startswith("mean"):
             return self._mean_sentence(words)
         if not text:
             return words("now_empty")
@@ -158,13 +146,15 @@ class Attention(Explorable):
             for probs in (self.probs, self.probs_replaced)
         )
         if not 0 <= s < len(text):
-            return words("now_same" if before[0] == before[1] else "now_none", looks=before[0], holds=before[1])
+            same = "now_asked" if self.view == "hidden" else "now_same"
+            return words(same if before[0] == before[1] else "now_none", looks=before[0], holds=before[1])
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = "both" if len(changed) == 2 else changed[0] if changed else "neither"
         count = len(text) - 1 - s
         return words(
             f"now_{which}",
             character=named(text[s], "space"),
+            by=words("by_e" if text[s] == " " else "by_space"),
             earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
             looks=after[0],
             holds=after[1],
@@ -177,21 +167,20 @@ class Attention(Explorable):
             return words(
                 "now_mean_told",
                 earlier=words(f"mean_{count}" if count < 2 else "mean_count", count=count),
-                looks_moved=_points(looks[count]),
-                holds_moved=_points(holds[count]),
+                looks_moved=_percent(looks[count]),
+                holds_moved=_percent(holds[count]),
             )
-        used = [sum(share >= _USED for share in row) for row in (looks, holds)]
-        return words("now_mean", looks=used[0], holds=used[1])
+        return words("now_mean" if self.view == "mean" else "now_mean_asked")
 
     def static_picture(self) -> str:
         """The text; a strip from each letter up to attention's guess, and one down to the state's."""
-        words, mean = Words(self._words), self.view == "mean"
+        words, mean = Words(self._words), self.view.startswith("mean")
         effects = [row[::-1] for row in _AVERAGES["moved"]] if mean else self.effects.tolist()
         number = len(effects[0])
         characters = [str(number - 1 - s) if mean else visible_character(self.text[s]) for s in range(number)]
         looks, holds = (
             ", ".join(
-                words("picture_letter", character=characters[s], share=_points(row[s]))
+                words("picture_letter", character=characters[s], share=_percent(row[s]))
                 for s in sorted(range(number), key=lambda s: -row[s])[:4]
             )
             for row in effects
@@ -202,7 +191,7 @@ class Attention(Explorable):
         left = 388 - step * number
         mono = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}
         guesses = (
-            ["?", "?"]
+            ["", ""]
             if mean or not self.text
             else [visible_character(_network("trained").vocab.decode([int(best)])) for best in self.probs.argmax(dim=1)]
         )

@@ -3,17 +3,14 @@ import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { derive, MAX_TEXT, repair } from "./maths.mjs";
-import { headRows, outcomeOf, scores, sentenceNodes, spoken, textButtons, textPanel, textRow } from "./panels.mjs";
-
-const NUM_HEADS = 4;
+import { outcomeOf, scores, sentenceNodes, spoken, textPanel, textRow } from "./panels.mjs";
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const models = element("p");
   let closeSteps = () => {};
-  const onLetter = (letter) => commit({ letter, view: state().view === "mean" ? "mean" : "text" });
+  const onLetter = (letter) => commit({ letter, view: state().view.startsWith("mean") ? "mean" : "text" });
   const panel = textPanel({ t, signal, onLetter });
-  const heads = headRows({ t, numHeads: NUM_HEADS });
   const own = textRow({
     t, signal,
     onText: (text) => {
@@ -21,11 +18,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       commit({ text, letter: 0, view: "text" });
     },
   });
-  const pick = (values) => {
-    closeSteps();
-    commit(values);
-  };
-  const picks = textButtons({ t, signal, onPick: pick, onMean: () => pick({ letter: 0, view: "mean" }) });
   const steps = guidedSteps({
     t, steps: SPEC.steps, set: commit, say, signal,
     onReset: (act) => {
@@ -37,15 +29,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   onReset(own.clear);
   whenSeen(panel.stage, { act: panel.grow, signal });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, panel.node, steps.node, picks.node, own.node,
-    fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT })), heads.node, models), footRow({ t, reset, link, say, signal })));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, panel.node, steps.node, own.node,
+    fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT })), models), footRow({ t, reset, link, say, signal })));
 
   function draw(model) {
     now.set(...sentenceNodes(model, t));
     panel.draw(model);
-    heads.draw(model);
     own.draw(model);
-    picks.draw(model);
     models.textContent = t("models", scores(model));
   }
   return { draw };

@@ -37,11 +37,7 @@ function softmax(scores) {
   return shares.map((share) => share / total);
 }
 
-/**
- * What the layer looks back at from the last of these letters, and what it expects next: { heads, probs }.
- *
- * `heads[h][s]` is the weight of letter s in head h, softmax_s(q · k_s / √d + b_{t-s}).
- */
+/** What the layer expects after these letters; in each head letter s weighs softmax_s(q · k_s / √d + b_{t-s}). */
 export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }, ids) {
   const last = ids.length - 1;
   const size = numHiddens / numHeads;
@@ -50,7 +46,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
   const [keys, contents] = ["layer.W_k", "layer.W_v"].map((name) => ids.map(made(name)));
   const q = made("layer.W_q")(ids[last]);
   const out = new Float64Array(numHiddens);
-  const heads = Array.from({ length: numHeads }, (_, h) => {
+  for (let h = 0; h < numHeads; h += 1) {
     const weights = softmax(keys.map((k, s) => {
       if (last - s >= reach) return -Infinity;
       let fit = 0;
@@ -60,8 +56,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
     weights.forEach((weight, s) => {
       for (let j = h * size; j < (h + 1) * size; j += 1) out[j] += weight * contents[s][j];
     });
-    return weights;
-  });
+  }
   const { "hidden.weight": W, "hidden.bias": b } = values;
   const hidden = Array.from(b, (bias, i) => {
     let sum = bias;
@@ -69,7 +64,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
     return Math.max(0, sum);
   });
   const logits = times(hidden, values.W_hq, vocabSize);
-  return { heads, probs: softmax(Array.from(logits, (logit, j) => logit + values.b_q[j])) };
+  return softmax(Array.from(logits, (logit, j) => logit + values.b_q[j]));
 }
 
 /** What a letter is replaced by: a space, or an e where it is one. */
@@ -101,11 +96,11 @@ export function moved(probs, others) {
   return probs.reduce((sum, p, i) => sum + Math.max(0, p - others[i]), 0);
 }
 
-/** A share in points of 100: 33, 0.6; never a nothing or an all that it is not. */
-export function points(share) {
-  if (share > 0 && share < 0.0005) return "<0.1";
-  if (share >= 0.995 && share < 1) return ">99";
-  return (100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0);
+/** A share in percent: 33%, 0.6%; never a nothing or an all that it is not. */
+export function percent(share) {
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  if (share >= 0.995 && share < 1) return ">99%";
+  return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 }
 
 const loaded = new WeakMap(); // DataView -> network: several figures on a page share one
@@ -126,6 +121,9 @@ function sizeOf(view) {
   return Object.values(readSafetensors(view).tensors).reduce((sum, { values }) => sum + values.length, 0);
 }
 
+/** In how many passages of new text a far letter changes the guess: attention's, the state's. */
+export const FAR = AVERAGES.far;
+
 /** The averages over new text, column by column: as far back as the figure reaches, the last letter last. */
 const MEANS = AVERAGES.moved.map((row) => row.slice(0, MAX_TEXT).reverse());
 
@@ -134,21 +132,21 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const attention = once(weights_attention, (bytes) => ({ ...loadAttention(bytes), size: sizeOf(bytes) }));
   const network = once(weights_trained, (bytes) => ({ ...loadModel(bytes), size: sizeOf(bytes) }));
   const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
-  const count = view === "mean" ? MEANS[0].length : text.length;
+  const mean = view.startsWith("mean");
+  const count = mean ? MEANS[0].length : text.length;
   const told = letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is replaced
-  const shown = { text, told, view, count, perplexities, sizes: [attention.size, network.size] };
-  if (view === "mean") return { ...shown, heads: [], effects: MEANS, by: "", before: [], after: [] };
-  if (text === "") return { ...shown, heads: [], effects: [[], []], by: "", before: [], after: [] };
+  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", before: [], after: [] };
+  if (mean) return { ...shown, effects: MEANS };
+  if (text === "") return { ...shown, effects: [[], []] };
   const { vocab } = network;
   const ids = encode(text, vocab);
-  const looked = attend(attention, ids);
   const replaced = (s) => ids.map((index, i) => (i === s ? otherThan(index, vocab) : index));
   const read = [
-    { probs: looked.probs, others: ids.map((_, s) => attend(attention, replaced(s)).probs) },
+    { probs: attend(attention, ids), others: ids.map((_, s) => attend(attention, replaced(s))) },
     replaceEach(network, ids),
   ];
   return {
-    ...shown, heads: looked.heads, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)],
+    ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)],
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     after: told < 0 ? [] : read.map(({ others }) => guessOf(others[told], vocab)),
@@ -158,7 +156,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
 /** A link's text is what is read of it, and the letter is one of it. */
 export function repair(state) {
   const text = readable(state.text);
-  return { ...state, text, letter: state.view !== "mean" && state.letter > text.length ? 0 : state.letter };
+  return { ...state, text, letter: !state.view?.startsWith("mean") && state.letter > text.length ? 0 : state.letter };
 }
 
 /**

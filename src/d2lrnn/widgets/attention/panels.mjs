@@ -1,13 +1,11 @@
 // What the figure draws: one text; strips from its letters up to attention's guess, and down to the state's.
-import { buttonControl, element, formatNumber, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
+import { element, formatNumber, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { MAX_TEXT, points, readable, strip } from "./maths.mjs";
-import SPEC from "./spec.json" with { type: "json" };
+import { FAR, MAX_TEXT, percent, readable, strip } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 const GAP = 0.6; // from the last letter to the guess, in columns
-const USED = 0.1; // a letter counts as used where 10 of 100 points move
 
 /** How far before the last letter a letter stands, in words; the same of no letter in particular. */
 const earlier = (count, t) => t(count < 2 ? `earlier_${count}` : "earlier", { count });
@@ -17,24 +15,23 @@ const anyEarlier = (count, t) => t(count < 2 ? `mean_${count}` : "mean_count", {
 const named = (character, t, space = "by_space") => (character === " " ? t(space) : character);
 
 /** How much of each guess the replaced letter changes. */
-const movedOf = ({ told, effects }) => ({ looks_moved: points(effects[0][told]), holds_moved: points(effects[1][told]) });
+const movedOf = ({ told, effects }) => ({ looks_moved: percent(effects[0][told]), holds_moved: percent(effects[1][told]) });
 
 /** The sentence on top: { key, values }. */
 function sentenceOf(model, t) {
-  const { text, told, view, count, effects, before, after } = model;
-  if (view === "mean") {
+  const { text, told, by, mean, hidden, count, before, after } = model;
+  if (mean) {
     if (told >= 0) return { key: "now_mean_told", values: { earlier: anyEarlier(count - 1 - told, t), ...movedOf(model) } };
-    const [looks, holds] = effects.map((row) => row.filter((effect) => effect >= USED).length);
-    return { key: "now_mean", values: { looks, holds } };
+    return { key: hidden ? "now_mean_asked" : "now_mean", values: {} };
   }
   if (text === "") return { key: "now_empty", values: {} };
   const [looks, holds] = before.map(({ character }) => named(character, t));
-  if (told < 0) return { key: looks === holds ? "now_same" : "now_none", values: { looks, holds } };
+  if (told < 0) return { key: looks !== holds ? "now_none" : hidden ? "now_asked" : "now_same", values: { looks, holds } };
   const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
   return {
     key: `now_${["neither", changed[0], "both"][changed.length]}`,
-    values: { character: named(text[told], t, "space"), earlier: earlier(count - 1 - told, t), looks: looksThen, holds: holdsThen },
+    values: { character: named(text[told], t, "space"), by: by === " " ? t("by_space") : t("by_e"), earlier: earlier(count - 1 - told, t), looks: looksThen, holds: holdsThen },
   };
 }
 
@@ -58,7 +55,7 @@ export function scores({ perplexities, sizes }) {
 
 /** What a guided step tells of the model it has set. */
 export function outcomeOf(model, t) {
-  return model.told < 0 ? {} : { ...sentenceOf(model, t).values, ...movedOf(model) };
+  return model.mean ? { looks: FAR[0], holds: FAR[1] } : { ...sentenceOf(model, t).values, ...movedOf(model) };
 }
 
 /** One of the two: its name, its strips, and what it guesses. */
@@ -70,24 +67,25 @@ function half(name, t) {
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", t(`gloss_${name}`));
   const value = element("span", { class: `att-value att-value-${name}` });
   let paths = [];
-  const draw = ({ count, told, view }, effects, was, is) => {
+  const draw = ({ count, told, mean, hidden }, effects, was, is) => {
     if (paths.length !== count) {
       paths = Array.from({ length: count }, () => svg("path"));
       picture.replaceChildren(...paths);
       picture.setAttribute("viewBox", `0 0 ${count + GAP} 1`);
     }
-    picture.classList.toggle("att-off", view === "hidden");
+    picture.classList.toggle("att-off", hidden); // threads only
     picture.classList.toggle("att-some", told >= 0);
     paths.forEach((path, s) => {
-      path.setAttribute("d", strip(effects[s], s, count + GAP));
+      path.setAttribute("d", strip(hidden ? 0 : effects[s], s, count + GAP));
       path.classList.toggle("att-lit", s === told);
     });
-    value.textContent = told < 0 ? "" : points(effects[told]);
-    box.textContent = was === undefined ? "?" : visibleCharacter((is ?? was).character);
+    value.textContent = told < 0 ? "" : percent(effects[told]);
+    box.textContent = was === undefined ? t("guess") : visibleCharacter((is ?? was).character);
+    guess.classList.toggle("att-any", was === undefined);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
     const now = changed ? t("guess_was", { letter: visibleCharacter(was.character) }) : t("guess_same");
-    note.textContent = is === undefined ? t("guess") : now;
+    note.textContent = mean ? "" : is === undefined ? t("guess") : now;
   };
   return { picture, guess, title, value, draw };
 }
@@ -121,8 +119,7 @@ export function textPanel({ t, signal, onLetter }) {
   });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, by, effects, before, after, view, count } = model;
-    const mean = view === "mean";
+    const { text, told, by, effects, before, after, mean, hidden, count } = model;
     shown = model;
     node.classList.toggle("att-empty", count === 0);
     if (cells.length !== count) {
@@ -133,11 +130,11 @@ export function textPanel({ t, signal, onLetter }) {
     cells.forEach((cell, s) => {
       cell.textContent = mean ? String(count - 1 - s) : visibleCharacter(s === told ? by : text[s]);
       cell.classList.toggle("att-told", s === told);
-      cell.classList.toggle("att-odd", mean && s !== told && count - 1 - s > 9 && (count - 1 - s) % 2 === 1);
+      cell.classList.toggle("att-other", mean && s !== told && (count - 1 - s) % 5 !== 0);
     });
     columns.style.setProperty("--att-at", ((told + 0.5) / (count + GAP)).toFixed(4));
     [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k]));
-    tip.textContent = mean ? t("tip_mean") : told < 0 ? t("tip") : t("tip_told", movedOf(model));
+    tip.textContent = hidden ? t("tip_asked") : mean ? t("tip_mean") : told < 0 ? t("tip") : t("tip_told", movedOf(model));
     node.classList.toggle("att-mean", mean);
     keys.disabled = count === 0;
     keys.max = Math.max(count, 1);
@@ -156,41 +153,10 @@ export function textPanel({ t, signal, onLetter }) {
   return { node, stage, draw, grow };
 }
 
-/** Texts to read with one press, and the average over many. */
-export function textButtons({ t, signal, onPick, onMean }) {
-  const presets = Object.values(SPEC.presets).map((values) => ({
-    values, button: buttonControl({ label: t("pick", values), signal, onPress: () => onPick(values) }),
-  }));
-  const mean = buttonControl({ label: t("mean"), signal, onPress: onMean });
-  const node = element("div", { class: "att-picks", role: "group", "aria-label": t("texts") },
-    element("span", { class: "att-picks-label", "aria-hidden": "true" }, t("texts")), ...presets.map(({ button }) => button), mean);
-  const draw = ({ text, view }) => {
-    presets.forEach(({ values, button }) => button.setAttribute("aria-pressed", String(view !== "mean" && text === values.text)));
-    mean.setAttribute("aria-pressed", String(view === "mean"));
-  };
-  return { node, draw };
-}
-
-/** Where attention looks from the last letter: a row of bars for each head. */
-export function headRows({ t, numHeads }) {
-  const rows = Array.from({ length: numHeads }, () => element("span", { class: "att-small", "aria-hidden": "true" }));
-  const node = element("div", { class: "att-heads" }, element("p", {}, t("heads")),
-    ...rows.map((row, i) => element("div", { class: "att-head" }, element("span", {}, t("head", { head: i + 1 })), row)));
-  const draw = ({ text, heads }) => rows.forEach((row, i) => {
-    node.hidden = heads.length === 0;
-    if (heads.length > 0) row.replaceChildren(...Array.from(text, (character, s) => {
-      const bar = element("i");
-      bar.style.setProperty("height", `${(heads[i][s] * 2).toFixed(3)}rem`);
-      return element("span", {}, bar, element("span", {}, visibleCharacter(character)));
-    }));
-  });
-  return { node, draw };
-}
-
 /** The reader's own text. */
 export function textRow({ t, signal, onText }) {
   const input = element("input", {
-    type: "text", class: "d2lrnn-text att-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    type: "text", class: "d2lrnn-text att-text", placeholder: t("text_any"), autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const hint = element("p", { class: "att-hint", hidden: true });
   const read = (event) => {
@@ -207,8 +173,9 @@ export function textRow({ t, signal, onText }) {
   input.addEventListener("compositionend", read, { signal });
   const node = element("div", { class: "att-tools" },
     element("label", { class: "att-label" }, element("span", {}, t("text")), input), hint);
-  const draw = ({ text }) => {
-    if (readable(input.value) !== text) input.value = text;
+  const draw = ({ text, mean }) => {
+    const read = mean ? "" : text; // the averages are of no text
+    if (readable(input.value) !== read) input.value = read;
   };
   return { node, draw, clear: () => (hint.hidden = true) };
 }
