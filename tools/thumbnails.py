@@ -168,14 +168,14 @@ def _gradient_flow() -> Iterable[str]:
 
 
 def _attention() -> Iterable[str]:
-    # After "went quite slac": how much of attention's guess depends on each letter (also on the q), and of the state's.
+    # After "the rain came do": how much of attention's guess depends on each letter, and of the state's.
     effects = {
-        BLUE: (0.02, 0.01, 0.01, 0.01, 0.01, 0.37, 0.01, 0.02, 0.01, 0.07, 0.11, 0.7, 0.94, 0.9, 0.91),
-        VERMILLION: (0, 0.01, 0, 0.02, 0.03, 0.02, 0.02, 0.29, 0.18, 0.28, 0.65, 0.16, 0.77, 0.93, 0.74),
+        BLUE: (0, 0.02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.06, 0.16, 0.48, 0.82, 0.78),
+        VERMILLION: (0.01, 0.01, 0.02, 0.01, 0.01, 0.02, 0.02, 0.02, 0.07, 0.11, 0.17, 0.27, 0.4, 0.8, 0.82, 0.79),
     }
     for fill, values in effects.items():
         for k, value in enumerate(values):
-            x, wide, thick = 16 + 14 * k, 6 * value + 0.2, 2.5 * value + 0.2
+            x, wide, thick = 16 + 13 * k, 6 * value + 0.2, 2.5 * value + 0.2
             start, end = (49, 12) if fill == BLUE else (70, 107)
             outer, inner = (end - thick, end + thick) if fill == BLUE else (end + thick, end - thick)
             a, b = x - wide, x + wide
@@ -184,7 +184,7 @@ def _attention() -> Iterable[str]:
                 f"V{inner:.1f}C{0.7 * b + 69.6:.1f} {inner:.1f} {b:.1f} {inner:.1f} {b:.1f} {start}Z"
             )
             yield _node("path", d=path, fill=fill, opacity=0.65, move="in", i=15 - k)
-    yield _letters("went quite slac", 16, 64, 14, font_size=14)
+    yield _letters("the rain came do", 16, 64, 13, font_size=14)
 
 
 def _scan() -> Iterable[str]:
