@@ -199,15 +199,16 @@ def _scan() -> Iterable[str]:
 
 
 def _gates() -> Iterable[str]:
-    # What is left of a number stored at the h: one unit forgets it at the space, the other keeps it.
-    rows = (1, 0.96, 0.84, 0.05, 0.05, 0.05, 0), (1, 1, 0.98, 0.97, 0.95, 0.95, 0.93, 0.9, 0.84, 0.82)
+    # What is left of what the h adds, under each letter: one unit loses it at the space, the other keeps it.
+    yield _letters("the sea keeps", 12 + 216 / 26, 20, 216 / 13, font_size=15)
+    rows = (0, 1, 0.99, 0.04) + (0,) * 9, (0, 1, 1, 1, 1, 0.98, 0.95, 0.95, 0.94, 0.94, 0.94, 0.93, 0.92)
     for row, left in enumerate(rows):
-        y = 14 + 52 * row
-        yield _box(12, y, 216, 40, fill=RULE, fill_opacity=0.4)
+        y = 32 + 43 * row
+        yield _box(12, y, 216, 36, fill=RULE, fill_opacity=0.4)
         for k, share in enumerate(left):
-            x, height = 12 + 216 / 11 * (k + 1), 40 * share
-            yield _box(x, y + 40 - height, 18, height, fill=VERMILLION, fill_opacity=0.6, move="up", i=k)
-        yield _letters("what it had", 12 + 216 / 22, y + 26, 216 / 11, font_size=16)
+            if share:
+                x, height = 12 + 216 / 13 * k, 36 * share
+                yield _box(x + 1, y + 36 - height, 14.6, height, fill=VERMILLION, fill_opacity=0.6, move="up", i=k)
 
 
 def _clipping() -> Iterable[str]:

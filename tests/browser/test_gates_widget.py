@@ -40,13 +40,13 @@ def says(widget: Locator, **given: object) -> None:
     python = Gates(**given)
     expect(widget.locator(".d2lrnn-now")).to_have_text(python._now())
     if len(python.text) > 1:
-        expect(widget.locator(".gates-cost b").last).to_have_text(f"{2**python.bits:.1f}")
+        expect(widget.locator(".gates-perplexity b")).to_have_text(f"{2**python.bits:.1f}")
 
 
-def shares(widget: Locator, strip: int, kind: str) -> list[float]:
-    """What the tiles of a strip show: what is `left`, or the `gate`."""
-    tiles = widget.locator(".gates-tiles").nth(strip).locator(".gates-tile")
-    return [float(x) for x in tiles.evaluate_all(f"(all) => all.map((e) => e.style.getPropertyValue('--{kind}'))")]
+def shares(widget: Locator, lane: int, kind: str) -> list[float]:
+    """What the boxes of a unit show in a text of one line: what is `left`, or the `gate`."""
+    cells = widget.locator(".gates-lane").nth(lane).locator(".gates-cell")
+    return [float(x) for x in cells.evaluate_all(f"(all) => all.map((e) => e.style.getPropertyValue('--{kind}'))")]
 
 
 def letter(widget: Locator) -> Locator:
@@ -70,42 +70,44 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     says(widget)
     python = Gates()
-    for strip, unit in enumerate((18, 16)):
+    for lane, unit in enumerate((18, 16)):
         left = [0.0] * 6 + python._left(unit)
-        assert shares(widget, strip, "left") == pytest.approx(left, abs=0.0006)
-        assert shares(widget, strip, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
+        assert shares(widget, lane, "left") == pytest.approx(left, abs=0.0006)
+        assert shares(widget, lane, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
     heads = widget.locator(".gates-head")
-    expect(heads.nth(0)).to_contain_text("Unit 18 forgets at spaces")
-    expect(heads.nth(0)).to_contain_text("0.96 × 0.87 × 0.06 → 5% left")  # noqa: RUF001
-    expect(heads.nth(1)).to_contain_text("Unit 16 keeps across spaces")
-    expect(heads.nth(1)).to_contain_text("17 gates → 43%")
-    expect(widget.locator(".gates-guesses .is-right")).to_have_count(21)
-    expect(widget.locator(".gates-cost")).to_contain_text("21 of 34 right")
+    expect(heads.nth(0)).to_contain_text("Unit 18 lost at the space")
+    expect(heads.nth(0)).to_contain_text("0.99 × 0.04 → 4% left")  # noqa: RUF001
+    expect(heads.nth(1)).to_contain_text("Unit 16 kept to the end")
+    expect(heads.nth(1)).to_contain_text("94% left")
+    expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
+    expect(widget.locator(".gates-cost")).to_have_text("Next letters guessed right: 12 of 17")
     expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
 def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
-    top, bottom = widget.bounding_box()["y"], widget.locator(".d2lrnn-step-titles").bounding_box()["y"]
-    assert bottom - top < 720
+    top, slider = widget.bounding_box()["y"], widget.locator(".gates-guessing").bounding_box()
+    assert slider["y"] + slider["height"] - top < 640
 
 
-def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
+def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    tiles = widget.locator(".gates-tiles").nth(1).locator(".gates-tile")  # two lines on a phone
+    text = "kept what it had been given to keep"
+    widget = show(page, tmp_path, text=text)  # two lines on a phone
+    tiles, cells = widget.locator(".gates-lines .gates-tile"), widget.locator(".gates-cell")
     tiles.nth(10).click()
-    says(widget, place=11)
-    box = tiles.nth(4).bounding_box()
+    says(widget, text=text, place=11)
+    box = cells.nth(17 + 4).bounding_box()  # in the lane of the second unit
     page.mouse.move(box["x"] + 3, box["y"] + 5)
     page.mouse.down()
-    says(widget, place=5)
+    says(widget, text=text, place=5)
     box = tiles.nth(34).bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
     page.mouse.up()
-    says(widget, place=35)
+    says(widget, text=text, place=35)
     letter(widget).press("ArrowLeft")
-    says(widget, place=34)
+    says(widget, text=text, place=34)
     letter(widget).press("Home")
-    says(widget, place=1)
+    says(widget, text=text, place=1)
     expect(letter(widget)).to_have_attribute("aria-valuetext", re.compile("^the k of “kept”: forget gate 0.07, cell "))
 
 
@@ -121,11 +123,12 @@ def test_a_finger_goes_from_letter_to_letter_by_two_arrows(widget: Locator) -> N
 
 
 def test_the_letter_that_forgets_is_marked(widget: Locator) -> None:
-    assert widget.locator(".gates-tile").evaluate_all(
-        "(all) => all.flatMap((e, i) => e.matches('.is-lost') ? [i] : [])"
-    ) == [9, 35 + 23]
+    lost = "(all) => all.flatMap((e, i) => e.matches('.is-lost') ? [i] : [])"
+    assert widget.locator(".gates-cell").evaluate_all(lost) == [8]
+    letter(widget).press("Home")
+    assert widget.locator(".gates-cell").evaluate_all(lost) == [4, 18 + 1]
     letter(widget).press("End")
-    expect(widget.locator(".is-lost.gates-tile")).to_have_count(0)
+    expect(widget.locator(".gates-cell.is-lost")).to_have_count(0)
 
 
 def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
@@ -133,30 +136,26 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     widget.locator("summary").click()
     expect(widget.locator(".gates-units span")).to_have_count(12)
     press_at(page, widget.locator(".gates-map"), 0.2, 0.5 / 12)
-    says(widget, unit=16)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
-    unit(widget).press("ArrowDown")
-    chosen = int(re.search(r"unit (\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
-    assert chosen != 16
+    chosen = int(re.search(r"unit\s(\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
+    assert chosen != 18
     says(widget, unit=chosen)
+    kept = [sum(Gates()._left(unit)) for unit in range(32)]
+    assert kept[chosen] == pytest.approx(max(kept), abs=1e-6), "the one that keeps most"
     unit(widget).press("End")
     expect(unit(widget)).to_have_attribute("aria-valuenow", "11")
 
 
 def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widget: Locator) -> None:
-    for _ in range(4):
-        bias(widget).press("ArrowRight")
-    says(widget, bias=2.0)
-    assert shares(widget, 0, "left")[6:] == pytest.approx(Gates(bias=2.0)._left(), abs=0.0006)
-    cost = expect(widget.locator(".gates-cost"))
-    cost.to_contain_text("17 of 34 right (as trained: 21)")
-    cost.to_contain_text("among 6.3 letters (as trained: 3.7)")
-    expect(widget.locator(".gates-guesses .is-right")).to_have_count(17)
     bias(widget).press("End")
-    cost.to_contain_text("among 36.0 letters (blind guessing: 27)")
+    says(widget, bias=4.0)
+    assert shares(widget, 0, "left")[6:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
+    expect(widget.locator(".gates-cost")).to_have_text("Next letters guessed right: 5 of 17 (was 12)")
+    expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: 14.7 (as trained: 3.4)")
+    expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("unit 18 forgets it at the a of “what”")
+    expect(widget.get_by_role("status")).to_contain_text("unit\u00a018 loses it at the e, unit\u00a016 ")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
@@ -192,9 +191,9 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 @pytest.mark.parametrize(
     "title, right, before, state, outcome",
     [
-        ("Two letters later", "at that same space", 7, {"place": 9}, "It is forgotten at the space after “what”"),
-        ("Keep more?", "fewer", 7, {"bias": 2.0}, "Right. 17 of 34 are right instead of 21."),
-        ("Other units?", "more than half of them", 9, {"place": 9}, "Right. 19 of 32 do"),
+        ("Another letter", "only at the next space", 7, {"place": 1}, "4 letters, up to the space after “what”"),
+        ("Keep more?", "fewer", 7, {"bias": 4.0}, "Right. 5 of 17 instead of 12."),
+        ("One letter twice", "no", 7, {"place": 14}, "Right. It is 1.00 at the first e, 0.02 at the second."),
     ],
 )
 def test_a_guess_comes_before_the_answer(

@@ -16,6 +16,7 @@ _GIVEN: tuple[dict[str, Any], ...] = (
     {"bias": -4.0, "place": 40},
     {"bias": 4.0, "unit": 6, "place": 1},
     {"unit": 16, "place": 14},
+    {"text": "kept what it had been given to keep", "place": 7},
     {"unit": 23, "place": 10, "bias": 0.5},
     {"text": " the  Tide?", "unit": 0, "place": 1},
     {"text": "a", "unit": 31},

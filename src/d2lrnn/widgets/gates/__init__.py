@@ -20,7 +20,7 @@ __all__ = ["Gates"]
 
 _SPEC = Spec("gates")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
-_FORGETTER, _KEEPER = _SPEC.controls["unit"]["default"], 16  # by their gates at spaces
+_FORGETTER, _KEEPER = _SPEC.controls["unit"]["default"], 16  # by their gates at spaces of held-out text, on average
 
 
 @cache
@@ -140,13 +140,23 @@ class Gates(Explorable):
     def _count(self, unit: int) -> int | None:
         return next((k for k, share in enumerate(self._left(unit)) if share < 0.5), None)
 
-    def _name(self, at: int) -> str:
+    def _name(self, at: int, beside: int | None = None) -> str:
+        """How the letter at `at` is called, alone or beside the earlier one at `beside`."""
         words, text = Words(self._words), self.text
+        near = beside is not None and " " not in text[beside + 1 : at]
+        if near and text[at] == " ":
+            return words("next_space")
         if text[at] == " ":
             word = text[:at].split(" ")[-1]
             return words("space_after", word=word) if word else words("space")
-        word = text[text.rfind(" ", 0, at) + 1 :].split(" ")[0]
-        return words("letter_of", letter=text[at], word=word)
+        start = text.rfind(" ", 0, at) + 1
+        word = text[start:].split(" ")[0]
+        same = [start + i for i, letter in enumerate(word) if letter == text[at]]
+        which = words("which").split(" ")[min(same.index(at), 3)]
+        key = "letter_of" if len(same) == 1 else "letter_again"
+        if near and beside is not None and text[beside] != " ":
+            key += "_here"
+        return words(key, letter=text[at], word=word, which=which)
 
     # ---- the static picture ----
 
@@ -161,7 +171,7 @@ class Gates(Explorable):
         counts = [self._count(unit) for unit in (self.unit, self._other)]
         keys = ["now_lost", "now_lost" if counts[0] is None else "now_lost_too"]
         first, second = (
-            words("now_kept") if count is None else words(key, where=self._name(at + count))
+            words("now_kept") if count is None else words(key, where=self._name(at + count, at))
             for key, count in zip(keys, counts)
         )
         return words("now", letter=letter, first=first, second=second, unit=self.unit, other=self._other)
@@ -171,31 +181,31 @@ class Gates(Explorable):
         return Words(self._words)("sentence", text=self.text, unit=self.unit)
 
     def static_picture(self) -> str:
-        """The text once for each of two units: what is left of a number, and the forget gate, at each letter."""
+        """The text once; under each letter, for two units, what is left of a number, and the forget gate."""
         words, text, at = Words(self._words), self.text, self._at
         description = words("picture", unit=self.unit, other=self._other, text=text, now=self._now())
-        picture = Picture(440, 176, words("title"), description)
+        picture = Picture(440, 196, words("title"), description)
         column = 432 / max(18, len(text))
+        for i, letter in enumerate(text):
+            middle = {"x": f"{4 + column * (i + 0.5):.1f}", "text_anchor": "middle"}
+            weight = 700 if i == at else 400
+            picture.add("text", visible_character(letter), y=16, font_size=15, font_weight=weight, **middle)
         for row, unit in enumerate((self.unit, self._other)):
-            y = 12 + 84 * row
-            picture.add("text", words("unit", unit=unit), x=4, y=y, font_size=11, font_weight=700)
+            y = 38 + 72 * row
+            picture.add("text", words("unit", unit=unit), x=4, y=y, font_size=12, font_weight=700)
             left, gates = self._left(unit), self.forget_gates[:, unit].tolist()
-            tile, stored, gate = "", "", ""
+            box, stored, gate = "", "", ""
             for i in range(len(text)):
-                x, size = f"{4 + column * (i + 0.06):.1f}", f"{0.88 * column:.1f}"
+                x, size = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
                 share = left[i - at] if i >= at else 0.0
-                tile += f"M{x} {y + 40}v-32h{size}v32z"
-                stored += f"M{x} {y + 40}v{-32 * share:.1f}h{size}v{32 * share:.1f}z" if share > 0.005 else ""
-                gate += f"M{x} {y + 54}v{-11 * gates[i]:.1f}h{size}v{11 * gates[i]:.1f}z"
-            picture.add("path", d=tile, fill="none", stroke=color("line"))
+                box += f"M{x} {y + 34}v-28h{size}v28z"
+                stored += f"M{x} {y + 34}v{-28 * share:.1f}h{size}v{28 * share:.1f}z" if share > 0.005 else ""
+                gate += f"M{x} {y + 50}v{-14 * gates[i]:.1f}h{size}v{14 * gates[i]:.1f}z"
+            picture.add("path", d=box, fill="none", stroke=color("line"))
             picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.55)
             picture.add("path", d=gate, fill=color("blue"))
-            for i, letter in enumerate(text):
-                middle = {"x": f"{4 + column * (i + 0.5):.1f}", "text_anchor": "middle"}
-                weight = 700 if i == at else 400
-                picture.add("text", visible_character(letter), y=y + 28, font_size=12, font_weight=weight, **middle)
-        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 84))
+        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 90))
         for key, paint, opacity, at_x in keys:
-            picture.add("rect", x=at_x, y=162, width=8, height=8, fill=color(paint), fill_opacity=opacity)
-            picture.add("text", words(key), x=at_x + 12, y=170, font_size=10)
+            picture.add("rect", x=at_x, y=179, width=9, height=9, fill=color(paint), fill_opacity=opacity)
+            picture.add("text", words(key), x=at_x + 13, y=188, font_size=11)
         return str(picture)

@@ -1,7 +1,7 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
+import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
 import { createGuesses, createMap, createStrips, signed } from "./panels.mjs";
 import { leftOut } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -24,19 +24,21 @@ const plain = (value) => signed(value).replace("+", "");
 /** Bits a letter as the number of equally likely letters, the perplexity. */
 const choices = (bits) => (2 ** bits).toFixed(1);
 
+/** A letter's name in words, beside that of the letter at `from`. */
+export function spokenName(letters, at, t, from = null) {
+  const { key, values } = from === null ? nameOf(letters, at) : placeOf(letters, from, at);
+  return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
+}
+
 /** What the sentence says: { key, values, letter }. */
 export function sentence({ letters, at, unit, other, strips }, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
-  const called = (i) => {
-    const { key, values } = nameOf(letters, i);
-    return t(key, { ...values, letter: visibleCharacter(letters[i]) });
-  };
-  const letter = called(at);
+  const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
   if (at === letters.length - 1) return { key: "now_last", values: { letter }, letter };
   const both = strips.every(({ count }) => count !== null); // the verb once
   const [first, second] = strips.map(({ count }, k) => (
-    count === null ? t("now_kept") : t(both && k === 1 ? "now_lost_too" : "now_lost", { where: called(at + count) })
+    count === null ? t("now_kept") : t(both && k === 1 ? "now_lost_too" : "now_lost", { where: spokenName(letters, at + count, t, at) })
   ));
   return { key: "now", values: { letter, first, second, unit, other }, letter };
 }
@@ -44,8 +46,9 @@ export function sentence({ letters, at, unit, other, strips }, t) {
 /** The tile under a finger, or the nearest. */
 function nearest(tiles, { clientX, clientY }) {
   const far = tiles.map((tile) => {
-    const box = tile.getBoundingClientRect();
-    return Math.hypot(clientX - (box.left + box.right) / 2, 4 * Math.max(box.top - clientY, clientY - box.bottom, 0));
+    const { left, right } = tile.getBoundingClientRect();
+    const { top, bottom } = tile.closest(".gates-part").getBoundingClientRect(); // with the units under its line
+    return Math.hypot(clientX - (left + right) / 2, 4 * Math.max(top - clientY, clientY - bottom, 0));
   });
   return far.indexOf(Math.min(...far));
 }
@@ -69,6 +72,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const cost = element("p", { class: "gates-cost" });
   const guessing = element("div", { class: "gates-guessing" }, cost, guessed.node, biasRow);
   const shown = element("p", { class: "gates-shown" });
+  const perplexity = element("p", { class: "gates-perplexity" });
   const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
   const lost = element("p", { class: "gates-caption", hidden: true });
   text.addEventListener("input", () => {
@@ -81,7 +85,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }, { signal });
   onReset(() => (lost.hidden = true));
   const more = fold(
-    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown,
+    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, perplexity,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
@@ -97,9 +101,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: sign, class: "d2lrnn-button gates-arrow", "aria-label": t(name), signal, onPress: () => setPlace(model.at + 1 + by),
   });
   const pick = element("div", { class: "gates-pick" }, element("span", {}, t("pick")), arrow("earlier", "‹", -1), arrow("later", "›", 1));
-  for (const line of picture.lines) {
-    dragOn(line, { move: ({ event }) => setPlace(nearest(picture.tilesOf(line), event) + 1), signal });
-  }
+  dragOn(picture.reader, { move: ({ event }) => setPlace(nearest(picture.tiles(), event) + 1), signal });
   dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key)) return;
@@ -121,14 +123,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i) => {
-    const { letters, at, count, right, ownRight, order, keptAtSpaces } = derive(state(), networkOf(state().weights));
-    if (i === 0) {
-      const { key, values } = nameOf(letters, at + count);
-      return { where: t(key, values), count: count === 1 ? t("one_letter") : t("letters", { count }) };
-    }
+    const { letters, at, count, right, ownRight, forget } = derive(state(), networkOf(state().weights));
+    if (i === 0) return { where: spokenName(letters, at + count, t), count };
     if (i === 1) return { now: right, all: letters.length - 1, own: ownRight }; // `right` is the answer
-    const kept = order.map(keptAtSpaces);
-    return { lose: kept.filter((share) => share < 0.5).length, keep: kept.filter((share) => share > 0.9).length };
+    return { first: forget[at + 1].toFixed(2), second: forget[at + 2].toFixed(2) };
   };
   const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
 
@@ -158,12 +156,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     guessed.draw(model);
     guessing.hidden = letters.length < 2;
     const { right, ownRight, bits, ownBits } = model;
-    const own = (value) => (model.bias === 0 ? [] : [" ", t("guesses_own", { own: value })]);
-    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : own(choices(ownBits));
-    cost.replaceChildren(
-      element("span", {}, ...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...own(ownRight)),
-      element("span", {}, ...emphasised(t.raw("choices"), { choices: choices(bits) }), ...blind),
-    );
+    const own = (key, value) => (model.bias === 0 ? [] : [" ", t(key, { own: value })]);
+    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...own("guesses_own", ownRight));
+    perplexity.hidden = letters.length < 2;
+    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : own("choices_own", choices(ownBits));
+    perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits) }), ...blind);
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {
       shown.textContent = t("shown", {

@@ -6,7 +6,7 @@ import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** A unit that forgets at spaces, the default, and one that keeps: each stands beside the other. */
+/** A unit that on average forgets at spaces, the default, and one that keeps: each stands beside the other. */
 const FORGETTER = SPEC.controls.unit.default;
 const KEEPER = 16;
 const LONGEST_LINE = 20; // letters that a phone shows in one line
@@ -85,16 +85,14 @@ export function halfLife(forget, from) {
   return count < 0 ? null : count;
 }
 
-/** Units from the one that keeps most at the spaces (at all letters, in a text without) to the one that keeps least. */
-export function orderOfUnits(reading, text) {
-  const spaces = [...text].flatMap((letter, t) => (letter === " " && t > 0 ? [t] : []));
-  const places = spaces.length ? spaces : [...text].map((_, t) => t);
-  const n = reading.numHiddens;
-  const kept = Array.from({ length: n }, (_, j) => meanOf(places.map((t) => reading.gate("forget", t, j))));
+/** Units from the one that keeps most of what it wrote at place `from` to the one that keeps least. */
+export function orderOfUnits(reading, from) {
+  const kept = Array.from({ length: reading.numHiddens }, (_, j) => {
+    const forget = Array.from({ length: reading.length }, (_, t) => reading.gate("forget", t, j));
+    return leftOf(forget, from).reduce((sum, share) => sum + share, 0);
+  });
   return kept.map((_, j) => j).sort((a, b) => kept[b] - kept[a] || a - b);
 }
-
-export const meanOf = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0);
 
 /** A dozen of the units, evenly spread over their order; the chosen one is among them. */
 export function rowsOf(order, unit, count = 12) {
@@ -118,15 +116,13 @@ export function derive({ text, unit, place, bias }, network) {
   const of = (kind, j = unit) => letters.map((_, t) => reading.gate(kind, t, j));
   const leftFrom = (forget) => (letters.length ? leftOf(forget, at) : []);
   const forget = of("forget");
-  const order = orderOfUnits(trained, text);
-  const spaces = letters.flatMap((letter, t) => (letter === " " && t > 0 ? [t] : []));
-  const keptAtSpaces = (j) => meanOf(spaces.map((t) => reading.gate("forget", t, j)));
+  const order = orderOfUnits(reading, at);
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
-    text, letters, unit, other, bias, at, forget, order, keptAtSpaces,
+    text, letters, unit, other, bias, at, forget, order,
     strips: [unit, other].map((j) => {
       const gates = of("forget", j);
-      return { unit: j, gates, left: leftFrom(gates), count: letters.length ? halfLife(gates, at) : null, kept: spaces.length ? keptAtSpaces(j) : null };
+      return { unit: j, gates, left: leftFrom(gates), count: letters.length ? halfLife(gates, at) : null };
     }),
     guesses: [null, ...reading.guesses.slice(0, -1)].slice(0, letters.length), // each above the letter that comes
     right: right(reading),
@@ -146,7 +142,16 @@ export function derive({ text, unit, place, bias }, network) {
   };
 }
 
-/** How a letter is called: { key, values } of the words. */
+/** How a letter is called beside an earlier one: the next space, and letters of the same word, need no word. */
+export function placeOf(letters, from, at) {
+  const between = letters.slice(from + 1, at);
+  const { key, values } = nameOf(letters, at);
+  if (between.includes(" ")) return { key, values };
+  if (letters[at] === " ") return { key: "next_space", values };
+  return { key: letters[from] === " " ? key : `${key}_here`, values };
+}
+
+/** How a letter is called: { key, values } of the words; one that its word has twice says `which`, from 0. */
 export function nameOf(letters, at) {
   const text = letters.join("");
   if (letters[at] === " ") {
@@ -155,5 +160,8 @@ export function nameOf(letters, at) {
   }
   const start = text.lastIndexOf(" ", at) + 1;
   const end = text.indexOf(" ", at);
-  return { key: "letter_of", values: { letter: letters[at], word: text.slice(start, end < 0 ? undefined : end) } };
+  const word = text.slice(start, end < 0 ? undefined : end);
+  const same = [...word].flatMap((letter, i) => (letter === letters[at] ? [start + i] : []));
+  if (same.length > 1) return { key: "letter_again", values: { letter: letters[at], word, which: Math.min(same.indexOf(at), 3) } };
+  return { key: "letter_of", values: { letter: letters[at], word } };
 }

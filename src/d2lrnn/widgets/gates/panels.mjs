@@ -1,4 +1,4 @@
-// The picture of Gates: one text for two units, what is left of a stored number at each letter; guesses; a dozen units.
+// The picture of Gates: a text, and for two units what is left of a stored number at each letter; guesses; a dozen units.
 import { element, svg, visibleCharacter } from "../ui.mjs";
 import { breakOf } from "./maths.mjs";
 
@@ -22,7 +22,14 @@ function columns(...children) {
   return { field, node: element("div", { class: "gates-columns" }, field) };
 }
 
-/** Letters in a line, which a narrow screen breaks in two: { node, tiles, set(letters) }; a tile holds its letter's text. */
+/** Where the lines of a text begin and end, which a narrow screen sets below each other: { parts, most }, the longest's letters. */
+function partsOf(letters) {
+  const at = breakOf(letters);
+  const parts = [[0, at], [at, letters.length]].filter(([from, to]) => to > from);
+  return { parts, most: Math.max(1, ...parts.map(([from, to]) => to - from)) };
+}
+
+/** Signs in a line: { node, tiles, set(letters) }; a tile holds its sign's text. */
 function tileLine(kind) {
   const node = element("div", { class: `gates-line ${kind}` });
   let written = null;
@@ -30,73 +37,85 @@ function tileLine(kind) {
   line.set = (letters) => {
     if (letters.join("") === written) return;
     written = letters.join("");
-    line.tiles = letters.map((letter, i) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile", style: `--i: ${i}` }));
-    const at = breakOf(letters);
-    const parts = [line.tiles.slice(0, at), line.tiles.slice(at)].filter((part) => part.length > 0);
-    node.style.setProperty("--most", Math.max(1, ...parts.map((part) => part.length)));
+    line.tiles = letters.map(() => element("span", { class: "gates-tile" }));
+    const { parts, most } = partsOf(letters);
+    node.style.setProperty("--most", most);
     node.style.setProperty("--letters", letters.length);
-    node.replaceChildren(...parts.map((part) => element("div", { class: "gates-part", style: `--n: ${part.length}` }, ...part)));
+    node.replaceChildren(...parts.map(([from, to]) => element("div", { class: "gates-part gates-letters", style: `--n: ${to - from}` }, ...line.tiles.slice(from, to))));
   };
   return line;
 }
 
-const BRIEF = { lost: "brief", lost_many: "brief", kept: "brief_kept" };
-
-/** What became of the number, as { key, values }: how many gates were multiplied, and what is left. */
+/** What became of the number, as { key, values }: the gates that were multiplied, and what is left. */
 export function fateOf({ gates, left, count }, at, t) {
   const steps = count ?? left.length - 1;
   const passed = gates.slice(at + 1, at + steps + 1).map((gate) => gate.toFixed(2)).join(" × ");
-  const key = count === null ? "kept" : steps === 1 ? "lost_one" : steps <= 3 ? "lost" : "lost_many";
+  const key = count === null ? "left" : steps === 1 ? "passed_one" : steps <= 3 ? "passed" : "passed_many";
   return { key, values: { passed, count: steps, left: shareText(left[steps], t) } };
 }
 
-/** The same letters for two units, filled with what is left; a gate under each. `lines` are dragged for a letter, the first by keys too. */
+/** The text once, and under each letter, for two units, what is left and the gate. `node` is dragged for a letter, and takes the keys. */
 export function createStrips(t) {
-  const strips = [0, 1].map(() => {
-    const line = tileLine("gates-tiles");
-    const name = element("b", {});
-    const habit = element("span", {});
-    const share = element("span", { class: "gates-share" });
-    const fate = element("span", { class: "gates-fate" });
-    const head = element("p", { class: "gates-head" }, element("span", {}, name, " ", habit, share), fate);
-    return { line, name, habit, share, fate, node: element("div", { class: "gates-strip" }, head, line.node) };
-  });
+  const cells = (letters) => letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
+  const heads = [0, 1].map(() => ({
+    name: element("b", {}), again: element("p", { class: "gates-head is-again" }),
+    fate: element("span", { class: "gates-fate" }), product: element("span", { class: "gates-product" }), brief: element("span", { class: "gates-brief" }),
+  }));
+  const lanes = heads.map(({ name, fate, product, brief }) => ({
+    head: element("p", { class: "gates-head" }, name, " ", fate, " ", product, brief), cells: [],
+  }));
+  const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
-  const keys = element("p", { class: "gates-keys" }, key("is-left", t("left_key")), key("is-lost", t("lost_key")), key("is-gate", t("gate_key")));
-  const node = element("div", { class: "gates-strips", role: "group" }, ...strips.map((strip) => strip.node), keys);
-  const [{ line: { node: reader } }, { line: { node: second } }] = strips;
-  second.setAttribute("aria-hidden", "true");
-  for (const [name, value] of Object.entries({ tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": 1 })) reader.setAttribute(name, value);
+  const keys = element("p", { class: "gates-keys" }, key("is-left", t("left_key")), key("is-gate", t("gate_key")), key("is-lost", t("lost_key")));
+  const node = element("div", { class: "gates-strips", role: "group" }, lines, keys);
+  let tiles = [];
+  let written = null;
+
+  function write(letters) {
+    if (letters.join("") === written) return;
+    written = letters.join("");
+    tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
+    for (const lane of lanes) lane.cells = cells(letters);
+    const { parts, most } = partsOf(letters);
+    lines.style.setProperty("--most", most);
+    lines.style.setProperty("--letters", letters.length);
+    lines.replaceChildren(...parts.map(([from, to], k) => element(
+      "div", { class: "gates-part", style: `--n: ${to - from}` },
+      element("div", { class: "gates-letters" }, ...tiles.slice(from, to)),
+      ...lanes.flatMap((lane, j) => [k === 0 ? lane.head : heads[j].again, element("div", { class: "gates-lane" }, ...lane.cells.slice(from, to))]),
+    )));
+  }
 
   function draw(model, { name, now }) {
     const { letters, at, unit, other, forget, cell } = model;
     node.setAttribute("aria-label", t("picture", { unit, other, text: model.text, now }));
+    write(letters);
+    tiles.forEach((tile, i) => {
+      tile.classList.toggle("is-chosen", i === at);
+      tile.classList.toggle("is-before", i < at);
+    });
     model.strips.forEach((strip, k) => {
-      const { line, name: title, habit, share, fate } = strips[k];
-      line.set(letters);
-      const { gates, left, count, kept } = strip;
+      const { name: title, again, fate, product, brief } = heads[k];
+      const { gates, left, count } = strip;
       title.textContent = t("unit", { unit: strip.unit });
-      habit.textContent = kept === null ? "" : t(kept < 0.3 ? "habit_forgets" : kept > 0.8 ? "habit_keeps" : "habit_mixed");
-      share.textContent = kept === null ? "" : ` ${t("habit_kept", { kept: shareText(kept, t) })}`;
+      again.textContent = t("unit", { unit: strip.unit });
       const ended = left.length < 2 ? null : fateOf(strip, at, t);
-      fate.replaceChildren(...(ended === null ? [] : [
-        element("span", { class: "gates-product" }, t(ended.key, ended.values)),
-        element("span", { class: "gates-brief" }, t(BRIEF[ended.key] ?? ended.key, ended.values)), // on a phone
-      ]));
-      line.tiles.forEach((tile, i) => {
-        if (tile.textContent === "") tile.textContent = visibleCharacter(letters[i]);
-        tile.classList.toggle("is-chosen", i === at);
-        tile.classList.toggle("is-before", i < at);
-        tile.classList.toggle("is-lost", count !== null && i === at + count);
-        tile.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
-        tile.style.setProperty("--gate", fixed(gates[i]));
+      const where = count === null ? "" : letters[at + count];
+      fate.textContent = ended === null ? "" : count === null ? t("head_kept") : t("head_lost", { where: where === " " ? t("a_space") : where });
+      product.textContent = ended === null ? "" : t(ended.key, ended.values);
+      brief.textContent = ended === null ? "" : t("left", ended.values); // on a phone
+      lanes[k].cells.forEach((node, i) => {
+        node.classList.toggle("is-before", i <= at);
+        node.classList.toggle("is-lost", count !== null && i === at + count);
+        node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
+        node.style.setProperty("--gate", fixed(gates[i]));
       });
     });
-    reader.setAttribute("aria-valuemax", Math.max(1, letters.length));
-    reader.setAttribute("aria-valuenow", at + 1);
-    reader.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
+    lines.setAttribute("aria-valuemax", Math.max(1, letters.length));
+    lines.setAttribute("aria-valuenow", at + 1);
+    lines.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
   }
-  return { node, reader, lines: [reader, second], tilesOf: (line) => strips.find((strip) => strip.line.node === line).line.tiles, draw };
+  return { node, reader: lines, tiles: () => tiles, draw };
 }
 
 /** What the network takes for each letter before it comes: right ones stand out, wrong ones are crossed. */
@@ -121,13 +140,17 @@ export function createMap(t) {
   const names = element("div", { class: "gates-units", "aria-hidden": "true" });
   const mark = element("div", { class: "gates-row" });
   const { field: map, node } = columns(names, picture("gates-tails", others, own), mark);
+  const heading = element("div", { class: "gates-letters gates-map-letters", "aria-hidden": "true" });
+  node.prepend(heading);
   const mapCaption = caption();
   const attributes = { class: "gates-field gates-map", tabindex: "0", role: "slider", "aria-orientation": "vertical", "aria-label": t("choose_unit"), "aria-valuemin": 0 };
   for (const [name, value] of Object.entries(attributes)) map.setAttribute(name, value);
   const mapBox = element("div", { class: "gates-units-box", role: "group", "aria-label": t("map") }, mapCaption, node);
 
-  function draw({ letters: { length }, rows, unit, at, forget }, name) {
+  function draw({ letters, rows, unit, at, forget }, name) {
+    const { length } = letters;
     mapBox.hidden = length === 0;
+    heading.replaceChildren(...letters.map((letter, i) => element("span", { class: i === at ? "gates-tile is-chosen" : "gates-tile" }, visibleCharacter(letter))));
     mapCaption.textContent = t("map_row", { letter: name });
     map.querySelector("svg").setAttribute("viewBox", `0 0 ${Math.max(1, length)} ${rows.length}`);
     const tails = ["", ""];
