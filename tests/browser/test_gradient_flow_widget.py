@@ -64,7 +64,7 @@ def test_it_draws_what_python_computes_from_disk_and_over_http(opened: tuple[Pag
             widget = show(page, tmp_path, flow, address=address)
             expect(now(widget)).to_contain_text(flow.static_sentence())
             assert left(widget) == expected(flow)
-            expect(widget.locator(".flow-bead")).to_have_count(30)
+            expect(widget.locator(".flow-bead")).to_have_count(29)
             expect(widget.locator(".flow-mark.flow-inside")).to_have_count(24)
             vanished = sum(norm < 0.01 for norm in flow.norms_by_lag)
             expect(widget.locator(".flow-bead.flow-vanished")).to_have_count(vanished)
@@ -94,7 +94,7 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     drag(1.2, 1.01)  # near 1 it is 1
     expect(slider).to_have_attribute("aria-valuenow", "1")
     expect(widget.locator(".flow-mark.flow-on")).to_have_count(24)
-    expect(now(widget)).to_contain_text("The message keeps its size: 29 steps back, it is as large as at the start.")
+    expect(now(widget)).to_contain_text("The message keeps its size: 28 steps back, it is just as large.")
     drag(1.0, 5.0)
     expect(slider).to_have_attribute("aria-valuenow", "1.6")
     drag(1.6, 0.0)
@@ -123,14 +123,14 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     assert slider.get_attribute("aria-valuetext") == "1.60"
     flow.radius = 1.6
     assert left(widget) == expected(flow)
-    expect(widget.get_by_role("status")).to_contain_text("The message explodes: 29 steps back")
+    expect(widget.get_by_role("status")).to_contain_text("The message explodes: 28 steps back")
     probe = widget.get_by_role("slider", name="One step of the chain")
     probe.press("ArrowLeft")
     length = format_length(flow.norms_by_lag[1] / flow.norms_by_lag[0])
     assert probe.get_attribute("aria-valuetext") == f"1 step back: {length}"
     probe.press("End")
-    assert probe.get_attribute("aria-valuetext") == f"29 steps back: {expected(flow)}"
-    expect(widget.locator(".flow-asked-text")).to_have_text(f"29 steps back: {expected(flow)}")
+    assert probe.get_attribute("aria-valuetext") == f"28 steps back: {expected(flow)}"
+    expect(widget.locator(".flow-asked-text")).to_have_text(f"28 steps back: {expected(flow)}")
     widget.get_by_role("button", name="Reset").press("Enter")
     expect(widget.locator(".flow-asked-text")).to_have_count(0)
     expect(widget.locator(".flow-handle")).to_have_attribute("aria-valuenow", "0.8")
@@ -148,7 +148,7 @@ def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page,
     widget.get_by_text("Why this factor?").click()
     widget.get_by_role("button", name="turn").click()
     expect(widget.locator(".flow-pulse")).to_be_visible()
-    assert widget.locator(".flow-bead").count() < 30, "what the pulse has not reached is not drawn"
+    assert widget.locator(".flow-bead").count() < 29, "what the pulse has not reached is not drawn"
     ring(widget).press("ArrowRight")  # a touch ends the motion
     expect(widget.locator(".flow-pulse")).to_be_hidden()
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow(radius=0.81, matrix="orthogonal")))
@@ -162,12 +162,12 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
 
     widget.get_by_role("button", name="From 1 to 1.2").click()
-    expect(now(widget)).to_contain_text("About the same size: 29 steps back")
+    expect(now(widget)).to_contain_text("About the same size: 28 steps back")
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times").click()
-    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large. (1.2")
-    expect(outcome).to_contain_text("29 times, is 198")
+    expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large: 1.2")
+    expect(outcome).to_contain_text("28 times) is about 160")
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
@@ -178,12 +178,16 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how full the boxes above are")
     cells = widget.locator(".flow-slope").evaluate_all("(all) => all.map((e) => Number(e.getAttribute('height')))")
-    assert len(cells) == 30 and max(cells) < 14, "no cell is full"
+    assert len(cells) == 29 and max(cells) < 14, "no cell is full"
 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("between 0.80 and 1.27")
-    widget.get_by_role("button", name="It stays the same at each step").click()
-    expect(outcome).to_contain_text("Right. It stays the same over all 29 steps")
+    widget.get_by_role("button", name="It stays the same").click()
+    expect(outcome).to_contain_text("Right. It stays the same: such weights only turn")
+    turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
+    expect(outcome).to_contain_text(f"it still fades, to {expected(turned)}.")
+    widget.get_by_role("button", name="yes: tanh").click()
+    expect(now(widget)).to_contain_text(turned.static_sentence())
 
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -250,7 +254,7 @@ def test_no_words_lie_on_others(opened: tuple[Page, Record], tmp_path: Path) -> 
         page.set_viewport_size({"width": width, "height": 900})
         flow = GradientFlow(num_steps=60, radius=1.6)
         widget = show(page, tmp_path, flow)
-        assert left(widget) == f"▲ off the scale: {expected(flow)}"
+        assert left(widget) == f"▲ {'' if width < 400 else 'off the scale: '}{expected(flow)}"
         for key in ("End", "Home", *["PageUp"] * 14):
             ring(widget).press(key)
             words = widget.locator(":is(.flow-end, .flow-label, .flow-ghost-text)")
@@ -261,17 +265,18 @@ def test_no_words_lie_on_others(opened: tuple[Page, Record], tmp_path: Path) -> 
                     assert apart or abs(a["y"] - b["y"]) > 12, f"{width} {key}"
 
 
-def test_more_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_fold_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, GradientFlow(radius=1.2, activation="tanh"))
-    widget.get_by_text("More", exact=True).click()
     inputs = widget.get_by_label(re.compile("^size of the inputs"))
     inputs.press("Home")
     expect(widget.locator(".flow-factor")).to_contain_text("tanh is almost linear")
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("slopes below 1")
     widget.get_by_role("button", name="no", exact=True).click()
     expect(widget.locator(".flow-eigen .flow-head")).not_to_contain_text("slopes")
+    expect(inputs).to_be_hidden()  # they change nothing without tanh
+    expect(widget.locator(".flow-cell")).to_have_count(0)
     widget.get_by_label("factor of each step").press("Home")
     expect(ring(widget)).to_have_attribute("aria-valuenow", "0.2")
     steps = widget.get_by_label(re.compile("^steps"))

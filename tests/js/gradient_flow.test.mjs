@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  derive, fate, formatFactor, formatLength, length, normsByLag, reason, runForward, scaledMatrix, sideOf, stepBack,
+  derive, fate, formatAbout, formatFactor, formatLength, length, normsByLag, reason, runForward, scaledMatrix, sideOf, stepBack,
 } from "../../src/d2lrnn/widgets/gradient_flow/maths.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -116,8 +116,9 @@ test("the guided steps: what is said to be right is right", () => {
   const before = shown(radius.before);
   assert.ok(Math.abs(before.left - 1) < 0.2, "about its length");
   const exploded = shown(radius.state);
-  assert.ok(exploded.left > 100 && radius.right === 2 && exploded.lag === 29);
-  assert.ok(1.2 ** 29 > 1.1 * exploded.left, "not all of it lies along the farthest dots");
+  assert.ok(exploded.left > 100 && radius.right === 2 && exploded.lag === 28);
+  assert.ok(exploded.left / 1.2 ** 28 > 0.95 && exploded.left < 1.2 ** 28, "nearly all of it grows so");
+  assert.equal(formatAbout(shown().left), formatAbout(0.8 ** shown().lag), "the first number is the product beside it");
   assert.equal(shown(tanh.before).fate, "explodes");
   const damped = shown(tanh.state);
   assert.deepEqual([damped.fate, damped.reason, damped.radius, tanh.right], ["vanishes", "slopes", 1.2, 2]);
@@ -125,6 +126,8 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(Math.min(...wandering) < 0.85 && Math.max(...wandering) > 1.2);
   shown(orthogonal.state).shares.forEach((share) => close(share, 1, "kept at each step", 1e-9));
   assert.equal(orthogonal.right, 0);
+  const squashed = shown({ ...orthogonal.state, activation: "tanh" });
+  assert.ok(squashed.fate === "vanishes" && squashed.reason === "slopes", "weights that only turn do not save it from tanh");
 });
 
 test("whatever the controls are set to, no number is lost", () => {

@@ -1,12 +1,12 @@
 // A gradient on its way back through a recurrent network: a chain of beads, the factor of a step, and what makes it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { derive, formatFactor, formatLength } from "./maths.mjs";
+import { derive, formatAbout, formatFactor, formatLength } from "./maths.mjs";
 import { chainPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const INPUT_SIZES = [1e-8, 0.01, 0.03, 0.1, 0.3, 1, 3];
-const STEPS = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60];
+const STEPS = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 29, 40, 50, 60];
 
 /** Index of the place next to a value, by factor. */
 function nearestPlace(places, value) {
@@ -16,10 +16,11 @@ function nearestPlace(places, value) {
 
 /** The two halves of the living sentence: keys of words, and their values. */
 function sentence({ lag, left, factor, radius, fate, reason }, t) {
+  const why = reason === "predicted" && radius !== 1 ? "product" : reason;
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${reason}`, { factor: formatFactor(factor), radius: formatFactor(radius) }],
+    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), power: formatAbout(radius ** lag) }],
   ];
 }
 
@@ -87,19 +88,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
   const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: (size) => formatLength(size).replace("1.0×", ""), onChange: (input_size) => set({ input_size }), signal });
-  const sigma = element("p");
+  const sigma = element("span");
 
   const at = (values) => derive({ ...state(), ...values });
   const outcomes = [
     () => {
       const { left, radius: factor, lag } = at(steps[0].state);
-      return { large: formatLength(left), power: formatLength(factor ** lag) };
+      return { large: formatLength(left), lag, power: formatAbout(factor ** lag) };
     },
     () => ({ left: formatLength(at(steps[1].state).left) }),
-    () => {
-      const { lag } = at(steps[2].state);
-      return { steps: count(lag) };
-    },
+    () => ({ left: formatLength(at({ ...steps[2].state, activation: "tanh", input_size: controls.input_size.default }).left) }),
   ];
   const guided = guidedSteps({
     t: withRange(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
@@ -112,14 +110,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   onReset(() => {
     inside.open = false;
-    more.open = false;
     chain.stop();
     chain.forget();
     chain.ask(null);
   });
 
-  const inside = fold(t("inside"), element("div", { class: "flow-inside" }, plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node)));
-  const more = fold(t("more"), element("div", { class: "flow-more" }, length.node, inputs.node, element("p", {}, t("inputs_note")), element("p", {}, t("terms")), sigma));
+  const inputsPart = element("div", {}, inputs.node, element("p", {}, t("inputs_note")));
+  const inside = fold(t("inside"), element(
+    "div", { class: "flow-inside" },
+    plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node, inputsPart, length.node),
+    element("p", { class: "flow-terms" }, t("terms"), " ", sigma),
+  ));
   const root = element(
     "div", { class: "d2lrnn-shape flow" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -131,7 +132,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       element("div", { class: "flow-control" }, factor, radius.node, marks),
     ),
     guided.node,
-    inside, more,
+    inside,
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -190,6 +191,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     matrix.buttons[controls.matrix.choices.indexOf("orthogonal")].textContent = scaled;
     length.set(model.num_steps);
     inputs.set(model.input_size);
+    inputsPart.hidden = model.activation === "linear"; // without tanh it changes nothing
     sigma.textContent = t("sigma", { sigma: formatFactor(model.sigma) });
   }
   return { draw };

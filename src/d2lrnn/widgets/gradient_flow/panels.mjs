@@ -10,7 +10,7 @@ const INSET = 18; // the ring about the last bead, clear of the scale
 const [NARROW, WIDE] = [380, 420]; // widths of the chain, for its words
 const WORDS_AT = MARGIN.left + 38; // beside the ring about the last bead
 const NEAR = 50; // pixels between two ends whose words could meet
-const OFF_SCALE_WORDS = 190; // their width
+const OFF_SCALE_WORDS = { wide: 190, narrow: 100 }; // their width
 const CELLS = 37; // from the foot up to the middle of the row of cells
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
 const TICKS = [1e6, 1e2, 1, 1e-2, 1e-6];
@@ -29,7 +29,7 @@ function bead(share, x, y, base) {
   if (share < FLOOR) return svg("path", { class: "flow-bead flow-off flow-vanished", d: `M${x} ${y}l${half} ${-1.6 * half}h${-2 * half}z` });
   if (share > CEILING) return svg("path", { class: "flow-bead flow-off flow-exploded", d: `M${x} ${y}l${half} ${1.6 * half}h${-2 * half}z` });
   if (share > 1 / VANISHED) {
-    const d = 1.35 * size;
+    const d = 1.3 * base; // side by side, not one on another
     return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - d}l${d} ${d}l${-d} ${d}l${-d} ${-d}z` });
   }
   const kind = share < VANISHED ? "flow-bead flow-vanished" : "flow-bead";
@@ -77,32 +77,38 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
       if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
       parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     }
-    const foot = HEIGHT - 6;
+    const foot = HEIGHT - 8;
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, zoneWords("explodes")),
       svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
-      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(width < NARROW ? "back" : "back_why")),
+      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(`${model.activation === "tanh" ? "through" : "back"}${width < NARROW ? "" : "_why"}`)),
     );
     grid.replaceChildren(...parts);
   }
 
-  /** The states as a row of cells, the loss at their end: a cell is as full as the slopes of its activation let through. */
+  /** The way back from the loss; with tanh a row of cells, each as full as the slopes of tanh let through. */
   function paintCells() {
     const pitch = (right() - MARGIN.left - INSET) / model.lag;
-    const size = Math.min(16, Math.max(2.5, pitch - 2));
+    const isRoomy = pitch > 12; // else the cells are one strip
+    const size = isRoomy ? Math.min(16, pitch - 2) : pitch;
     const high = 16;
     const middle = HEIGHT - CELLS;
-    const parts = [svg("path", { class: "flow-wire", d: `M${xOf(model.lag)} ${middle}H${right() + 14}` })];
-    model.meanSlopes.forEach((slope, k) => {
-      const x = xOf(k) - size / 2;
-      const full = (high - 2) * slope;
-      parts.push(
-        svg("rect", { class: "flow-cell", x, y: middle - high / 2, width: size, height: high, rx: size > 8 ? 3 : 1 }),
-        svg("rect", { class: "flow-slope", x: x + 1, y: middle + high / 2 - 1 - full, width: Math.max(1, size - 2), height: full }),
-      );
-    });
+    const [start, end] = [xOf(model.lag), right() + 14];
+    const parts = [svg("path", { class: "flow-wire", d: `M${start} ${middle}H${end}` })];
+    const cell = (x, wide) => svg("rect", { class: "flow-cell", x, y: middle - high / 2, width: wide, height: high, rx: isRoomy ? 3 : 1 });
+    if (model.activation === "tanh") {
+      if (!isRoomy) parts.push(cell(start - size / 2, size * model.num_steps));
+      model.meanSlopes.forEach((slope, k) => {
+        const [x, full] = [xOf(k) - size / 2, (high - 2) * slope];
+        if (isRoomy) parts.push(cell(x, size));
+        parts.push(svg("rect", { class: "flow-slope", x: x + 1, y: middle + high / 2 - 1 - full, width: Math.max(1, size - (isRoomy ? 2 : 1.5)), height: full }));
+      });
+    } else {
+      parts.push(svg("path", { class: "flow-wire", d: `M${start + 7} ${middle - 5}l-7 5l7 5` }));
+      for (let k = 0; k < model.lag; k += 1) parts.push(svg("circle", { class: "flow-stop", cx: xOf(k), cy: middle, r: 1.5 }));
+    }
     const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
     cells.replaceChildren(...parts, name(model.lag, "start"), name(0, "end"));
   }
@@ -117,7 +123,11 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     let height = Math.min(y(FLOOR) - 4, Math.max(MARGIN.top + 14, end + (below ? 22 : -12)));
     const told = endPlace()[0];
     if (Math.abs(height - told) < 17) height = told + (told > y(1) ? -17 : 17);
-    const words = svg("text", { class: "flow-ghost-text", x: WORDS_AT, y: height }, t("before", { length: formatLength(ghost.left) }));
+    // at the edge of the scale: along the curve, to where it has left the words' height
+    const clear = at.findLastIndex((value) => (end < y(1) ? value > height + 8 : value < height - 17));
+    const isEdge = Math.abs(end - height) < (end < y(1) ? 11 : 20) && clear > 0;
+    const x = isEdge ? Math.max(WORDS_AT, xOf(clear)) : WORDS_AT;
+    const words = svg("text", { class: "flow-ghost-text", x, y: height }, t("before", { length: formatLength(ghost.left) }));
     return [svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") }), words];
   }
 
@@ -150,8 +160,8 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
 
   /** The far end's length, beside its bead, on the side that the chain leaves free; where that is taken, outside the scale. */
   function endLabel() {
-    const [at, words, isOutside] = endPlace();
-    return svg("text", { class: "flow-end", x: isOutside ? 2 : WORDS_AT, y: at }, words);
+    const [at, words] = endPlace();
+    return svg("text", { class: "flow-end", x: WORDS_AT, y: at }, words);
   }
 
   function endPlace() {
@@ -159,15 +169,15 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     const words = formatLength(model.left);
     const outside = rises ? MARGIN.top - 8 : y(FLOOR) + 15;
     if (off(model.lag)) { // clear of the beads above or below it
-      const beads = model.shares.map(y).filter((_, k) => xOf(k) < x + OFF_SCALE_WORDS);
+      const beads = model.shares.map(y).filter((_, k) => xOf(k) < x + OFF_SCALE_WORDS[width < NARROW ? "narrow" : "wide"]);
       const at = rises ? Math.min(y(1) + 21, Math.max(...beads) + 22) : Math.max(y(1) - 9, Math.min(...beads) - 12);
-      return [at, t(rises ? "off_scale" : "off_scale_low", { length: words })];
+      return [at, t(`off_scale${rises ? "" : "_low"}${width < NARROW ? "_short" : ""}`, { length: words })];
     }
     const before = ghost?.lag === model.lag ? y(Math.min(CEILING, Math.max(FLOOR, ghost.left))) : -Infinity;
     const above = Math.abs(before - end) > NEAR ? rises : before > end; // beside another curve: on the side away from it
     const beside = above ? end - 13 : end + 23;
     const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
-    return [taken ? outside : beside, words, taken];
+    return [taken ? outside : beside, words];
   }
 
   function paintAsked() {
