@@ -307,7 +307,7 @@ def test_two_views_of_one_widget_move_together(notebook: Page) -> None:
     views = page.locator('.d2lrnn-widget[data-ready="1"]')
     expect(views).to_have_count(2, timeout=KERNEL_MS)
     views.last.get_by_text("Your own word").click()
-    views.last.get_by_role("button", name="unsure").click()
+    views.last.get_by_role("button", name="unlikely").click()
     for view in (views.first, views.last):
         expect(view.locator(".ppl-number")).to_have_text("5.00")
 

@@ -16,6 +16,7 @@ from watching import Record, watched_page
 
 SCHEMES = ["http", "file"]
 DETAIL = ".ppl-detail"
+DETAIL_OF_A = "After m came a. You gave it p = 0.25, the others 0.75: 2.00 bits, like choosing among 4."
 HOSTILE = ["</script>", "<img src=x>", "<b onx=1>", "'\"&amp;{w}", "👩\u200d💻👩", "שלום", "\u202eevil", "e\u0301e"]
 
 pytestmark = pytest.mark.browser
@@ -74,18 +75,18 @@ def test_it_mounts_and_answers_keys(
     page, _ = opened
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expect(number(widget)).to_have_text("2.00")
-    expect(widget.locator(".d2lrnn-now")).to_have_text("as unsure as choosing among 2 equally likely characters")
-    expect(widget.locator(DETAIL)).to_have_text("After m came a: p = 0.25 costs 2.00 bits, like choosing among 4.")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("as unsure as choosing among 2 equally likely letters")
+    expect(widget.locator(DETAIL)).to_have_text(DETAIL_OF_A)
     expect(widget.locator(".d2lrnn-fallback")).to_be_hidden()
     first = slider(widget, 0)
     first.focus()
     page.keyboard.press("ArrowLeft")
     expect(widget.locator(".ppl-p").first).to_have_text("0.26")
-    expect(widget.locator(DETAIL)).to_contain_text("p = 0.26 costs 1.94 bits")
+    expect(widget.locator(DETAIL)).to_contain_text("p = 0.26, the others 0.74: 1.94 bits")
     expect(number(widget)).to_have_text("1.99")
     page.keyboard.press("Home")
     expect(widget.locator(".ppl-p").first).to_have_text("1.00")
-    expect(widget.locator(DETAIL)).to_contain_text("p = 1.00 costs 0.00 bits")
+    expect(widget.locator(DETAIL)).to_contain_text("p = 1.00, the others 0.00: 0.00 bits")
     page.keyboard.press("End")
     expect(widget.locator(".ppl-p").first).to_have_text("0.00")
     expect(number(widget)).to_have_text("∞")
@@ -101,18 +102,20 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expected = {
         "certain": ("1.00", "0.00", "the surprisal is 0"),
-        "sure": ("1.25", "0.32", "among 1.25 equally"),
-        "unsure": ("5.00", "2.32", "among 5 equally"),
-        "uniform": ("27.00", "4.75", "among 27 equally"),
-        "never": ("∞", "∞", "infinite"),
+        "likely": ("1.25", "0.32", "among 1.25 equally"),
+        "unlikely": ("5.00", "2.32", "among 5 equally"),
+        "all alike": ("27.00", "4.75", "among 27 equally"),
+        "ruled out": ("∞", "∞", "infinite"),
     }
     for name, (perplexity, mean, sentence) in expected.items():
         button = preset(widget, name)
         button.focus()
         page.keyboard.press("Enter")
         expect(number(widget)).to_have_text(perplexity)
-        sign = "=" if name in ("certain", "never") else "≈"
-        expect(widget.locator(".ppl-flag")).to_have_text(f"mean {mean} bits → 2{mean} {sign} {perplexity}")
+        sign = "=" if name == "certain" else "≈"
+        flag = f"mean {mean} bits → 2{mean} {sign} {perplexity}"
+        told = "infinite mean, infinite perplexity" if name == "ruled out" else flag
+        assert widget.locator(".ppl-flag").inner_text() == told
         expect(widget.locator(".d2lrnn-now")).to_contain_text(sentence)
         expect(button).to_have_attribute("aria-pressed", "true")
         assert "NaN" not in widget.inner_text()
@@ -132,7 +135,7 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     row = widget.locator(".ppl-track").nth(2)
     drag(page, row, 1 / 8, 2 / 8)  # from 1 bit to 2
     expect(widget.locator(".ppl-p").nth(2)).to_have_text("0.25")
-    expect(widget.locator(DETAIL)).to_have_text("After mac came h: p = 0.25 costs 2.00 bits, like choosing among 4.")
+    expect(widget.locator(DETAIL)).to_have_text(DETAIL_OF_A.replace("m came a", "mac came h"))
     expect(widget.locator(".ppl-touched")).to_have_count(1)
     drag(page, row, 2 / 8, -0.2)
     expect(widget.locator(".ppl-p").nth(2)).to_have_text("1.00")
@@ -145,8 +148,8 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("2 choices and 50", "26", "2.00", "No. It is 10.00, because 2", "10.00"),
-    ("One doubt in six", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six characters", "1.12"),
+    ("2 choices and 50", "26", "2.00", "No. It is 10.00: 2 ", "10.00"),
+    ("One doubt in six", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six letters", "1.12"),
     ("One zero", "infinite", "1.00", "Right. It is infinite", "∞"),
 ]
 
@@ -186,21 +189,19 @@ def test_what_stands_above_the_mean_is_what_is_missing_below_it(opened: tuple[Pa
     expect(widget.locator(".ppl-key")).to_be_hidden()
 
 
-def test_the_wrong_mean_is_marked_where_the_step_asks_for_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, Perplexity())
-    wrong = widget.locator(".ppl-wrong-flag")
-    for leave in ("Reset", "One zero", "drag"):
-        widget.get_by_role("button", name="2 choices and 50").click()
-        expect(wrong).to_be_hidden()
-        widget.get_by_role("button", name="26", exact=True).click()
-        expect(wrong).to_have_text("arithmetic mean: 26")
-        assert widget.locator(".ppl-chart").evaluate("(e) => e.style.getPropertyValue('--ppl-wrong')") == "58.76%"
-        if leave == "drag":
-            slider(widget, 0).press("ArrowLeft")
-        else:
-            widget.get_by_role("button", name=leave).click()
-        expect(wrong).to_be_hidden()
+def test_what_sticks_out_flows_into_the_gaps_once_a_bar_is_let_go(browser: Browser, tmp_path: Path) -> None:
+    for wish, flows in (("no-preference", 1), ("reduce", 0)):
+        with watched_page(browser) as (page, record):
+            page.emulate_media(reduced_motion=wish)
+            widget = show(page, tmp_path, Perplexity())
+            slider(widget, 0).press("ArrowRight")  # a touch: nothing moves by itself any more
+            expect(widget.locator(".ppl-flow")).to_have_count(0)
+            drag(page, widget.locator(".ppl-track").nth(2), 1 / 8, 3 / 8)
+            expect(widget.locator(".ppl-flow")).to_have_count(flows)
+            expect(widget.locator(".ppl-flow")).to_have_count(0)  # and it comes to rest
+            drag(page, widget.locator(".ppl-track").nth(2), 3 / 8, 1)
+            expect(widget.locator(".ppl-flow")).to_have_count(0)  # beyond the scale there is nothing to compare
+            assert record.errors == []
 
 
 def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -209,7 +210,7 @@ def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: 
     expect(widget.locator(".ppl-means")).to_be_hidden()
     widget.locator("summary").last.click()
     widget.get_by_label("Word").fill("abc")
-    press_preset(widget, "never")
+    press_preset(widget, "ruled out")
     slider(widget, 0).press("Home")
     expect(widget.locator(".ppl-means dd")).to_have_text(["2.00", "∞", "∞"])
 
@@ -217,11 +218,11 @@ def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: 
 def test_branches_follow_the_perplexity(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
-    for name, branches, label in [("certain", 1, "1"), ("uniform", 27, "27"), ("never", 32, "infinite")]:
+    for name, branches, label in [("certain", 1, "1"), ("all alike", 27, "27"), ("ruled out", 32, "infinite")]:
         press_preset(widget, name)
         expect(widget.locator(".ppl-branch")).to_have_count(branches)
         expect(widget.locator(".ppl-fork")).to_have_attribute("aria-label", re.compile(rf"\b{label} equally likely"))
-    press_preset(widget, "sure")
+    press_preset(widget, "likely")
     expect(widget.locator(".ppl-branch")).to_have_count(2)
     expect(widget.locator(".ppl-branch-part")).to_have_attribute("stroke-opacity", "0.438")
     expect(widget.locator(".ppl-fork-part")).to_have_text("1 + 0.25 branches")
@@ -246,7 +247,7 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
         if len(text) < 2:  # it has only begun: told to whoever leaves it so
             expect(widget.locator(".ppl-message")).to_be_hidden()
             field.blur()
-        expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 characters; {message}.")
+        expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 letters; {message}.")
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(widget.locator(".ppl-message")).to_contain_text("still show “rnn!s”")
         expect(widget.locator(".ppl-stale")).to_have_count(2)
@@ -263,15 +264,16 @@ def test_a_step_says_that_it_put_its_word_in_place(opened: tuple[Page, Record], 
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
     note = widget.locator(".ppl-note")
+    alike = "1/27: 27 letters, a to z and the space, all equally likely."
     widget.locator(".d2lrnn-step-title").first.click()
-    expect(note).to_be_hidden()
+    expect(note).to_have_text(alike)
     widget.get_by_label("Word").fill("sea")
     widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(note).to_have_text("The steps use the word “machine”.")
     widget.get_by_role("button", name="1.5").click()
-    expect(note).to_be_visible()
+    expect(note).to_contain_text("The steps use")
     widget.get_by_role("button", name="Reset").click()
-    expect(note).to_be_hidden()
+    expect(note).to_have_text(alike)
 
 
 def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -283,7 +285,7 @@ def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None
         widget.get_by_label("Word").fill(word)
         expect(widget.locator("input[type=range]")).to_have_count(len(word) - 1)
         assert widget.evaluate(elements) == before, word
-        press_preset(widget, "unsure")
+        press_preset(widget, "unlikely")
         expect(number(widget)).to_have_text("5.00")
     assert page.locator("img").count() == 0
 
@@ -302,7 +304,7 @@ def test_reset_restores_what_the_author_gave(opened: tuple[Page, Record], tmp_pa
     widget = show(page, tmp_path, Perplexity(word="rnn", probs=[0.5, 0.125]))
     expect(number(widget)).to_have_text("4.00")
     widget.get_by_label("Word").fill("gated")
-    press_preset(widget, "never")
+    press_preset(widget, "ruled out")
     expect(number(widget)).to_have_text("∞")
     widget.get_by_label("Word").fill("!")
     widget.get_by_role("button", name="Reset").click()
@@ -321,7 +323,7 @@ def test_several_on_one_page_are_apart_and_share_module_and_style(opened: tuple[
     )
     show(page, tmp_path, Perplexity(), Perplexity(word="rnn", probs=[0.5, 0.125]), Perplexity())
     first, second, third = (page.locator(".d2lrnn-widget").nth(i) for i in range(3))
-    press_preset(second, "unsure")
+    press_preset(second, "unlikely")
     expect(number(second)).to_have_text("5.00")
     expect(number(first)).to_have_text("2.00")
     expect(number(third)).to_have_text("2.00")
@@ -348,9 +350,9 @@ def test_live_region_speaks_once_after_a_pause(opened: tuple[Page, Record], tmp_
     slider(widget, 0).evaluate(
         "(e) => { for (let i = 0; i < 15; i += 1) { e.stepDown(); e.dispatchEvent(new Event('input')); } }"
     )
-    expect(region).to_have_text("Perplexity 1.85: as unsure as choosing among 1.85 equally likely characters.")
+    expect(region).to_have_text("Perplexity 1.85: as unsure as choosing among 1.85 equally likely letters.")
     assert page.evaluate("said.length") == 1
-    press_preset(widget, "never")
+    press_preset(widget, "ruled out")
     expect(region).to_have_text(re.compile("^Perplexity infinite: .*infinite.$"))
 
 
@@ -363,7 +365,7 @@ def test_contrast(browser: Browser, tmp_path: Path, theme: str, selector: str) -
         if selector == "lab":
             page.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", str(theme == "light").lower())
         widget.get_by_label("Word").fill("x")  # shows the message
-        press_preset(widget, "never")
+        press_preset(widget, "ruled out")
         widget.locator("summary").last.click()
         background = widget.evaluate("(e) => getComputedStyle(e).backgroundColor")
         assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[theme]
@@ -394,7 +396,7 @@ def test_phone(browser: Browser, tmp_path: Path, word: str) -> None:
     page = context.new_page()
     head = "<style>body { margin: 0 } main { padding: 0 16px }</style>"
     widget = show(page, tmp_path, Perplexity(word=word), head=head)
-    for name in ("certain", "sure", "uniform", "never"):
+    for name in ("certain", "likely", "all alike", "ruled out"):
         press_preset(widget, name)
         assert page.evaluate("document.documentElement.scrollWidth") == 360, name
         clipped = widget.evaluate(
@@ -437,7 +439,7 @@ def test_motion_only_where_it_is_wanted(browser: Browser, tmp_path: Path) -> Non
             widget = show(page, tmp_path, Perplexity())
             slider(widget, 0).press("ArrowRight")  # a touch: what moves by itself at first may be under way
             widget.evaluate(watch)
-            press_preset(widget, "uniform")
+            press_preset(widget, "all alike")
             page.wait_for_function("() => globalThis.ends.at(-1) === '59.44%'")
             assert (page.evaluate("new Set(ends).size") == 1) == (wish == "reduce")
             page.evaluate("() => { globalThis.ends = []; }")
@@ -579,8 +581,8 @@ def test_changes_of_python_redraw_and_disagreeing_traits_are_survived(
     expect(number(by_hand)).to_have_text("5.00")
     page.evaluate("() => model.set('vocab_size', 100)")
     by_hand.get_by_text("Your own word").click()
-    press_preset(by_hand, "uniform")
-    expect(preset(by_hand, "uniform")).to_contain_text("1/100")
+    press_preset(by_hand, "all alike")
+    expect(preset(by_hand, "all alike")).to_contain_text("1/100")
     expect(number(by_hand)).to_have_text("100.0")
     expect(by_hand.locator(".ppl-fork-more")).to_have_text("+ 68")
 
@@ -590,11 +592,11 @@ def test_a_widget_ends_when_it_leaves_the_page(opened: tuple[Page, Record], tmp_
     widget = show(page, tmp_path, Perplexity(), Perplexity())
     # Moved, it lives on; removed, it is taken down.
     page.evaluate("() => { globalThis.root = document.querySelector('.d2lrnn-widget'); document.body.append(root); }")
-    press_preset(page.locator("body > .d2lrnn-widget"), "unsure")
+    press_preset(page.locator("body > .d2lrnn-widget"), "unlikely")
     expect(number(page.locator("body > .d2lrnn-widget"))).to_have_text("5.00")
     page.evaluate("() => root.remove()")
     page.wait_for_function("() => root.dataset.ready === undefined && !root.querySelector('.ppl')")
-    press_preset(widget, "unsure")
+    press_preset(widget, "unlikely")
     expect(number(widget)).to_have_text("5.00")
 
 

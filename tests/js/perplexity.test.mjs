@@ -58,7 +58,7 @@ test("no surprise is a plain zero, not a negative one", () => {
 
 test("whole branches, and a part of one", () => {
   assert.deepEqual(branchLayout(3), { branches: [-1, 0, 1].map((y) => ({ y, weight: 1 })), more: 0 });
-  assert.deepEqual(branchLayout(1.5), { branches: [{ y: -0.5, weight: 1 }, { y: 0.5, weight: 0.5 }], more: 0 });
+  assert.deepEqual(branchLayout(1.5), { branches: [{ y: -1, weight: 1 }, { y: 1, weight: 0.5 }], more: 0 });
   assert.equal(branchLayout(100).branches.length, 32);
   assert.equal(branchLayout(100).more, 68);
   assert.equal(branchLayout(Infinity).more, Infinity);

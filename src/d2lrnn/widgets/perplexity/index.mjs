@@ -28,7 +28,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   const change = (slowly, values) => {
     touched = true;
     gliding = slowly;
-    table.mark(null);
     commit(values);
   };
   const onProbability = (i, p) => {
@@ -50,15 +49,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
       change(true, values);
     },
     outcome: (i) => {
-      const { bits, choices, means } = derive(SPEC.steps[i].state);
-      if (i === 0) table.mark(means.arithmetic); // the guess that most make
+      const { bits, choices } = derive(SPEC.steps[i].state);
       return { perplexity: formatNumber(choices), bits: formatNumber(bits) };
     },
   });
   onReset(() => {
     tools.clear();
     tools.replace(null);
-    table.mark(null);
     table.calm();
     touched = gliding = true;
   });

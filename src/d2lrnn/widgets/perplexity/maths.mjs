@@ -107,7 +107,7 @@ export function branchLayout(choices, limit = 32) {
   const whole = Math.max(1, Math.floor(choices + 1e-9));
   const fraction = Math.max(0, choices - whole);
   const weights = [...Array(whole).fill(1), ...(fraction > 1e-9 ? [fraction] : [])];
-  const spread = Math.min(1, choices - 1);
+  const spread = Math.min(1, 4 * (choices - 1)); // a small part of a second branch is seen too
   const branches = weights.map((weight, i) => ({
     y: choices > 1 + 1e-9 ? spread * ((2 * Math.min(i, choices - 1)) / (choices - 1) - 1) : 0,
     weight,
@@ -115,7 +115,7 @@ export function branchLayout(choices, limit = 32) {
   return { branches, more: 0 };
 }
 
-/** The axis is to scale up to this many bits; what is beyond ends in an arrow, and infinity stands at its end. */
+/** The axis is to scale up to this many bits; what is beyond its break ends in an arrow, and infinity stands at its end. */
 export const AXIS_BITS = 7;
 
 /** Where `bits` stands on the axis: 0 to 1. */

@@ -1,9 +1,12 @@
 // What the figure draws: the number with its fork, the word with a bar for each prediction, three means.
-import { buttonControl, element, formatNumber, formatProbability, svg, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
   AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, wordProblem,
 } from "./maths.mjs";
+import SPEC from "./spec.json" with { type: "json" };
+
+const ALPHABET = SPEC.controls.vocab_size.default; // a to z and the space
 
 const percent = (share) => `${(100 * share).toFixed(2)}%`;
 const visible = (characters) => characters.map(visibleCharacter).join("");
@@ -61,7 +64,7 @@ export function resultPanel(t) {
     part.setAttribute("y", (56 + spread * y + 21).toFixed(2));
     part.textContent = weight < 0.995 ? t("branches_part", { whole: branches.length - 1, part: formatNumber(weight) }) : "";
     rest.setAttribute("x", right + 8);
-    rest.textContent = more && !moving ? t("branches_more", { count: more === Infinity ? "∞" : formatNumber(more, 0) }) : "";
+    rest.textContent = !more || moving ? "" : more === Infinity ? t("branches_endless") : t("branches_more", { count: formatNumber(more, 0) });
   };
   return { node, draw, drawFork };
 }
@@ -128,8 +131,9 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
       clear();
     }
     const beyond = exceedsAlphabet(word, vocabSize);
-    note.textContent = beyond ? t("word_alphabet", { count: vocabSize }) : t("word_step", { word });
-    note.hidden = !beyond && word !== replaced;
+    const alike = vocabSize === ALPHABET ? t("word_uniform", { count: vocabSize }) : "";
+    note.textContent = beyond ? t("word_alphabet", { count: vocabSize }) : word === replaced ? t("word_step", { word }) : alike;
+    note.hidden = note.textContent === "";
     for (const { name, value, button } of presets) {
       value.textContent = name === "uniform" ? `1/${vocabSize}` : String(presetProb(name, vocabSize));
       button.setAttribute("aria-pressed", String(probs.every((p) => p === presetProb(name, vocabSize))));
@@ -143,13 +147,13 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
  * unseen slider lies over it, which has a place for each probability. What stands above the mean of all rows is dark,
  * what is missing below it is an empty frame: both have the same area.
  */
-function chartRow({ context, target, stops, onTouch, onProbability, t, signal }) {
+function chartRow({ context, target, stops, onTouch, onProbability, onLeft, t, signal }) {
   const input = element("input", { type: "range", class: "ppl-slider", min: 0, max: stops.length - 1, step: 1 });
   const p = element("span", { class: "ppl-p" });
   const bar = element("span", { class: "ppl-bar" });
   const track = element(
     "span", { class: "ppl-track" }, bar, element("span", { class: "ppl-above" }), element("span", { class: "ppl-below" }),
-    element("span", { class: "ppl-mean" }), element("span", { class: "ppl-wrong" }), element("span", { class: "ppl-grip" }), input,
+    element("span", { class: "ppl-mean" }), element("span", { class: "ppl-grip" }), input,
   );
   const node = element(
     "div", { class: "ppl-row" },
@@ -169,7 +173,7 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
   };
   input.addEventListener("focus", onTouch, { signal });
   input.addEventListener("input", () => set(Number(input.value)), { signal });
-  dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)) });
+  dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)), end: onLeft });
 
   const draw = (row) => {
     p.textContent = columnProbability(row.p);
@@ -185,29 +189,30 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
  * The rows, with their mean as a line through the bars. One row is told in words, its choices too: the one that was touched last, at first the one with most bits.
  */
 export function chart({ t, signal }) {
-  const ticks = [...Array(AXIS_BITS + 1).keys(), Infinity].map((bits) => {
+  const ticks = [...Array(AXIS_BITS).keys(), Infinity].map((bits) => {
     const tick = element("span", { class: "ppl-tick" }, bits === Infinity ? "∞" : String(bits));
     tick.style.setProperty("left", percent(axisPosition(bits)));
     return tick;
   });
+  const cut = element("span", { class: "ppl-tick" }, "//"); // beyond it the axis is not to scale
+  cut.style.setProperty("left", percent((AXIS_BITS + 0.25) / (AXIS_BITS + 1)));
   const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }));
   const caption = element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" }, element("span", { class: "ppl-axis-caption" }, t("axis_bits")));
   const axis = element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" },
-    element("span", { class: "ppl-column-p" }, t("column_p")), element("span", { class: "ppl-axis" }, ...ticks));
+    element("span", { class: "ppl-column-p" }, t("column_p")), element("span", { class: "ppl-axis" }, ...ticks, cut));
   const rows = element("div", { class: "ppl-rows" });
   const flagBits = element("span");
   const flagPower = element("sup");
   const flagSign = element("span");
   const flagResult = element("b");
   const flag = element("div", { class: "ppl-flag" }, flagBits, flagPower, flagSign, flagResult);
-  const wrong = element("div", { class: "ppl-wrong-flag" });
   const detail = element("p", { class: "ppl-detail" });
   const key = element("p", { class: "ppl-key", "aria-hidden": "true" }, ...t.raw("key").split(/\{(\w+)\}/).map(
     (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part)));
   const node = element(
     "div", { class: "ppl-chart" },
     head, caption, axis, rows,
-    element("div", { class: "ppl-row ppl-flag-row" }, element("span", { class: "ppl-flag-track" }, flag, wrong)),
+    element("div", { class: "ppl-row ppl-flag-row" }, element("span", { class: "ppl-flag-track" }, flag)),
     key, detail,
   );
   let views = [];
@@ -219,9 +224,25 @@ export function chart({ t, signal }) {
     const at = touched ?? most;
     views.forEach((view, i) => view.light(i === at));
     const { context, target, p, bits, choices } = told[at];
-    detail.replaceChildren(...emphasised(t.raw("detail"), {
-      context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
+    detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : "detail"), {
+      context: visible(context), target: visible([target]), p: columnProbability(p), rest: columnProbability(1 - p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
+  };
+  const stream = motion({ seconds: 2.4, signal });
+  const still = () => {
+    stream.stop();
+    node.classList.remove("ppl-flow");
+    node.style.removeProperty("--ppl-flow");
+  };
+  /** What sticks out goes into the gaps, and back: both have the same area. */
+  const flow = async () => {
+    if (key.classList.contains("ppl-none") || prefersReducedMotion()) return;
+    node.classList.add("ppl-flow");
+    const done = await stream.run((share) => {
+      const there = Math.min(1, Math.max(0, 3 * Math.min(share, 1 - share) - 0.1)); // and a pause
+      node.style.setProperty("--ppl-flow", (there * there * (3 - 2 * there)).toFixed(3));
+    });
+    if (done) still();
   };
   const touch = (i) => {
     touched = i;
@@ -230,12 +251,13 @@ export function chart({ t, signal }) {
   const setWord = (model, stops, onProbability) => {
     touched = null;
     views = model.rows.map((row, i) => chartRow({
-      ...row, stops, t, signal, onTouch: () => touch(i), onProbability: (p) => onProbability(i, p),
+      ...row, stops, t, signal, onTouch: () => touch(i), onProbability: (p) => onProbability(i, p), onLeft: flow,
     }));
     rows.replaceChildren(...views.map((view) => view.node));
   };
   const draw = ({ rows: shown, bits, choices }) => {
     told = shown;
+    still();
     views.forEach((view, i) => view.draw(shown[i]));
     tell();
     const scaled = shown.every((row) => row.bits <= AXIS_BITS); // else the bars are cut, and so are their areas
@@ -243,23 +265,17 @@ export function chart({ t, signal }) {
     node.classList.toggle("ppl-to-scale", scaled);
     key.classList.toggle("ppl-none", !scaled || !unequal);
     node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
-    flagBits.textContent = t("flag", { bits: formatNumber(bits) });
+    flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
+    for (const part of [flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;
     flagPower.textContent = formatNumber(bits);
-    flagSign.textContent = bits === Infinity || Math.abs(2 ** Number(formatNumber(bits)) - choices) < 1e-9 * choices ? " = " : " ≈ ";
+    flagSign.textContent = Math.abs(2 ** Number(formatNumber(bits)) - choices) < 1e-9 * choices ? " = " : " ≈ ";
     flagResult.textContent = formatNumber(choices);
   };
   const place = (ends, mean) => {
     views.forEach((view, i) => view.place(ends[i]));
     node.style.setProperty("--ppl-mean", percent(mean));
   };
-  /** Mark the arithmetic mean of the choices, which is not the perplexity; null takes the mark away. */
-  const mark = (choices) => {
-    node.classList.toggle("ppl-marked", choices !== null);
-    if (choices === null) return;
-    node.style.setProperty("--ppl-wrong", percent(axisPosition(Math.log2(choices))));
-    wrong.textContent = t("flag_wrong", { choices: formatChoices(choices) });
-  };
-  return { node, setWord, draw, place, mark, calm: () => (touched = null) };
+  return { node, setWord, draw, place, flow, calm: () => (touched = null) };
 }
 
 /** The three means of the choices, of which only one is the perplexity. */
@@ -300,7 +316,9 @@ export function glider({ table, result, signal }) {
         mean: between(from.mean, to.mean, eased), fork: between(from.fork, to.fork, eased),
       });
     });
-    if (done) result.drawFork(model.choices);
+    if (!done) return;
+    result.drawFork(model.choices);
+    table.flow();
   };
   return { jump, glide, open: (model) => glide(model, { ends: [], mean: 0, fork: 0 }), stop: run.stop };
 }
