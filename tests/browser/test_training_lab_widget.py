@@ -155,7 +155,8 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     top = page.evaluate("() => scrollY")
     expect(outcome).to_contain_text("The cat was here", timeout=LONG_MS)
     assert abs(page.evaluate("() => scrollY") - top) < 60, "lines that come below do not scroll the page"
-    expect(now(page)).to_contain_text("It was thrown off", timeout=LONG_MS)
+    expect(now(page)).to_contain_text("The cat threw it off: perplexity from", timeout=LONG_MS)
+    expect(page.locator(".lab-bell")).to_be_hidden()
     expect(outcome).to_contain_text("Next: the same, clipped", timeout=LONG_MS)
     expect(outcome).to_contain_text("The same again", timeout=LONG_MS)
     expect(page.locator(".lab-ghost-button")).to_have_count(1)
@@ -250,6 +251,20 @@ def test_a_link_reproduces_the_settings(browser: Browser, tmp_path: Path) -> Non
         assert_clean(record)
 
 
+def test_a_link_to_a_story_opens_it_as_a_press_does(browser: Browser, tmp_path: Path) -> None:
+    for fragment in ("story=2", "story=2&optimizer=sgd&learning_rate=1&clip=1"):  # before the run, and after it
+        with watched_page(browser, width=390, height=844) as (page, record):
+            open_lab(page, tmp_path, f"#explore=TrainingLab&{fragment}")
+            expect(page.locator(".d2lrnn-question")).to_contain_text("a cat lies on the keyboard")
+            expect(page.locator(".lab-cat-name")).to_have_text(["cat", "cat"])
+            expect(page.locator(".lab-undo")).to_have_text("Undo: learning rate 1, SGD, no clipping")
+            press(page, "Link to this")
+            expect(page.locator(".d2lrnn-told")).to_contain_text("this question.")
+            press(page, "Reset")
+            expect(page.locator(".lab-cat-name")).to_have_count(0)
+            assert_clean(record)
+
+
 def test_a_change_of_size_starts_again_and_one_of_the_learning_rate_does_not(narrow: Page) -> None:
     page = narrow
     page.locator("summary").click()
@@ -304,19 +319,41 @@ def test_where_the_first_run_ends_a_gru_is_one_press_away_and_the_old_curve_stay
 
 def test_it_is_seen_at_one_look(page: Page) -> None:
     wide = page.viewport_size["width"] > 500
+    parts = [".lab-main", ".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net"]
+    if wide:  # the curve stands beside the text
+        writes, curves, whole = (page.locator(part).bounding_box() for part in (".lab-writes", ".lab-curves", ".lab"))
+        assert curves["x"] >= writes["x"] + writes["width"] and curves["y"] < writes["y"] + writes["height"]
+        assert whole["y"] + whole["height"] <= 800
+        page.set_viewport_size({"width": 720, "height": 800})  # the width that a lesson gives it on a small screen
+        page.wait_for_timeout(300)
     last, most = (".lab-curves", 800) if wide else (".lab-chart", 700)
-    parts = (".lab-main", ".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net", last)
-    boxes = [page.locator(part).bounding_box() for part in parts]
+    boxes = [page.locator(part).bounding_box() for part in [*parts, last]]
     assert all(above["y"] + above["height"] <= below["y"] for above, below in pairwise(boxes))
     assert boxes[-1]["y"] + boxes[-1]["height"] <= most
-    if wide:  # the width that a lesson gives it
-        page.set_viewport_size({"width": 720, "height": 800})
-        page.wait_for_timeout(300)
-        curves = page.locator(".lab-curves").bounding_box()
-        assert curves["y"] + curves["height"] <= most
+    if wide:
         press(page, "No memory")
         panel, curves = (page.locator(part).bounding_box() for part in (".d2lrnn-step", ".lab-curves"))
         assert panel["x"] >= curves["x"] + curves["width"] and panel["y"] + panel["height"] <= most, "beside the curve"
+
+
+def test_a_run_that_goes_on_moves_nothing_where_the_page_is_wide(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=1280, height=800) as (page, record):
+        open_lab(page, tmp_path)
+        press(page, "Learn to spell")
+        parts = [".lab-writes", ".lab-chart", ".d2lrnn-step-titles", ".d2lrnn-step"]
+        places = f"() => {parts}.map((part) => document.querySelector(part).getBoundingClientRect().y)"
+        before = page.evaluate(places)
+        press(page, "fast")
+        press(page, "a few hundred")
+        outcome = page.locator(".d2lrnn-outcome")
+        expect(outcome).to_contain_text("Right. After", timeout=LONG_MS)
+        assert page.evaluate(places) == before
+        real, words = re.search(r"(\d+) of (\d+) words", outcome.inner_text()).groups()
+        expect(page.locator(".lab-counted")).to_contain_text(f"{real} of its {words} words are real")
+        marked = page.locator(".lab-page-text b").count()
+        assert 0 <= marked - int(real) <= 2, "all but the first and the last word of the page are counted"
+        assert page.evaluate("() => document.documentElement.scrollHeight") <= 1100
+        assert_clean(record)
 
 
 def test_a_touched_unit_shows_its_values_and_a_second_touch_all_of_them(page: Page) -> None:
@@ -326,7 +363,8 @@ def test_a_touched_unit_shows_its_values_and_a_second_touch_all_of_them(page: Pa
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 25")
     press(page, "Pause")
     press(page, "Its memory at every letter")
-    expect(note).to_contain_text("one of its 64 memory numbers, letter by letter: blue \u22121, orange +1")
+    expect(note).to_contain_text("one of its 64 memory numbers, letter by letter.")
+    expect(page.locator(".lab-net-key")).to_have_text("\u22121+1")
     assert strip.bounding_box()["height"] >= 64, "a pixel a unit"
     height = page.locator(".lab-reading").bounding_box()["height"]
     box = strip.bounding_box()
@@ -339,6 +377,15 @@ def test_a_touched_unit_shows_its_values_and_a_second_touch_all_of_them(page: Pa
     unit.press("ArrowRight")
     expect(unit).to_have_attribute("aria-valuenow", "1")
     expect(note).to_contain_text("Unit 1:")
+    squares = page.locator(".lab-net-units")
+    box = squares.bounding_box()
+    second = {"x": box["width"] * 1.5 / 16, "y": box["height"] / 8}  # sixteen in a row
+    squares.click(position=second)
+    expect(note).to_contain_text("Unit 2:")
+    squares.click(position=second)
+    expect(note).to_be_hidden()
+    squares.click(position=second)
+    expect(note).to_be_visible()
     press(page, "Reset")
     expect(note).to_be_hidden()
     expect(note).to_contain_text("64 memory numbers")
@@ -397,7 +444,9 @@ def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:
     page.get_by_label("Paste a text here").fill(OWN * 40)
     press(page, "Start")
     remark = page.locator(".lab-remark")
-    expect(remark).to_have_text(re.compile(r"^100 % of the unseen pages is copied"))
+    expect(remark).to_contain_text("Copied: passages of 30 letters or more")
+    expect(now(page)).to_contain_text("100 % of these pages are copies", timeout=LONG_MS)
+    expect(page.locator(".lab-bell")).to_be_hidden()
     press(page, "Pause")
     press(page, "Reset")
     expect(remark).to_be_hidden()

@@ -2,8 +2,8 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { bestOf, changed, copiedShare, isLost, isMemorising, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
-import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
+import { beforeCat, bestOf, changed, copiedShare, hasSpiked, isLost, isMemorising, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
+import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
@@ -37,12 +37,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let isSeen = true; // whether any of the figure is on the screen
   let order = { cat: 0, until: 0 }; // what the run at hand was begun with
   let orderedSettings = null;
+  let opened = 0; // the story that was opened here, by a press or a link
 
   // ---- words ----
   const levelName = (level) => (level.order > 0 ? t("level_n", { order: level.order }) : t("level_0"));
   const rivalName = (level) => (level.order > 0 ? t("beaten_n", { name: levelName(level) }) : t("beaten_0"));
   const beatenName = (level) => (level === null ? "–" : rivalName(level));
   const value = (number) => formatNumber(number);
+  const percent = () => formatNumber(100 * copied, 0);
   const nextName = (level) =>
     (level.order > 0 ? t("rival", { name: levelName(level), value: value(level.perplexity) }) : t("rival_0", { value: value(level.perplexity) }));
 
@@ -78,10 +80,16 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   more.addEventListener("toggle", () => report && show(), { signal });
   const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
   stories.node.firstChild.append(ownButton);
-  const foot = footRow({ t, reset: () => { pause(); reset(); }, link, say, signal });
+  const footWords = (key, values) => { // a link leads to a question or to settings, not to a run
+    const isAsked = state().story > 0;
+    if (key === "link_copied") return isAsked ? t("link_copied_question") : t("link_copied_settings");
+    if (key === "link_shown") return isAsked ? t("link_shown_question") : t("link_shown_settings");
+    return t(key, values);
+  };
+  const foot = footRow({ t: footWords, reset: () => { pause(); reset(); }, link, say, signal });
   const shareButton = buttonControl({ label: t("share"), disabled: true, signal, onPress: share });
-  const saved = element("span", { class: "d2lrnn-told" });
-  foot.append(shareButton, saved);
+  const told = foot.lastChild; // what was copied, or saved
+  foot.insertBefore(shareButton, told);
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
     element("p", { class: "d2lrnn-lead lab-lead" }, t("lead")),
@@ -200,6 +208,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     begin(settings, { cat: step.cat, until: step.until });
   }
   function openStory(i) {
+    opened = i + 1;
     if (i < 0) {
       commit({ story: 0 });
       return;
@@ -208,6 +217,15 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     stories.leave();
     prepareStory(SPEC.steps[i], 0, { story: i + 1 });
     showBar();
+  }
+  /** A link to a story opens it as a press does; one with settings of its own keeps these. */
+  function openLinked(values) {
+    const step = SPEC.steps[values.story - 1];
+    const first = Object.fromEntries(SETTINGS.map((name) => [name, SPEC.controls[name].default]));
+    const isPlain = [first, step.state, { ...step.state, ...step.then }].some((known) => changed(values, known, SETTINGS).length === 0);
+    opened = values.story;
+    if (isPlain) openStory(values.story - 1);
+    else begin(settings, { cat: step.cat, until: step.until });
   }
   function runStory(step, phase) {
     prepareStory(step, phase);
@@ -236,18 +254,21 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const canvas = document.createElement("canvas");
     drawPicture(canvas, {
       report, headline,
-      foot: t("share_foot", { units: settings.num_hiddens, perplexity: value(perplexity), characters: characterCount(t, tokens) }),
+      foot: t("share_foot", { network: t(`share_${settings.cell}`), units: settings.num_hiddens, perplexity: value(perplexity), characters: characterCount(t, tokens) }),
       name: t("book"),
+      address: location.protocol.startsWith("http") ? location.host + location.pathname : "",
       captions: {
-        first: t("share_first"), last: t("share_last", { age: formatNumber(report.writtenAt, 0) }), sentence: t("share_sentence"),
+        first: t("share_first"), sentence: t("share_sentence"),
+        last: spelled
+          ? t("share_page", { steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words })
+          : t("share_last", { age: formatNumber(report.writtenAt, 0) }),
       },
-      rule: spelled ? t("share_rule", { steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words }) : "",
       levelName: (level) => `${levelName(level)} ${value(level.perplexity)}`,
       tickName: (tick) => characterTick(t, tick),
       axisNames: { x: t("characters"), y: t("curve") },
     });
     await saveCanvas(canvas, "my-network.png");
-    saved.textContent = t("shared");
+    told.textContent = t("shared");
     say(t("shared"));
   }
 
@@ -268,7 +289,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     main.textContent = t(wish ? "pause" : report?.status === "ended" || report?.status === "diverged" ? "again" : "start");
     main.setAttribute("aria-pressed", String(wish));
     shareButton.disabled = !(report?.steps > 0);
-    if (!(report?.steps > 0)) saved.textContent = "";
     const next = nextCell();
     better.hidden = next === null;
     if (next) better.textContent = t(`try_${next}`);
@@ -291,8 +311,13 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function showRemark() {
     const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(report.perplexity, report.levels).next?.order === 5;
     const isCopy = own !== null && copied >= COPIED;
-    remark.hidden = !(isEnd || isCopy);
-    remark.textContent = isCopy ? t("copied", { percent: formatNumber(100 * copied, 0) }) : isEnd ? t("the_end") : "";
+    const isSpike = report.steps > 0 && report.catAt === 0 && order.cat === 0 && hasSpiked(report);
+    remark.hidden = !(isEnd || isCopy || isSpike);
+    const words = [];
+    if (isCopy) words.push(t("copied"));
+    if (isSpike) words.push(t("spike"));
+    if (isEnd) words.push(t("the_end"));
+    remark.textContent = words.join(" ");
   }
 
   function sentence() {
@@ -302,8 +327,12 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (steps === 0) return emphasised(t.raw("now_fresh"), values);
     const onItsText = value(report.train.ys.at(-1) ?? NaN);
     if (isMemorising(report)) return emphasised(t.raw("now_memorises"), { ...values, train: onItsText });
-    if (isLost(report)) return emphasised(t.raw("now_lost"), { ...values, best: value(bestOf(report.heldout)) });
+    if (isLost(report)) {
+      if (report.catAt > 0) return emphasised(t.raw("now_cat"), { ...values, before: value(beforeCat(report)) });
+      return emphasised(t.raw(settings.clip > 0 ? "now_lost" : "now_lost_unclipped"), { ...values, best: value(bestOf(report.heldout)) });
+    }
     const { beaten, next } = standing(perplexity, levels);
+    if (beaten !== null && own !== null && copied >= COPIED) return emphasised(t.raw("now_copied"), { ...values, percent: percent() });
     const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
     if (!beaten && !next) return emphasised(t.raw("now_plain"), values);
     const key = beaten === null ? "none" : next === null ? "all" : "better";
@@ -324,9 +353,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   }
 
   /** The bell, seen: the sentence on top lights up for a moment. */
+  let light = null;
   function flare() {
     if (prefersReducedMotion()) return;
-    now.node.animate([{ backgroundColor: "color-mix(in srgb, var(--d2lrnn-surface), var(--d2lrnn-green) 35%)" }, { backgroundColor: "transparent" }], { duration: FLASH_MS, easing: "ease-out" });
+    light = now.node.animate([{ backgroundColor: "color-mix(in srgb, var(--d2lrnn-surface), var(--d2lrnn-green) 35%)" }, { backgroundColor: "transparent" }], { duration: FLASH_MS, easing: "ease-out" });
   }
 
   function show() {
@@ -336,7 +366,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     report.perUpdate = report.batchSize * settings.num_steps;
     const { beaten, next } = standing(perplexity, levels);
     const order_ = beaten?.order ?? -1;
-    if (report.steps > 0 && order_ > beatenOrder) {
+    const isCopied = own !== null && copied >= COPIED; // then there is nothing to boast of
+    if (isLost(report)) { // no time for a bell
+      flash = null;
+      light?.cancel();
+    } else if (report.steps > 0 && order_ > beatenOrder && !isCopied) {
       flash = { order: order_, since: performance.now() };
       const words = t("bell", { beaten: rivalName(beaten) });
       curve.ring(words);
@@ -348,20 +382,24 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
     now.set(...sentence());
-    reading.draw({ ...report, forgets: settings.num_steps === 1 && !settings.carry });
+    const forgets = settings.num_steps === 1 && !settings.carry;
+    reading.draw({ ...report, forgets });
+    network.tell(settings.cell, forgets);
     writing.draw(report);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
     network.knobs.hidden = !isBegun && !(isTorch && report.steps > 0) && !["cell", "num_hiddens"].some((name) => settings[name] !== SPEC.controls[name].default);
+    const isWide = standsBeside(body);
     const hasNorms = order.cat > 0 || more.open;
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
-    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied: own !== null && copied >= COPIED });
+    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied });
     norms.draw({ report, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();
-    diary.draw(report);
+    const story = SPEC.steps[state().story - 1];
+    diary.draw(report, { isWhole: story?.tells === "spelled", isAsked: story !== undefined && isWide }); // it stands beside a question
     showBar();
     if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
     stories.hear(report); // it may begin another run
@@ -370,6 +408,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   onReset(() => {
     wish = isBegun = false;
     isTold = false;
+    opened = 0;
     own = null;
     copied = 0;
     ghosts = [];
@@ -392,9 +431,16 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     stories.show(values.story - 1);
     for (const button of speeds) button.setAttribute("aria-pressed", String(button.dataset.speed === values.speed));
     engine.pace(values.speed);
+    const isLinked = values.story > 0 && values.story !== opened;
+    if (values.story === 0) opened = 0;
     if (settings === null) {
       settings = orderedSettings = fresh;
-      if (!isTorch || model.get("report").steps === undefined) begin(fresh);
+      if (isLinked) openLinked(values);
+      else if (!isTorch || model.get("report").steps === undefined) begin(fresh);
+    } else if (isLinked) {
+      if (wish) pause();
+      settings = fresh;
+      openLinked(values);
     } else {
       const changed = SETTINGS.filter((name) => fresh[name] !== settings[name]);
       if (changed.some((name) => !LIGHT.includes(name))) {

@@ -34,16 +34,14 @@ function wordsOf(text) {
   return text.toLowerCase().split(/[^\p{L}\p{M}]+/u).filter(Boolean);
 }
 
-/** The words that count as real: a short one that stands in the text but once may be a chapter's number. */
+/** The words that count as real: short ones come about by chance. */
 export function knownWords(text) {
-  const counts = new Map();
-  for (const word of wordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return new Set([...counts.keys()].filter((word) => word.length > LAB.word || counts.get(word) > 1));
+  return new Set(wordsOf(text).filter((word) => word.length >= LAB.word));
 }
 
-/** A text in pieces, [piece, whether it is one of the `words`]; a letter alone proves nothing. */
+/** A text in pieces, [piece, whether it is one of the `words`]. */
 export function markReal(text, words) {
-  return text.split(/([\p{L}\p{M}]+)/u).filter(Boolean).map((piece) => [piece, piece.length > 1 && words.has(piece.toLowerCase())]);
+  return text.split(/([\p{L}\p{M}]+)/u).filter(Boolean).map((piece) => [piece, words.has(piece.toLowerCase())]);
 }
 
 /** Of the longer words that a text holds, but for the first and the last: how many there are, and how many are real. */
@@ -198,7 +196,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
     catAt: 0, // how many characters were read with the cat's, 0 before it came
     diary: [],
     counted: null, // of the words that it wrote last how many were real: { steps, real, words }
-    spelled: null, // the same, when it could spell for the first time
+    spelled: null, // the same, when it could spell for the first time, with the page itself in pieces
   };
 
   /** One update; false once the numbers are lost. */
@@ -244,8 +242,11 @@ export function createTraining(text, settings, kernels = PLAIN) {
   /** Count the real words on a page that it writes, until it can spell. */
   function lookAtWords() {
     if (report.spelled !== null || words.size <= 50) return;
-    report.counted = { steps: report.steps, ...countReal(write(LAB.sample), words) };
-    if (report.counted.words >= LAB.least_words && report.counted.real >= LAB.spelled * report.counted.words) report.spelled = { ...report.counted };
+    const page = write(LAB.sample);
+    report.counted = { steps: report.steps, ...countReal(page, words) };
+    if (report.counted.words >= LAB.least_words && report.counted.real >= LAB.spelled * report.counted.words) {
+      report.spelled = { ...report.counted, pieces: markReal(page, words) };
+    }
   }
 
   /** Score the held-out text and note it in the report. */

@@ -20,6 +20,20 @@ export function isLost({ heldout, perplexity, steps }) {
   return steps > 0 && !(perplexity <= 2 * bestOf(heldout));
 }
 
+/** The last score of a run before its cat came. */
+export const beforeCat = ({ heldout, catAt }) => around(heldout, catAt).before;
+
+/** Whether a run was worse for a while, by half or more, and has come back. */
+export function hasSpiked({ heldout, perplexity }) {
+  let best = Infinity;
+  let worst = 1;
+  for (const y of heldout.ys) {
+    best = Math.min(best, y);
+    worst = Math.max(worst, y / best);
+  }
+  return worst >= 1.5 && perplexity <= 1.1 * best;
+}
+
 /** Whether a run learns its text by rote: for long now worse on unseen pages, and better on its own than it ever was on those. */
 export function isMemorising({ train, heldout, perplexity, tokens }) {
   const best = bestOf(heldout);

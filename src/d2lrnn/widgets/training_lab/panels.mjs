@@ -18,6 +18,11 @@ function onWidth(node, draw, signal) {
 }
 
 const NARROW = 500; // pixels of a phone's page
+const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
+
+/** Whether the curve of a lab stands beside its text. */
+export const standsBeside = (lab) => lab.clientWidth >= WIDE;
+
 const PER_TICK = 84; // pixels that a number of characters needs along its axis
 
 // ---- the sentence and the state -------------------------------------------------------------------------------------
@@ -38,7 +43,7 @@ const HALF = 16;
  */
 export function readingPanel({ t, signal, onReset }) {
   const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 2, "aria-valuemax": FIRST + 1, "aria-valuenow": FIRST + 1 });
-  const net = netPicture({ t });
+  const net = netPicture({ t, signal, onUnit: (touched) => touchUnit(touched) });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 0 });
   const states = buttonControl({ label: t("states"), class: "d2lrnn-button lab-states", signal, onPress: () => showStates(strip.hidden) });
   const node = element(
@@ -47,12 +52,15 @@ export function readingPanel({ t, signal, onReset }) {
     page, strip, net.node,
   );
   const showStates = (isShown) => {
+    const wasShown = !strip.hidden;
     strip.hidden = !isShown;
     page.classList.toggle("lab-with-states", isShown);
     states.setAttribute("aria-pressed", String(isShown));
-    if (isShown && latest && width) paintStrips(latest);
+    if (isShown !== wasShown && latest && width) {
+      paintStrips(latest);
+      explain(latest);
+    }
   };
-  showStates(false);
   let width = 0;
   let latest = null;
   let shape = ""; // what the lines were built for
@@ -63,6 +71,7 @@ export function readingPanel({ t, signal, onReset }) {
   let isOver = false; // whether a mouse lies on it
   let moved = 0; // when it moved on last
   let unit = -1; // the one whose values are shown, -1 for all
+  showStates(false);
 
   const build = ({ sentence }, cell) => {
     letters = [];
@@ -86,17 +95,14 @@ export function readingPanel({ t, signal, onReset }) {
     page.replaceChildren(...rows);
   };
 
-  /** Red, green and blue of the page's colours: of a zero, of +1, of −1. */
+  /** Red, green and blue of the page's colours: of −1, of +1, of a bar below zero. */
   const colours = () => {
-    const style = getComputedStyle(page);
-    return ["--d2lrnn-surface", "--d2lrnn-vermillion", "--d2lrnn-blue"].map((name) => {
-      const hex = style.getPropertyValue(name).trim();
-      return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-    });
+    const style = getComputedStyle(net.scale);
+    return [style.backgroundColor, style.color, style.borderTopColor].map((colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number));
   };
   const paintStrips = ({ states, sentence }) => {
     const units = states.length / sentence.length;
-    const [none, more, less] = colours();
+    const [least, most, below] = colours();
     if (unit >= units) unit = -1;
     explainStrip(latest, units);
     if (strip.hidden) return;
@@ -107,7 +113,7 @@ export function readingPanel({ t, signal, onReset }) {
         const context = canvas.getContext("2d");
         for (let i = 0; i < columns; i += 1) {
           const value = states[(from + i) * units + unit] / 127;
-          context.fillStyle = `rgb(${(value > 0 ? more : less).join(" ")})`;
+          context.fillStyle = `rgb(${(value > 0 ? most : below).join(" ")})`;
           context.fillRect(BAR * i + 1, value > 0 ? HALF * (1 - value) : HALF, BAR - 2, HALF * Math.abs(value));
         }
         continue;
@@ -118,9 +124,8 @@ export function readingPanel({ t, signal, onReset }) {
       for (let i = 0; i < columns; i += 1) {
         for (let j = 0; j < units; j += 1) {
           const value = states[(from + i) * units + j] / 127;
-          const end = value > 0 ? more : less;
           const at = 4 * (j * columns + i);
-          for (let k = 0; k < 3; k += 1) image.data[at + k] = none[k] + Math.abs(value) * (end[k] - none[k]);
+          for (let k = 0; k < 3; k += 1) image.data[at + k] = least[k] + (1 + value) / 2 * (most[k] - least[k]);
           image.data[at + 3] = 255;
         }
       }
@@ -144,6 +149,13 @@ export function readingPanel({ t, signal, onReset }) {
     if (latest === null) return;
     unit = Math.min(Math.max(wanted, -1), latest.states.length / latest.sentence.length - 1);
     paintStrips(latest);
+    if (letters.length) explain(latest); // its square has a frame
+  };
+  /** A square of the memory: its unit's values along the text; touched again, they go. */
+  const touchUnit = (touched) => {
+    const isSame = !strip.hidden && unit === touched;
+    showStates(!isSame);
+    chooseUnit(isSame ? -1 : touched);
   };
 
   const explain = ({ sentence, nats, top, states, forgets }) => {
@@ -155,6 +167,7 @@ export function readingPanel({ t, signal, onReset }) {
     net.draw({
       before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
       state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: colours(), forgets,
+      unit: strip.hidden ? -1 : unit,
     });
     page.setAttribute("aria-valuemax", letters.length);
     page.setAttribute("aria-valuenow", chosen + 1);
@@ -233,19 +246,19 @@ export function readingPanel({ t, signal, onReset }) {
     choose(Math.max(0, moves[event.key]()));
   }, { signal });
   const clear = () => {
+    showStates(false);
     chooseUnit(-1);
     chosen = FIRST;
     isHeld = false;
     if (latest && letters.length) explain(latest);
   };
-  onReset(() => {
-    showStates(false);
-    clear();
-  });
+  onReset(clear);
   return {
     node, states, clear,
     draw(report) {
       latest = report;
+      const label = t(report.forgets ? "states_alone" : "states");
+      if (states.textContent !== label) states.textContent = label;
       walk(report);
       show();
     },
@@ -253,7 +266,7 @@ export function readingPanel({ t, signal, onReset }) {
 }
 
 /** The network at one letter, from left to right: what it reads, its units in their colours, what it expects next. */
-function netPicture({ t }) {
+function netPicture({ t, signal, onUnit }) {
   const past = element("span", { class: "lab-net-past" });
   const letter = element("span", { class: "lab-net-letter" });
   const canvas = element("canvas", { class: "lab-net-units" });
@@ -261,27 +274,41 @@ function netPicture({ t }) {
   const guesses = element("div", { class: "lab-guesses" });
   const came = element("span", { class: "lab-net-name" });
   const loop = svg("svg", { class: "lab-net-loop", viewBox: "0 0 200 16", preserveAspectRatio: "none" }, svg("path", { d: "M170 16V4H30V15M25 10L30 15.5L35 10" }));
+  const ramp = element("span", { class: "lab-net-scale" });
+  const key = element("span", { class: "lab-net-key" }, "−1", ramp, "+1");
+  canvas.addEventListener("click", (event) => { // the slider of a unit does it by key
+    const box = canvas.getBoundingClientRect();
+    const [column, row] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((share) => Math.min(0.999, Math.max(0, share)));
+    const { columns, rows } = unitGrid(count);
+    const touched = Math.floor(row * rows) * columns + Math.floor(column * columns);
+    if (touched < count) onUnit(touched);
+  }, { signal });
+  let count = 0; // of the units
   const arrow = () => element("span", { class: "lab-net-arrow" }, "→");
   const node = element(
     "div", { class: "lab-net", "aria-hidden": "true" }, // the slider of the letter says it
     element("div", { class: "lab-net-part" }, element("span", { class: "lab-net-name" }, t("net_reads")), element("span", { class: "lab-net-read" }, past, letter)),
-    arrow(), element("div", { class: "lab-net-part lab-net-memory" }, memory, element("span", { class: "lab-net-body" }, loop, canvas)), arrow(),
+    arrow(), element("div", { class: "lab-net-part lab-net-memory" }, memory, element("span", { class: "lab-net-body" }, loop, canvas, key)), arrow(),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
-  const draw = ({ before, came: next, expected, state, forgets, colours: [none, more, less] }) => {
+  const draw = ({ before, came: next, expected, state, forgets, unit, colours: [least, most] }) => {
     past.textContent = forgets ? "" : before.slice(0, -1).join("");
     letter.textContent = visibleCharacter(before.at(-1));
     loop.style.visibility = forgets ? "hidden" : "";
     memory.textContent = t(forgets ? "net_alone" : "net_memory", { units: state.length });
     came.replaceChildren(...emphasised(t.raw("net_expects"), { letter: visibleCharacter(next) }));
     const { columns, rows } = unitGrid(state.length);
+    count = state.length;
     if (canvas.width !== CELL * columns || canvas.height !== CELL * rows) Object.assign(canvas, { width: CELL * columns, height: CELL * rows });
     const context = canvas.getContext("2d");
     context.clearRect(0, 0, canvas.width, canvas.height);
     state.forEach((value, j) => {
-      const end = value > 0 ? more : less;
-      context.fillStyle = `rgb(${none.map((part, k) => Math.round(part + (0.06 + 0.94 * Math.abs(value)) * (end[k] - part))).join(" ")})`;
-      context.fillRect(CELL * (j % columns) + 1, CELL * Math.floor(j / columns) + 1, CELL - 2, CELL - 2);
+      const [left, top] = [CELL * (j % columns), CELL * Math.floor(j / columns)];
+      context.fillStyle = `rgb(${least.map((part, k) => Math.round(part + (1 + value) / 2 * (most[k] - part))).join(" ")})`;
+      context.fillRect(left + 1, top + 1, CELL - 2, CELL - 2);
+      if (j !== unit) return;
+      Object.assign(context, { strokeStyle: getComputedStyle(canvas).color, lineWidth: 2.5 });
+      context.strokeRect(left + 1.25, top + 1.25, CELL - 2.5, CELL - 2.5);
     });
     guesses.replaceChildren(...expected.map(([guess, p]) => element(
       "span", { class: `lab-guess${guess === next ? " lab-right" : ""}` },
@@ -290,7 +317,7 @@ function netPicture({ t }) {
       element("b", {}, visibleCharacter(guess)),
     )));
   };
-  return { node, draw };
+  return { node, draw, scale: ramp };
 }
 
 // ---- the curve --------------------------------------------------------------------------------------------------------
@@ -321,7 +348,7 @@ export function curvePanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   const thin = element("p", { class: "lab-note lab-thin" });
-  const means = element("span", { class: "lab-note" }, t("curve_means"));
+  const means = element("span", { class: "lab-note lab-means" }, t("curve_means_fresh"));
   let silence = 0;
   const bell = element("span", { class: "lab-bell", hidden: true, "aria-hidden": "true" });
   const node = element(
@@ -338,7 +365,7 @@ export function curvePanel({ t, signal }) {
 
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = standsBeside(node.closest(".lab")) ? 290 - (isLow ? 116 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, curves: [heldout, train, ...ghosts.map(({ heldout: { ys } }) => ({ ys: ys.filter((value) => value <= 1.1 * levels[0].perplexity) }))], levels, until,
@@ -379,7 +406,7 @@ export function curvePanel({ t, signal }) {
     }
     add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
-    add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys, x, y) });
+    add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys.map((value) => Math.min(value, range.y.to)), x, y) }); // a lost one has no gap
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, 1e9))];
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
     add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
@@ -425,7 +452,8 @@ export function curvePanel({ t, signal }) {
       const about = t(report.steps > 0 ? `thin_${isCopied ? "near" : thinCurve(report)}` : "thin_fresh");
       if (thin.textContent !== about) thin.textContent = about;
       const alphabet = report.levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
-      const meaning = t(report.steps > 0 && !(report.perplexity <= 1.1 * alphabet) ? "curve_wrong" : "curve_means"); // untrained it may be a little above
+      const isWrong = !(report.perplexity <= 1.1 * alphabet); // untrained it may be a little above
+      const meaning = report.steps === 0 ? t("curve_means_fresh") : isWrong ? t("curve_wrong") : t("curve_means", { letters: formatNumber(report.perplexity) });
       if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
     },
@@ -492,7 +520,10 @@ export function writingPanel({ t, count, signal }) {
     if (head.textContent !== title) head.textContent = title;
     if (written === latest) return;
     latest = written;
-    text.replaceChildren(...inPieces(written));
+    // A network that is lost may write spaces alone, or nothing at all.
+    const isBlank = written.every(([piece]) => piece.trim() === "");
+    const shown = written.map(([piece, isReal]) => [isBlank ? piece.replaceAll(" ", visibleCharacter(" ")) : piece, isReal]);
+    text.replaceChildren(...(written.length ? inPieces(shown) : [t("writes_nothing")]));
   };
   // When it is first seen, it is written from left to right.
   const writes = motion({ seconds: WRITING_S, signal });
@@ -512,16 +543,28 @@ export function diaryPanel({ t, ages }) {
     );
     return { age, node, perplexity, text };
   });
+  const page = element("div", { class: "lab-counted", hidden: true }); // the one whose words were counted
+  let shown = null; // its age
   const node = element(
     "div", { class: "lab-diary" },
     element("p", { class: "lab-head" }, t("diary")),
     element("p", { class: "lab-diary-row lab-diary-top" },
       element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity"))),
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
+    page,
     element("p", { class: "lab-note" }, t("diary_kappa")),
   );
-  const draw = ({ diary }) => {
-    node.hidden = diary.length < 2;
+  const draw = ({ diary, spelled }, { isWhole, isAsked }) => {
+    node.hidden = diary.length < (isAsked ? 1 : 2);
+    page.hidden = !(isWhole && spelled);
+    if (page.hidden) shown = null;
+    else if (shown !== spelled.steps) {
+      shown = spelled.steps;
+      page.replaceChildren(
+        element("p", { class: "lab-head" }, t("page", { steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words })),
+        element("p", { class: "lab-page-text" }, ...inPieces(spelled.pieces)),
+      );
+    }
     for (const row of rows) {
       const line = diary.find(({ age }) => age === row.age);
       row.node.hidden = !line;
@@ -597,7 +640,6 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   const draw = (state) => {
     for (const button of cells) button.setAttribute("aria-pressed", String(button.dataset.cell === state.cell));
     for (const [name, control] of Object.entries({ ...sliders, ...choices })) control.set(state[name]);
-    gloss.textContent = t(`about_${state.cell}`);
     clip.set(state.clip || none);
     carry.set(state.carry ? "yes" : "no");
   };
@@ -605,6 +647,11 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     node,
     knobs,
     draw,
+    /** What the layer does with its memory, if it has one. */
+    tell(cell, forgets) {
+      const about = t(forgets ? "about_none" : `about_${cell}`);
+      if (gloss.textContent !== about) gloss.textContent = about;
+    },
     /** Once a run is over, a cat has nothing to lie on. */
     end(isOver) {
       cat.disabled = isOver;

@@ -8,7 +8,6 @@ import json
 import math
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,13 +63,14 @@ def _words_of(text: str) -> list[str]:
 
 
 def _known_words(text: str) -> set[str]:
-    """The words that count as real: a short one that stands in the text but once may be a chapter's number."""
-    return {word for word, count in Counter(_words_of(text)).items() if len(word) > _LAB["word"] or count > 1}
+    """The words that count as real: short ones come about by chance."""
+    return {word for word in _words_of(text) if len(word) >= _LAB["word"]}
 
 
 def _mark_real(text: str, words: set[str]) -> list[list[Any]]:
-    """A text in pieces, each with whether it is one of the words; a letter alone proves nothing."""
-    return [[piece, len(piece) > 1 and piece.lower() in words] for piece in re.split(r"([^\W\d_]+)", text) if piece]
+    """A text in pieces, each with whether it is one of the words."""
+    pieces = re.split(r"([^\W\d_]+)", text)
+    return [[piece, piece.lower() in words] for piece in pieces if piece]
 
 
 class Trace:
@@ -152,7 +152,7 @@ class LabRun(Callback):
         self.train, self.norms, self.heldout = Trace(), Trace(), Trace()
         self.diary: list[dict[str, Any]] = []
         self.counted: dict[str, int] | None = None  # of the words that it wrote last how many were real
-        self.spelled: dict[str, Any] | None = None  # the same, when it could spell for the first time
+        self.spelled: dict[str, Any] | None = None  # the same, when it could spell for the first time, and the page
         self.written: list[list[Any]] = []  # what it writes now, in pieces
         self.written_at = 0  # the update after which it wrote that
         self.sampled = -math.inf
@@ -265,12 +265,12 @@ class LabRun(Callback):
         """Count the real words on a page that it writes, until three in five are."""
         if self.spelled is not None or len(self.words) <= 50:
             return
-        written = self.write(_LAB["sample"]).partition(" ")[2].rpartition(" ")[0]
-        whole = [word for word in _words_of(written) if len(word) >= _LAB["word"]]
+        page = self.write(_LAB["sample"])
+        whole = [word for word in _words_of(page.partition(" ")[2].rpartition(" ")[0]) if len(word) >= _LAB["word"]]
         real = sum(word in self.words for word in whole)
         self.counted = {"steps": self.steps, "real": real, "words": len(whole)}
         if len(whole) >= _LAB["least_words"] and real >= _LAB["spelled"] * len(whole):
-            self.spelled = {**self.counted, "seconds": self.seconds}
+            self.spelled = {**self.counted, "seconds": self.seconds, "pieces": _mark_real(page, self.words)}
 
     def write(self, length: int) -> str:
         """So many characters, after the text's first four; nothing where its numbers are lost."""

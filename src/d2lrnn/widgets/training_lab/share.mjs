@@ -3,7 +3,7 @@ import { formatNumber } from "../ui.mjs";
 import { axes, heat, levelPlaces, scales } from "./maths.mjs";
 
 const WIDTH = 1200;
-const HEIGHT = 944;
+const HEIGHT = 906; // and more for a page
 const MARGIN = 56;
 const INK = "#1b2128";
 const SOFT = "#54606c";
@@ -13,10 +13,32 @@ const BLUE = "#0072b2";
 const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
+const ROW = 28; // pixels of a line of a page
+const PER_ROW = 86; // and its letters
+
+/** Pieces of a text in rows of at most so many letters; a piece at the edge goes to the next row. */
+export function inRows(pieces, letters) {
+  const rows = [[]];
+  let room = letters;
+  for (const piece of pieces) {
+    if (piece[0].length > room) {
+      rows.push([]);
+      room = letters;
+    }
+    if (room === letters && rows.length > 1 && piece[0] === " ") continue;
+    rows.at(-1).push(piece);
+    room -= piece[0].length;
+  }
+  return rows;
+}
+
 /** Draw a run on a canvas: a headline, its first words and its last, the sentence in its colours, the curve among its rivals. */
-export function drawPicture(canvas, { report, headline, captions, foot, rule, name, levelName, tickName, axisNames }) {
-  const { sentence, nats, diary, written, heldout, levels, tokens, perUpdate, perplexity } = report;
-  Object.assign(canvas, { width: WIDTH, height: HEIGHT });
+export function drawPicture(canvas, { report, headline, captions, foot, name, address, levelName, tickName, axisNames }) {
+  const { sentence, nats, diary, written, spelled, heldout, levels, tokens, perUpdate, perplexity } = report;
+  const rows = inRows(spelled ? spelled.pieces : written, PER_ROW);
+  const extra = ROW * (rows.length - 1);
+  const bottom = HEIGHT + extra;
+  Object.assign(canvas, { width: WIDTH, height: bottom });
   const pen = canvas.getContext("2d");
   const room = WIDTH - 2 * MARGIN;
   const write = (text, x, y, { font = `20px ${SANS}`, fill = SOFT, align = "left", most = room } = {}) => {
@@ -38,18 +60,18 @@ export function drawPicture(canvas, { report, headline, captions, foot, rule, na
     pen.fill();
   };
   pen.fillStyle = "#ffffff";
-  pen.fillRect(0, 0, WIDTH, HEIGHT);
+  pen.fillRect(0, 0, WIDTH, bottom);
   write(headline, MARGIN, 98, { font: `750 54px ${SANS}`, fill: INK });
 
   // What it wrote at first, and what it writes now.
-  const quote = (pieces, y) => {
+  const quote = (pieces, y, size = 28) => {
     pen.save();
     pen.beginPath();
     pen.rect(MARGIN + 22, y - 40, room - 44, 56);
     pen.clip();
     let along = MARGIN + 22;
     for (const [piece, isReal] of pieces) {
-      write(piece, along, y, { font: `${isReal ? 700 : 400} 28px ${MONO}`, fill: isReal ? INK : SOFT });
+      write(piece, along, y, { font: `${isReal ? 700 : 400} ${size}px ${MONO}`, fill: isReal ? INK : SOFT });
       along += pen.measureText(piece).width;
     }
     pen.restore();
@@ -57,9 +79,10 @@ export function drawPicture(canvas, { report, headline, captions, foot, rule, na
   panel(134, 84, "#f3f5f7");
   write(captions.first, MARGIN + 22, 164, { font: `19px ${SANS}` });
   quote(diary[0]?.pieces ?? [], 200);
-  panel(230, 84, "#e3f1fa");
+  panel(230, 84 + extra, "#e3f1fa");
   write(captions.last, MARGIN + 22, 260, { font: `19px ${SANS}` });
-  quote(written, 296);
+  rows.forEach((row, i) => quote(row, 296 + ROW * i, rows.length > 1 ? 20 : 28));
+  pen.translate(0, extra);
 
   // The sentence that it never learned from.
   const perLine = 48;
@@ -105,9 +128,9 @@ export function drawPicture(canvas, { report, headline, captions, foot, rule, na
     pen.strokeText(formatNumber(perplexity), at, y(perplexity) - 20);
     write(formatNumber(perplexity), at, y(perplexity) - 20, { font: `750 30px ${SANS}`, fill: BLUE, align: "center" });
   }
-  write(rule, MARGIN, HEIGHT - 62, { font: `18px ${SANS}` });
   write(foot, MARGIN, HEIGHT - 34, { font: `18px ${SANS}`, most: room - 170 });
   write(name, WIDTH - MARGIN, HEIGHT - 34, { font: `700 22px ${SANS}`, fill: INK, align: "right" });
+  write(address, MARGIN, HEIGHT - 10, { font: `16px ${SANS}` });
 }
 
 /** Save a canvas as a file. */
