@@ -89,6 +89,16 @@ def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
     assert slider["y"] + slider["height"] - top < 640
 
 
+@pytest.mark.parametrize("given", [{"place": 1}, {"text": "a" * 40, "place": 3}, {"text": "quick", "bias": -4.0}])
+def test_nothing_stands_over_the_edge_of_a_small_phone(
+    opened: tuple[Page, Record], tmp_path: Path, given: dict[str, object]
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 320, "height": 900})
+    show(page, tmp_path, **given)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
 def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     text = "kept what it had been given to keep"

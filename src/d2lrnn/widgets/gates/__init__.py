@@ -45,7 +45,7 @@ class Gates(Explorable):
     text : str, optional
         At most 40 characters, normalised to letters and spaces.
     unit : int, optional
-        0 to 31. Beside it stands unit 16, which keeps across spaces, or unit 18, which forgets there.
+        0 to 31. Beside it stands unit 16, which on average keeps at spaces, or unit 18, which forgets there.
     place : int, optional
         1 to 40: the letter whose writing is followed; at most the last one.
     bias : float, optional
