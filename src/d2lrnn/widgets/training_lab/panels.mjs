@@ -506,8 +506,16 @@ export function normPanel({ t, signal }) {
 
 // ---- the diary --------------------------------------------------------------------------------------------------------
 
-/** A line of text in its pieces, real words in bold. */
-const inPieces = (pieces) => pieces.map(([piece, isReal]) => element(isReal ? "b" : "span", {}, piece));
+/** A line of text in its pieces, real words in bold. A network that is lost may write spaces alone: they are seen. */
+function inPieces(pieces) {
+  const isBlank = pieces.every(([piece]) => piece.trim() === "");
+  return pieces.map(([piece, isReal]) => element(isReal ? "b" : "span", {}, isBlank ? piece.replaceAll(" ", visibleCharacter(" ")) : piece));
+}
+
+const MOST_NOTED = 999; // a larger perplexity has no room in the diary
+
+/** A perplexity as the diary notes it. */
+const noted = (perplexity) => (perplexity <= MOST_NOTED ? formatNumber(perplexity, 1) : `${MOST_NOTED}+`);
 
 /** What it writes now; `count` stands beside it. */
 export function writingPanel({ t, count, signal }) {
@@ -520,10 +528,7 @@ export function writingPanel({ t, count, signal }) {
     if (head.textContent !== title) head.textContent = title;
     if (written === latest) return;
     latest = written;
-    // A network that is lost may write spaces alone, or nothing at all.
-    const isBlank = written.every(([piece]) => piece.trim() === "");
-    const shown = written.map(([piece, isReal]) => [isBlank ? piece.replaceAll(" ", visibleCharacter(" ")) : piece, isReal]);
-    text.replaceChildren(...(written.length ? inPieces(shown) : [t("writes_nothing")]));
+    text.replaceChildren(...(written.length ? inPieces(written) : [t("writes_nothing")]));
   };
   // When it is first seen, it is written from left to right.
   const writes = motion({ seconds: WRITING_S, signal });
@@ -568,7 +573,7 @@ export function diaryPanel({ t, ages }) {
     for (const row of rows) {
       const line = diary.find(({ age }) => age === row.age);
       row.node.hidden = !line;
-      row.perplexity.textContent = line && line.age > 0 ? formatNumber(line.perplexity ?? Infinity, 1) : "";
+      row.perplexity.textContent = line && line.age > 0 ? noted(line.perplexity ?? Infinity) : "";
       if (line && row.pieces === line.pieces) continue;
       row.pieces = line?.pieces;
       row.text.replaceChildren(...inPieces(line?.pieces ?? []));
