@@ -13,12 +13,13 @@ import pytest
 import torch
 import traitlets as t
 
-from d2lrnn import RandomWindows, SequentialWindows, load_text
+from d2lrnn import RandomWindows, SequentialWindows, load_text, widgets
 from d2lrnn.widgets import TrainingLab, Windows
 from d2lrnn.widgets.spec import Words
 from d2lrnn.widgets.windows import ROW, epoch_starts
 
 JS = Path(__file__).parent / "js"
+SPEC = json.loads((Path(widgets.__file__).parent / "windows" / "spec.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +153,22 @@ def test_the_letters_of_a_first_guess_are_those_that_the_lesson_measures() -> No
     letters = [
         round(2 ** float(re.search(rf"^{name} +(\S+)", table, re.M)[1])) for name in ("zeros", "another's", "carried")
     ]
-    outcome = Words("windows")("step_2_outcome")
-    assert [int(n) for n in re.findall(r"\d+", outcome)] == letters == [9, 25, 4]
+    bars = SPEC["steps"][1]["bars"]
+    assert [bars["empty"], bars["wrong"], bars["right"]] == letters == [9, 25, 4]
+
+
+def test_the_bars_of_the_third_step_are_those_that_the_closer_look_checks() -> None:
+    folder = Path(__file__).parent.parent
+    lesson = (folder / "chapters" / "04_minibatches_cutting.ipynb").read_text(encoding="utf-8").replace('\\"', '"')
+    bars, outcome = SPEC["steps"][2]["bars"], Words("windows")("step_3_outcome")
+    for num_steps, order, value in (
+        (8, "in sequence", bars["sequence"]),
+        (8, "at random", bars["random"]),
+        (32, "in sequence", 4.1),
+        (32, "at random", 4.2),
+    ):
+        assert f'({num_steps}, "{order}"): {value}' in lesson
+    assert "close: 4.1 and 4.2" in outcome
 
 
 def test_reset_restores_what_the_author_gave() -> None:

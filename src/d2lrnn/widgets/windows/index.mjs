@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } fro
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
 import { derive, limits, memoryAt, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, legendPanel, memoryPanel, orderPanel, stateWords, textPanel, unit } from "./panels.mjs";
+import { arraysPanel, barsPanel, legendPanel, memoryPanel, orderPanel, stateWords, textPanel, unit } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
@@ -150,6 +150,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("draw"), signal, onPress: () => keep({ seed: (state().seed + 1) % (CONTROLS.seed.max + 1), minibatch: 1 }),
   });
 
+  const bars = barsPanel({ t });
   const steps = guidedSteps({
     t, onReset, say, signal,
     steps: SPEC.steps.map((step) => ({ ...step, state: { ...step.before, ...step.state } })), // whatever was changed in between
@@ -157,11 +158,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       setPlaying(false);
       commit(values);
     },
-    outcome: () => {
+    outcome: (i) => {
+      bars.draw(SPEC.steps[i].bars);
       const model = derive(state());
       return memoryAt(model, model.k);
     },
   });
+  steps.node.querySelector(".d2lrnn-step").append(bars.node);
   const xy = fold(t("arrays"), arrays.node);
   xy.classList.add("win-xy");
   onReset(() => {
@@ -222,10 +225,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       showPlace();
       now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
       now.node.classList.toggle("d2lrnn-error", !isFits);
-      legend.draw(model);
-      arrays.draw(model);
-      memory.draw(model);
-      orders.draw(model);
+      for (const panel of [legend, arrays, memory, orders]) panel.draw(model);
     };
     text.draw(model);
     glide.stop();
@@ -234,17 +234,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       rest();
       goOn();
     } else {
-      let isTold = !isPlaying; // playing, it is told when the windows leave for their next places
+      let isTold = !isPlaying; // playing, it is told once it is the case
       if (isTold) tell();
       text.trails(k - 1, false);
       glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
       glide.run((share) => {
-        if (!isTold && share > LEAVES) {
-          tell();
-          isTold = true;
-        }
-        if (share === 1) rest();
-        else paint(onTheWay(model, k, share));
+        if (share < 1) return paint(onTheWay(model, k, share));
+        if (!isTold) tell();
+        isTold = true;
+        return rest();
       }).then((ended) => ended && goOn());
     }
     showControls();

@@ -9,7 +9,7 @@ const HEAD = { wide: 19, narrow: 17 };
 const FOLD = 30;
 const MOST_LINES = 14;
 const BADGE_WIDTH = { word: 60, number: 18 }; // "reader 1", or "1" where there is no room
-const APART = 4; // between tags
+const APART = 10; // between tags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
@@ -105,8 +105,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       set(box, part);
       parts.push(box);
     });
-    for (const [from, to] of once) add(from, to, "win-once");
-    for (const [from, to] of again) add(from, to, "win-again");
+    for (const [from, to] of [...once, ...again]) add(from, to, "win-once");
     if (isOver) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { read: false })) add(from, to, "win-never");
     trails.replaceChildren(...parts);
   };
@@ -268,10 +267,10 @@ export function arraysPanel({ t, signal }) {
       ...texts.map((text, i) => element("td", { class: isTarget && i === texts.length - 1 ? "win-last" : null }, text)));
 
   const draw = (model) => {
-    const { tokens, epoch, k, batch_size, num_steps } = model;
+    const { tokens, epoch, k, num_steps } = model;
     node.hidden = epoch.length === 0;
     if (node.hidden) return;
-    shape.textContent = t("caption", { batch_size, num_steps });
+    shape.textContent = t("caption", { unit: unit(t, model, 1) });
     const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
     rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
       element("p", { class: "win-row-head" },
@@ -291,7 +290,6 @@ export function legendPanel({ t }) {
   const never = element("span", {});
   const items = {
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
-    again: element("span", { class: "win-legend-item" }, sample("win-again"), t("legend_again")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
@@ -299,11 +297,25 @@ export function legendPanel({ t }) {
     const { tokens, epoch, k, isLast, num_steps } = model;
     const { once, again } = coverage(tokens.length, epoch, num_steps, k);
     const { read } = coverage(tokens.length, epoch, num_steps, k + 1);
-    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read });
+    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, unit: unit(t, model, 1) });
     node.firstChild.hidden = k > 0; // there the legend has its place
-    items.once.hidden = once.length === 0;
-    items.again.hidden = again.length === 0;
+    items.once.hidden = once.length + again.length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
+  };
+  return { node, draw };
+}
+
+/** What was measured, as bars from 0: `draw({ right: 4, ... })` shows one for each name, `draw()` none. */
+export function barsPanel({ t }) {
+  const node = element("div", { class: "win-bars", hidden: true });
+  const draw = (bars = {}) => {
+    const most = Math.max(...Object.values(bars));
+    node.hidden = most < 0;
+    node.replaceChildren(...Object.entries(bars).flatMap(([name, value]) => {
+      const bar = element("span", { class: "win-bar-of", "aria-hidden": "true" });
+      bar.style.width = `${(100 * value) / most}%`;
+      return [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, t("bar_value", { value }))];
+    }));
   };
   return { node, draw };
 }
