@@ -158,7 +158,7 @@ def test_by_value_the_arrow_turns_and_a_link_to_it_unfolds(opened: tuple[Page, R
     page.evaluate("() => { location.hash = '#explore=Clipping&g_1=4.8&g_2=1&clip=1&by=value' }")
     expect(widget.locator(".clip-plane")).to_be_visible()
     expect(computed(widget)).to_have_text("Each part cut to ±1.0: (4.8, 1.0) becomes (1.0, 1.0), turned by 33°.")
-    expect(widget.get_by_text("This step also goes 0.78 sideways")).to_be_visible()
+    expect(widget.get_by_text("The turned step also goes 0.78 sideways")).to_be_visible()
     expect(widget.locator(".clip-angle")).to_have_text("33°")
     assert "33 degrees" in widget.locator(".clip-plane").get_attribute("aria-label")
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { derive, lossAt, placeOf, signed, slopeAtPlace } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { derive, lossAt, placeOf, signed, slopeAtPlace, stepFrom } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -38,6 +38,7 @@ test("the norm never exceeds the threshold and keeps its direction; no value exc
 
 test("the example: its slope is the gradient's length; a long step makes the loss rise, a clipped one makes it fall", () => {
   const slopeAt = (u) => (lossAt(u + 1e-5) - lossAt(u - 1e-5)) / 2e-5;
+  for (let u = -8; u < 3; u += 0.13) assert.ok(Math.abs(slopeAt(u) - slopeAtPlace(u)) < 1e-4, `${u}`);
   const step = (g_1, clip = 2) => derive({ g_1, g_2: 0, clip, by: "norm" });
   assert.ok(Math.abs(slopeAt(-1e-4) - slopeAt(1e-4)) < 0.01, "smooth");
   for (let length = 0.1; length <= 8.4; length += 0.1) {
@@ -88,7 +89,11 @@ test("the guided steps: what is said to be right is right", () => {
   close(after.clippedLength, before.clippedLength);
   after.clipped.forEach((part, i) => close(part, before.clipped[i]));
   assert.equal(twice.right, 1);
+  assert.ok(after.loss < before.loss && after.keptLoss > before.keptLoss + 0.1 && after.kept < before.kept && before.kept < -0.74, "further up the other side");
   assert.ok(!derive(tiny.state).acts && tiny.right === 2);
+  const once = derive({ ...which.state, clip: 0.5 });
+  close(stepFrom(once.from, 0.5), once.kept);
+  assert.ok(lossAt(stepFrom(once.kept, 0.5)) < once.keptLoss - 0.5, "a second step brings it down");
   const limits = [0.5, 1, 5].map((clip) => derive({ ...which.state, clip }).keptLoss);
   assert.equal(limits.indexOf(Math.min(...limits)), which.right);
   assert.ok(which.state.clip === 1 && limits[1] - lossAt(-0.74) < 0.05 && derive(which.before).keptLoss > limits[1]);

@@ -1,7 +1,7 @@
 // Clipping: drag the limit of a step on a cliff, and see where it lands; beneath, how the gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
-import { derive, signed } from "./maths.mjs";
+import { derive, lossAt, signed, stepFrom } from "./maths.mjs";
 import { cliffPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -47,11 +47,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const at = (values) => derive({ ...state(), ...values });
   const loss = (values) => at(values).keptLoss.toFixed(2);
   const outcomes = [
-    () => ({ before: at(steps[0].before).length.toFixed(2), after: at(steps[0].state).length.toFixed(2), clip: at(steps[0].state).clippedLength.toFixed(2) }),
+    () => ({ before: at(steps[0].before).length.toFixed(2), after: at(steps[0].state).length.toFixed(2), clip: at(steps[0].state).clippedLength.toFixed(2), earlier: loss(steps[0].before), later: loss(steps[0].state) }),
     () => ({}),
     () => {
       const limits = { low: 0.5, middle: 1, high: 5 };
-      return Object.fromEntries(Object.entries(limits).map(([name, clip]) => [name, loss({ ...steps[2].state, clip })]));
+      const found = Object.entries(limits).map(([name, clip]) => [name, loss({ ...steps[2].state, clip })]);
+      return { ...Object.fromEntries(found), second: lossAt(stepFrom(at({ ...steps[2].state, clip: limits.low }).kept, limits.low)).toFixed(2) };
     },
   ];
   const asked = { step_2_question: { length: at(steps[1].before).length.toFixed(2) }, step_3_question: { now: loss(steps[2].before) } };

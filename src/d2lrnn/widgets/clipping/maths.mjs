@@ -13,8 +13,10 @@ export const lossAt = (u) => (u < 0
   : STEEPEST * (FOOT + TOP * (1 - Math.exp(-u / TOP))));
 /** Where on the cliff or the plateau the example's slope is as long as a gradient. */
 export const placeOf = (slope) => Math.min(FLAT, TOP * Math.log(STEEPEST / slope));
-/** How steep it is there. */
-export const slopeAtPlace = (u) => STEEPEST * Math.exp(-u / TOP);
+/** How steep it is there; in the valley, negative where it goes down to the right. */
+export const slopeAtPlace = (u) => (u < 0 ? (WALL * u) / Math.hypot(1, u) + STEEPEST * Math.exp(u / FOOT) : STEEPEST * Math.exp(-u / TOP));
+/** Where a step of learning rate 1, clipped by its norm, leads from a place. */
+export const stepFrom = (u, clip) => u - Math.min(clip, Math.max(-clip, slopeAtPlace(u)));
 
 /** What the sentence on top says: how the step as it is ends, and the clipped one. */
 function fateOf({ length, acts, loss, freeLoss, keptLoss }) {

@@ -197,6 +197,7 @@ export function cliffPanel({ t, range, onChange, onTouch, signal }) {
   const flights = svg("g");
   const labels = svg("g");
   const axis = svg("text", { class: "clip-text clip-axis-text", x: 8 }, t("cliff_loss"));
+  const across = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("cliff_weight"));
   const here = [svg("text", { class: "clip-text clip-here", "text-anchor": "end" }), svg("text", { class: "clip-text clip-here", "text-anchor": "end" })];
   const limitText = svg("text", { class: "clip-text clip-limit-text", "text-anchor": "end" });
   const handle = (kind, name, ...parts) => svg("g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name }, ...parts);
@@ -206,7 +207,7 @@ export function cliffPanel({ t, range, onChange, onTouch, signal }) {
   const limit = handle("limit", t("threshold"), svg("circle", { class: "clip-halo", r: 22 }), svg("circle", { class: "clip-grip", r: 12 }), svg("path", { class: "clip-sign", d: SIDEWAYS }));
   limit.setAttribute("aria-valuemin", range.min);
   limit.setAttribute("aria-valuemax", range.max);
-  const picture = svg("svg", { class: "clip-cliff", role: "group" }, ground, reach, curve, axis, fence, bar, flights, labels, ...here, limit, limitText, ball);
+  const picture = svg("svg", { class: "clip-cliff", role: "group" }, ground, reach, curve, axis, across, fence, bar, flights, labels, ...here, limit, limitText, ball);
   const node = element("div", { class: "clip-cliff-box" }, picture);
 
   const x = (u) => ((u - LEFT) * width) / (RIGHT - LEFT);
@@ -282,6 +283,9 @@ export function cliffPanel({ t, range, onChange, onTouch, signal }) {
     curve.setAttribute("d", path);
     ground.setAttribute("d", `${path}V${floor}H0Z`);
     axis.setAttribute("y", high - 10);
+    across.setAttribute("x", width - 4);
+    across.setAttribute("y", high + RULER - 3);
+    across.style.display = width < 330 ? "none" : ""; // the limit's words may need the room
     const edge = x(from - clip);
     for (const [name, value] of Object.entries({ x: edge, y: SKY, width: x(from) - edge, height: high - SKY })) reach.setAttribute(name, value.toFixed(1));
     reach.style.display = by === "norm" ? "" : "none";
