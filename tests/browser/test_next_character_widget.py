@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it repeats the same 26 letters. At 1.5 it gambles: 34 of 80 are unlikely."
+NOW = "At temperature 0 it repeats the same 26 letters. At 1.5 it gambles: 34 of these 80 are unlikely."
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     expect(slider).to_have_attribute("aria-valuenow", "12")
     expect(widget.locator(".next-cut")).to_have_count(15)
     assert written(widget) != list(NextCharacter().writings.values())
-    top_p = float(re.search(r"top-p ([\d.]+) keeps 12 of 27", value.inner_text())[1])
+    top_p = float(re.search(r"top-p ([\d.]+): only the 12 likeliest", value.inner_text())[1])
     assert written(widget) == list(NextCharacter(top_p=top_p).writings.values())
     slider.press("ArrowLeft")
     expect(slider).to_have_attribute("aria-valuenow", "11")
@@ -150,7 +150,7 @@ def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     widget.get_by_role("button", name="top-k").click()
     expect(slider).to_have_attribute("aria-valuetext", "top-k all keeps 27 of 27.")
     slider.press("PageDown")
-    expect(value).to_contain_text("top-k 22 keeps 22 of 27: the likeliest.")
+    expect(value).to_contain_text("top-k 22: only the 22 likeliest letters may come.")
     assert written(widget) == list(NextCharacter(kind="top-k", top_k=22).writings.values())
     slider.press("End")
     expect(widget.get_by_role("status")).to_contain_text("top-k all keeps 27 of 27.")
@@ -200,9 +200,9 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget = show(page, tmp_path, NextCharacter())
         widget.get_by_role("button", name="Only three letters").click()
         widget.get_by_role("button", name="hardly any").click()
-        told = re.search(r"(\d+) of 80; without the cut", widget.locator(".d2lrnn-outcome").inner_text())[1]
+        told = re.search(r"(\d+) of these 80; without the cut", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of 80 are unlikely")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of these 80 are unlikely")
         expect(widget.locator(".next-count").nth(2)).to_have_text(f"{told} unlikely")
         assert record.errors == []
 
@@ -212,14 +212,16 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only three letters").click()
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Right\. Only \d of 80; without the cut 34"))
+    expect(told).to_contain_text(re.compile(r"^Right\. Only \d of these 80; without the cut 34"))
     widget.get_by_role("button", name="Only one letter").click()
     assert len(set(written(widget))) == 4, "the question finds them uncut"
     widget.get_by_role("button", name="4", exact=True).click()
     expect(told).to_contain_text("No. Only 1 text: a temperature never changes which letter is likeliest.")
     assert len(set(written(widget))) == 1
+    same = "The cut leaves only the likeliest letter: all four write the same text."
+    expect(widget.locator(".d2lrnn-now")).to_have_text(same)
     widget.get_by_role("button", name="Colder").click()
-    expect(widget.locator(".next-chosen .next-temperature")).to_have_text(re.compile("^1 the network.s own$"))
+    expect(widget.locator(".next-chosen .next-temperature")).to_have_text(re.compile("^1 as it learned$"))
     expect(widget.locator(".next-cutting")).to_have_count(0)
     tallest = widget.locator(".next-bar").first
     warm = tallest.bounding_box()["height"]
@@ -241,7 +243,7 @@ def test_a_link_brings_back_text_and_cut(widget: Locator, opened: tuple[Page, Re
     expect(widget.get_by_label("Your text")).to_have_value("phoebe ")
     assert written(widget) == expected
     page.evaluate("() => { location.hash = '#explore=NextCharacter&kind=top-k&top_k=3' }")
-    expect(widget.locator(".next-value")).to_contain_text("top-k 3 keeps 3 of 27: the likeliest.")
+    expect(widget.locator(".next-value")).to_contain_text("top-k 3: only the 3 likeliest letters may come.")
 
 
 @pytest.mark.parametrize("compact", [False, True])

@@ -1,6 +1,6 @@
 // What comes next: a trained network writes at four temperatures at once, and the tail of its distribution can be cut.
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, fill, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, explorable, fill, formatProbability, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
 import { leftOut, loadModel } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
@@ -13,6 +13,8 @@ import SPEC from "./spec.json" with { type: "json" };
 const HOTTEST = 2; // the column with the highest of the fixed temperatures
 const PAST_SHOWN = 10; // letters before the one that is looked at
 const { seed: SEED } = SPEC.controls;
+/** A probability, a very small one as a power of ten: 2×10⁻⁴. */
+const probability = (p) => formatProbability(p).replace(/e-(\d+)/, (_, power) => `×10⁻${power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`);
 const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
 
 function networkIn(view) {
@@ -29,20 +31,24 @@ function cutValue({ kind, top_k, top_p }, t) {
 /** Whether the reader has begun to cut the tail. */
 const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || top_p < SPEC.controls.top_p.max;
 
+/** Whether the cut forbids any letter. */
+const isBinding = ({ kind, top_k, top_p }) => (kind === "top-k" ? top_k < SPEC.controls.top_k.max : top_p < SPEC.controls.top_p.max);
+
 const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) => character).join(""));
 
-/** The words for what is the case: with a circle of `length` letters, or without. */
-function nowWords({ length, count }) {
+/** The words for what is the case: after a cut, with a circle of `length` letters, or without. */
+export function nowWords({ length, count, isCut, isSame }) {
+  if (isCut) return isSame ? "now_cut_same" : count === 1 ? "now_cut_one" : "now_cut";
   if (length === undefined) return count === 1 ? "now_one" : "now";
   return count === 1 ? "now_circle_one" : "now_circle";
 }
 
 /** What is the case once all is written, as values for these words. */
-export function nowValues(all) {
+export function nowValues(all, isCut) {
   const [first, last] = [all[0], all[HOTTEST]];
   return {
     first: first.temperature, last: last.temperature, all: NUM_WRITTEN, count: countImprobable(last.letters),
-    length: findCircle(textsOf([first])[0])?.length,
+    length: findCircle(textsOf([first])[0])?.length, isCut, isSame: new Set(textsOf(all)).size === 1,
   };
 }
 
@@ -58,7 +64,7 @@ export function outcomes(network, state) {
   return [
     () => {
       const [warm, cold] = [colder.before, colder.state].map(looked);
-      return { before: formatProbability(warm.p), after: formatProbability(cold.p), warm: warm.count, cold: cold.count };
+      return { before: probability(warm.p), after: probability(cold.p), warm: warm.count, cold: cold.count };
     },
     () => ({ now: hot(three.state), before: hot(three.before), all: NUM_WRITTEN }),
     () => ({ count: new Set(textsOf(writings(network, { ...state, ...one.state }))).size }),
@@ -99,7 +105,10 @@ function build(context) {
     t, signal, slider: element("span", { class: "next-own" }, slider.node), onLetter: (column, place) => commit({ column, place }),
     onProgress: (length) => {
       if (length < NUM_WRITTEN) now.set(t("now_writing")); // a sentence that counts along cannot be read
-      else now.set(...emphasised(t.raw(nowWords(nowValues(run.all))), nowValues(run.all)));
+      else {
+        const values = nowValues(run.all, isBinding(shown));
+        now.set(...emphasised(t.raw(nowWords(values)), values));
+      }
     },
   });
   const chart = cutPanel({
@@ -116,7 +125,7 @@ function build(context) {
   const caption = element("p", { class: "next-caption" });
   const value = element("p", { class: "next-value" });
   const cuts = fold(t("cut_fold"), element("div", { class: "next-cuts" },
-    element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value));
+    element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value, element("p", { class: "next-key" }, t("cut_kinds"))));
   const openCuts = (open) => {
     cuts.open = open;
     chart.setCutting(open);
@@ -127,7 +136,12 @@ function build(context) {
     openCuts(isCutting({ ...shown, ...values }));
     commit(values);
     columns.finish();
-    queueMicrotask(() => (atOnce = false)); // after the figure is drawn
+    queueMicrotask(() => {
+      atOnce = false; // after the figure is drawn
+      const step = el.querySelector(".d2lrnn-step");
+      if (step === null || getComputedStyle(guided).position === "sticky") return; // on a phone it lies over the figure
+      step.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" }); // its answers too
+    });
   };
   const { node: guided } = guidedSteps({
     t, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, outcome: (i) => outcomes(network, context.state())[i](),
@@ -144,8 +158,8 @@ function build(context) {
       element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
     element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
       caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend),
-      element("span", { class: "next-key next-axis", "aria-hidden": "true" }, t("axis")), chart.node)),
-    cuts, guided,
+      chart.node, element("p", { class: "next-key next-axis" }, t("axis")))),
+    guided, cuts,
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
 
@@ -154,7 +168,7 @@ function build(context) {
   const words = ({ character, before, after }) => {
     const isOwn = place.temperature === 1 || before === after;
     const isCut = place.isCut && before !== after;
-    const values = { ...place, letter: `“${visibleCharacter(character)}”`, p: formatProbability(after), own: formatProbability(before) };
+    const values = { ...place, letter: `“${visibleCharacter(character)}”`, p: probability(after), own: probability(before) };
     const where = t.raw(place.past ? "where" : "where_start"); // an empty text has no letter to name
     const key = isOwn ? (isCut ? "chart_own_cut" : "chart_own") : (isCut ? "chart_cut" : "chart");
     return [t.raw(key).replace("{where}", where), values];
@@ -190,7 +204,7 @@ function build(context) {
     chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told });
     if (isCutting(state) && (before === null || !isCutting(before))) openCuts(true);
     if (before === null) return;
-    const values = nowValues(run.all);
+    const values = nowValues(run.all, isBinding(state));
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
   };
   input.value = model.get("text");

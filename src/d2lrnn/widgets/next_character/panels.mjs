@@ -4,7 +4,7 @@ import { dragOn, motion } from "../shape.mjs";
 import { element, formatProbability, visibleCharacter } from "../ui.mjs";
 import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
 
-const LETTERS_A_SECOND = 18;
+const LETTERS_A_SECOND = 30;
 const SCALE = 0.6; // the probability at the top of the chart, unless one is higher
 
 /** A letter of a writing, marked where it is improbable. */
