@@ -78,12 +78,13 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
       parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     }
     const foot = HEIGHT - 8;
+    const footWords = model.activation === "tanh" ? ["through", "through_why"] : ["back", "back_why"];
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, zoneWords("explodes")),
       svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
       svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
-      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(`${model.activation === "tanh" ? "through" : "back"}${width < NARROW ? "" : "_why"}`)),
+      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(footWords[width < NARROW ? 0 : 1])),
     );
     grid.replaceChildren(...parts);
   }
@@ -171,7 +172,8 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     if (off(model.lag)) { // clear of the beads above or below it
       const beads = model.shares.map(y).filter((_, k) => xOf(k) < x + OFF_SCALE_WORDS[width < NARROW ? "narrow" : "wide"]);
       const at = rises ? Math.min(y(1) + 21, Math.max(...beads) + 22) : Math.max(y(1) - 9, Math.min(...beads) - 12);
-      return [at, t(`off_scale${rises ? "" : "_low"}${width < NARROW ? "_short" : ""}`, { length: words })];
+      const keys = rises ? ["off_scale_short", "off_scale"] : ["off_scale_low_short", "off_scale_low"];
+      return [at, t(keys[width < NARROW ? 0 : 1], { length: words })];
     }
     const before = ghost?.lag === model.lag ? y(Math.min(CEILING, Math.max(FLOOR, ghost.left))) : -Infinity;
     const above = Math.abs(before - end) > NEAR ? rises : before > end; // beside another curve: on the side away from it
