@@ -59,7 +59,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       sum.move(1);
     },
     onDrop: (glued) => {
-      if (glued === model.glued) slide();
+      if (glued === model.glued) slide().then((arrived) => arrived && tell());
       else commit({ glued, swapped: false });
     },
     onSwap: () => commit({ swapped: !model.swapped }),
@@ -97,9 +97,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     for (const { node } of [now, sum]) node.style.minHeight = `${node.offsetHeight}px`;
   };
   /** Turn to the hovered or else the chosen number. */
-  const look = () => {
+  const tell = () => now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), told(model, looked)));
+  const look = (isTold = true) => {
     looked = hovered ?? [model.row, model.column];
-    now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), told(model, looked)));
+    if (isTold) tell();
     sum.show(products(model.mats, ...looked, model.swapped), model.parts[looked[0]][looked[1]], model.glued);
     code.show(model.glued, model.swapped);
     if (hovered) keepHeight();
@@ -192,6 +193,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const first = model === null;
     const isOther = !first && [...SIZES, "seed"].some((name) => given[name] !== model[name]);
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
+    const isPassing = isElsewhere && !isOther && (given.glued !== model.glued || given.swapped !== model.swapped);
     const isRunning = runner !== null && isElsewhere && given.glued === model.glued && given.swapped === model.swapped && looked.join() === [given.row, given.column].join();
     model = given;
     stage.fill(model);
@@ -216,9 +218,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
     for (const { node } of [now, sum]) node.style.minHeight = "";
-    look();
+    look(!isPassing || prefersReducedMotion()); // the sentence waits until the blocks have landed
     if (hovered) keepHeight();
-    if (isElsewhere) slid.then((arrived) => arrived && runSum());
+    if (isElsewhere) {
+      slid.then((arrived) => {
+        if (!arrived) return;
+        tell();
+        runSum();
+      });
+    }
   };
   return { draw };
 }

@@ -291,7 +291,7 @@ export function sumPanel({ t }) {
 
   const line = (name, pairs, part, value, sums = null) => {
     const terms = pairs.map(([u, v, kind], k) => element(
-      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${v < 0 ? `(${written(v, 1)})` : written(v, 1)}`),
+      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, k > 0 && u < 0 ? `(${written(u, 1)})` : written(u, 1)), element("span", {}, ` × ${v < 0 ? `(${written(v, 1)})` : written(v, 1)}`),
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
