@@ -81,6 +81,7 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(price.after.lost < price.before.lost); // "less is cut off"
   assert.ok(price.after.work === 6 * price.before.work && price.right === 2 && en.step_2_answer_3 === "6 times");
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
+  assert.ok(en.step_3_answer_1.startsWith("Less"));
   assert.equal(faster.right, 0);
   for (const { factor } of [faster.before, faster.after]) assert.ok(en.step_3_question.includes(`${factor}`));
 });

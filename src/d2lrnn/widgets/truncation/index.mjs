@@ -40,7 +40,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
   const told = element("p", { class: "trunc-caption trunc-told" });
   const [share, states] = [["share", "all"], ["states", "states"]].map(([name, key]) => rowPanel(name, t(key)));
-  const worked = element("span");
+  const [work, shared] = [["work", "work"], ["shared", "work_shared"]].map(([name, key]) => rowPanel(name, t(key)));
   const was = element("span", { class: "trunc-was", hidden: true }, t("was"));
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
@@ -58,7 +58,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
-  const more = fold(t("more"), element("div", { class: "trunc-more" }, switched, memory.node, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, switched, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {
     more.open = false;
     show.stop();
@@ -70,9 +70,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const legend = ["kept", "lost"].map((kind) => element("span", {}, element("i", { class: `trunc-sign trunc-sign-${kind}` }), t(kind)));
   const title = element("div", { class: "trunc-head" }, element("b", {}, t("chart")), element("span", { class: "trunc-legend" }, was, element("span", { class: "trunc-way-sign" }, element("i", { "aria-hidden": "true" }, "←"), t("way_back")), ...legend));
-  const work = element("div", { class: "trunc-row trunc-work", hidden: true }, element("b", {}, t("work")), worked);
-  const rows = element("div", { class: "trunc-rows" }, share.node, states.node, work);
-  const figure = element("div", { class: "trunc-figure" }, title, line.node, told, rows);
+  const rows = element("div", { class: "trunc-rows" }, share.node, states.node, work.node, shared.node);
+  const figure = element("div", { class: "trunc-figure" }, title, line.node, memory.node, told, rows);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -111,8 +110,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }));
     share.set(1 - lost, emphasised(t.raw("all_value"), { lost: percent(lost) }));
     states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
-    work.hidden = way === "windows"; // there it is the same for all lengths
-    worked.replaceChildren(...emphasised(t.raw("work_value"), { work: model.work, shared: at({ way: "windows" }).work }));
+    const inWindows = at({ way: "windows" }).work; // the same for all lengths
+    for (const [row, done] of [[work, model.work], [shared, inWindows]]) {
+      row.node.hidden = way === "windows";
+      row.set(done / model.work, emphasised(t.raw("work_value"), { work: done }));
+    }
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }

@@ -1,6 +1,6 @@
 // A line of text under bars: how much of its learning signal each letter gets, where the cuts stand, how far back one reaches.
 import { dragOn } from "../shape.mjs";
-import { element, visibleCharacter } from "../ui.mjs";
+import { element, svg, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, TAUS, nearestTau, percentKept } from "./maths.mjs";
 
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
@@ -22,7 +22,9 @@ const within = (value, most) => Math.min(most, Math.max(0, value));
 export function linePanel({ t, onTau, onLetter, signal }) {
   const text = [...t("text")];
   const fills = text.map(() => element("span", { class: "trunc-fill" }));
-  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill, element("span", { class: "trunc-ghost", hidden: true }))));
+  const stairs = ["under", "over"].map((part) => svg("path", { class: `trunc-stairs-${part}` })); // the bars as they were
+  const was = svg("svg", { class: "trunc-ghost", viewBox: `0 0 ${NUM_LETTERS} 1`, preserveAspectRatio: "none", hidden: "" }, ...stairs);
+  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)), was);
   const cells = text.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
@@ -32,11 +34,12 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
+  const goesOn = element("span", { class: "trunc-drag trunc-goes-on", "aria-hidden": "true" }, t("goes_on"));
   const cuts = text.map((_, i) => element("span", { class: "trunc-cut", hidden: true, "data-cut": i + 1 }, element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"))));
   const [first] = cuts;
   first.hidden = false;
   for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
-  const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways, reached), element("span", { class: "trunc-start" }), drag, ...cuts);
+  const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways, reached), element("span", { class: "trunc-start" }), drag, goesOn, ...cuts);
 
   let shown = null; // { model, chosen }
   let held = null; // the cut in hand
@@ -73,9 +76,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     fills.forEach((fill, i) => {
       fill.style.height = `${(100 * kept[i]).toFixed(2)}%`;
       fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
-      fill.nextSibling.hidden = ghost === null;
-      if (ghost) fill.nextSibling.style.height = `${(100 * ghost[i]).toFixed(2)}%`;
     });
+    was.toggleAttribute("hidden", ghost === null);
+    const path = ghost?.map((share, i) => `${i === 0 ? "M0 " : "V"}${(1 - share).toFixed(4)}H${i + 1}`).join("") ?? "";
+    for (const stair of stairs) stair.setAttribute("d", path);
     cells.forEach((cell, i) => {
       const lag = chosen - i;
       const strength = lag < 0 ? 0 : MIDDLE_SHARE * factor ** lag;
@@ -88,17 +92,15 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     reached.style.left = at(from);
     reached.style.width = at(chosen + 0.5 - from);
     reached.hidden = way !== "windows";
-    // one way back for all guesses of a window, or one for each guess: in rows, so that none covers another
+    // one way back for all guesses of a window, or that of the chosen guess
     ways.forEach((arrow, i) => {
-      const last = way === "windows" ? (i + 1) * tau - 1 : i;
-      arrow.hidden = last >= NUM_LETTERS;
+      const last = way === "windows" ? (i + 1) * tau - 1 : chosen;
+      arrow.hidden = last >= NUM_LETTERS || (way !== "windows" && i > 0);
       const left = Math.max(-0.9, last + 1 - tau);
       arrow.style.left = at(left);
       arrow.style.width = at(last + 0.5 - left);
-      arrow.style.top = way === "windows" ? "50%" : `${((100 * ((i % tau) + 0.5)) / tau).toFixed(2)}%`;
-      arrow.classList.toggle("trunc-arrow-chosen", way !== "windows" && i === chosen);
+      arrow.classList.toggle("trunc-arrow-chosen", way !== "windows");
     });
-    node.classList.toggle("trunc-many", way !== "windows" && tau > 6);
     node.dataset.way = way;
     node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
     // windows: a cut after each; else the one cut of the chosen letter
@@ -113,6 +115,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     first.classList.toggle("trunc-at-right", parseFloat(first.style.left) > 92);
     const grip = way === "windows" ? tau : from;
     drag.style.left = at(grip);
+    goesOn.hidden = tau < NUM_LETTERS; // where no cut stands in the line, what is cut off lies left of it
     drag.hidden = isDragged || grip < 3 || grip > 12;
     first.setAttribute("aria-label", t(`cut_${way}`));
     first.setAttribute("aria-valuenow", tau);
