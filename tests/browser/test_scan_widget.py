@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Two steps melt into one. So all processors can start at once."
+START = "Two steps melt into one without the state: so nobody waits."
 
 
 def now(widget: Locator) -> Locator:
@@ -87,7 +87,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
-    hint = "×0.9 \u22121 means: state times 0.9, then add \u22121."  # noqa: RUF001
+    hint = "×0.9 \u22121 is the rule of a step: state times 0.9, then add \u22121."  # noqa: RUF001
     expect(widget.locator(".scan-hint")).to_contain_text(hint)
     expect(widget.locator(".scan-count")).to_have_text(["1 of 8", "1 of 8"])
     expect(widget.locator(".scan-finish")).to_have_text(["", ""])
@@ -177,7 +177,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("fill a column at once, up to 63 boxes.")
     made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(made).count("M") == 321, "as many dots are drawn as filled"
-    expect(widget.locator(".scan-hint")).to_contain_text("Strong: a box that the scan has filled.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Full dots: filled by the scan.")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
@@ -232,6 +232,22 @@ def test_a_mouse_over_a_cell_lights_it_up_and_leaves_no_trace(widget: Locator) -
     expect(widget.locator(".scan-hand")).to_be_hidden()
     widget.page.mouse.move(5, 5)
     expect(widget.locator(".scan-picture .scan-kin")).to_have_count(0)
+
+
+def test_behind_a_chosen_box_of_the_loop_the_scan_steps_back(widget: Locator) -> None:
+    slider(widget, "Round").press("End")
+    strong = widget.locator("rect.scan-cell.scan-aside")
+    expect(strong).to_have_count(8 + 8)  # the loop, and the scan's last column
+    box = widget.locator("rect.scan-cell").nth(3).bounding_box()
+    widget.page.mouse.click(box["x"] + 10, box["y"] + 10)
+    expect(strong).to_have_count(0)
+    expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(4 + 4)  # states of the loop, and the steps
+
+
+def test_with_two_steps_nothing_melts(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path, Scan(**preset_values("fading", 2)))
+    expect(widget.locator(".scan-trick")).to_be_hidden()
+    expect(now(widget)).to_have_text("So few steps: loop and scan need the same number of rounds.")
 
 
 def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
@@ -306,7 +322,8 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Orange: earlier steps. Straight: its own row."
+        "Lit up: how all 8 steps join in the last box. Orange lines come from earlier steps, straight lines "
+        "from the same step."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 

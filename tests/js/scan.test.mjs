@@ -285,6 +285,10 @@ test("the rule is told by the first combination that is no state, which is drawn
     const x = a.map((value) => 2 - value);
     const sample = sampleOf({ a, x, levels });
     assert.equal(sample === null, levels[0].targets.at(-1) < 2);
+    const { step, states: found, done } = at({ a, x, step: 0 });
+    const [key] = sentence({ a, x, step, numSteps, levels, states: found, done });
+    assert.equal(key, sample === null ? "now_start_few" : "now_start");
+    if (sample === null) assert.equal(levels.length, numSteps - 1, "as many rounds as the loop");
     if (sample === null) continue;
     const first = scanTrace(a, x, levels)[1];
     assert.deepEqual([first.a[sample.later], first.b[sample.later], first.from[sample.later]], [sample.a, sample.b, sample.earlier]);

@@ -83,7 +83,7 @@ function strokes(parts) {
   return { add, flush };
 }
 
-function paint(picture, width, places, model, t, { lit }) {
+function paint(picture, width, places, model, t, { lit, isChosen }) {
   const { columns, box, y, top, row, height, numbers, boxes, mode, dot } = places;
   const { numSteps, levels, level, walked, loop, trace } = model;
   const cone = lit === null ? { loop: new Set(), scan: [], inputs: new Set() } : coneOf(model, lit);
@@ -98,8 +98,8 @@ function paint(picture, width, places, model, t, { lit }) {
   };
   const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
   const related = (is) => (is ? " scan-kin" : "");
-  // Only the half that the cell belongs to steps back behind what lights up.
-  const [ofLoop, ofScan] = [true, false].map((isLoop) => (lit !== null && (lit.level < 0) !== isLoop ? " scan-aside" : ""));
+  // Behind a box that the reader chose all else steps back; behind the scan's last box only the rest of the scan does.
+  const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: w.toFixed(1), height: (row - 6).toFixed(1), rx: 4 });
   /** A cell of the scan: its state, or the step that it still is. */
@@ -123,6 +123,7 @@ function paint(picture, width, places, model, t, { lit }) {
   text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
   if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
+  else if (doubles) text(boxes ? t("joined_one") : "1", places.levels[0], 31, "scan-soft");
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
   levels.forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
@@ -159,7 +160,7 @@ function paint(picture, width, places, model, t, { lit }) {
       const isKin = cone.scan[i + 1]?.has(s);
       if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null || showsFilled(model))) continue;
       if (sample !== null && s !== sample.later) continue;
-      const kind = `${when}${ofScan}${related(isKin)}`;
+      const kind = `${when}${related(isKin)}`;
       if (mode !== "dense" || isKin) lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
     }
@@ -171,8 +172,8 @@ function paint(picture, width, places, model, t, { lit }) {
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = sample !== null && i === 1 && s === sample.later;
       if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
-      else if (boxes) frame(places.levels[i], s, places.cell, `scan-open scan-ghost${ofScan}`);
-      else lines.add(`scan-cell scan-dot scan-open scan-ghost${ofScan}`, circle(places.levels[i], y[s], dot));
+      else if (boxes) frame(places.levels[i], s, places.cell, `scan-open scan-ghost`);
+      else lines.add(`scan-cell scan-dot scan-open scan-ghost`, circle(places.levels[i], y[s], dot));
     }
   }
   lines.flush();
@@ -180,7 +181,7 @@ function paint(picture, width, places, model, t, { lit }) {
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
     const isLast = i === levels.length; // all states: nothing of it steps back
     const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
-    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end scan-aside" : ofScan}${related(isKin)}`;
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? ` scan-end${isChosen ? "" : " scan-aside"}` : ""}${related(isKin)}`;
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < numSteps; s += 1) {
@@ -221,7 +222,7 @@ export function figure({ t, signal, onCell }) {
   const draw = () => {
     if (width === 0 || latest === null) return;
     places = layoutOf(width, latest.numSteps, latest.levels.length, latest.numSteps <= MOST_NUMBERS ? longestCell(latest.trace) : 0);
-    paint(picture, width, places, latest, t, { lit: litCell(latest, hovered) });
+    paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null });
   };
   const observer = new ResizeObserver(() => {
     const now = Math.round(node.clientWidth);
@@ -473,9 +474,10 @@ export function growthBars({ t }) {
 }
 
 /** The sentence on top: a key of the words, and its values. */
-export function sentence({ step, numSteps, levels, states, done }) {
+export function sentence(model) {
+  const { step, numSteps, levels, states, done } = model;
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
-  if (step === 0) return ["now_start", values];
+  if (step === 0) return [sampleOf(model) === null ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [step === 1 ? "now_end_one" : "now_end", values];
   return [done.scan ? "now_scan_done" : step === 1 ? "now_one" : "now", values];
 }
