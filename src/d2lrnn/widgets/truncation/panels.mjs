@@ -101,6 +101,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       arrow.style.width = at(last + 0.5 - left);
       arrow.classList.toggle("trunc-arrow-chosen", way !== "windows");
     });
+    node.classList.toggle("trunc-many", way === "windows" && tau <= 2); // cuts in plenty are thin
     node.dataset.way = way;
     node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
     // windows: a cut after each; else the one cut of the chosen letter
