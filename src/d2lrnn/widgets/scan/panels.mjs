@@ -169,6 +169,11 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, "scan-sample scan-ghost");
   lines.flush();
   for (let i = level + 1; i <= levels.length; i += 1) {
+    if (mode === "dense") { // an empty column, where single dots would run into one another
+      const [x, from, to] = [places.levels[i], y[0] - row / 2, y.at(-1) + row / 2];
+      lines.add("scan-cell scan-open scan-ghost", `M${(x - 4).toFixed(1)} ${from.toFixed(1)}h8V${to.toFixed(1)}h-8Z`);
+      continue;
+    }
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = sample !== null && i === 1 && s === sample.later;
       if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
