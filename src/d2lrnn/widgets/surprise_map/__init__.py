@@ -50,7 +50,7 @@ class SurpriseMap(Explorable):
     Parameters
     ----------
     text : str, optional
-        Normalised to letters and spaces, accents left out, and cut to its first 800 characters. The first is read and
+        Normalised to letters and spaces, accents left out, and cut to its first 500 characters. The first is read and
         not guessed.
     stage : "untrained", "first_steps", "half_way" or "trained", optional
     place : int, optional

@@ -76,6 +76,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     stop();
     box.clear();
     map.clear();
+    shown = null;
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape map" },
@@ -83,6 +84,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });
+    if (shown !== null && ["text", "stage", "place", "now", "before"].every((name) => shown[name] === model[name])) return; // a long text takes its time
     shown = model;
     now.set(...sentenceNodes(model, t));
     map.draw(model);

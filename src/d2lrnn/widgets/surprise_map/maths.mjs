@@ -20,23 +20,23 @@ export function readable(text) {
 }
 
 /**
- * Read a text and note what it costs: { bits, tops }.
+ * Read a text and note what it costs: { bits, top }.
  *
- * `bits[i]` is the surprisal of character i + 1 after all before it; `tops[i]` the three likeliest instead, as
+ * `bits[i]` is the surprisal of character i + 1 after all before it; `top(i)` finds the three likeliest instead, as
  * [index, probability].
  */
 export function surprises({ model, vocab }, text) {
   const ids = encode(text, vocab);
   const reader = createReader(model);
   const bits = new Float64Array(Math.max(ids.length - 1, 0));
-  const tops = [];
+  const seen = [];
   for (let i = 0; i + 1 < ids.length; i += 1) {
     const probs = reader.read(ids[i]);
     bits[i] = -Math.log2(probs[ids[i + 1]]);
-    const order = [...probs.keys()].sort((a, b) => probs[b] - probs[a]).slice(0, 3);
-    tops.push(order.map((index) => [index, probs[index]]));
+    seen.push(probs.slice());
   }
-  return { bits, tops };
+  const top = (i) => [...seen[i].entries()].sort(([, a], [, b]) => b - a).slice(0, 3);
+  return { bits, top };
 }
 
 /** Totals of some surprisals: { bits, rate, perplexity, bytes }. A coder needs whole bytes. */
@@ -89,8 +89,8 @@ export function networkIn(view) {
 
 function readBy(network, text) {
   if (lately.get(network)?.text !== text) {
-    const { bits, tops } = surprises(network, text);
-    lately.set(network, { text, result: { ...totals(bits), bits, tops } });
+    const { bits, top } = surprises(network, text);
+    lately.set(network, { text, result: { ...totals(bits), bits, top } });
   }
   return lately.get(network).result;
 }

@@ -39,7 +39,7 @@ const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one
 export function tell({ text, now, vocab }, place, t) {
   const character = visibleCharacter(text[place]);
   const b = now.bits[place - 1];
-  const expected = now.tops[place - 1].map(([index, p]) =>
+  const expected = now.top(place - 1).map(([index, p]) =>
     t("expected_row", { character: visibleCharacter(vocab[index]), p: probability(p, t) }));
   return {
     context: text.slice(Math.max(0, place - 12), place), character, p: probability(2 ** -b, t), bits: formatNumber(b),
