@@ -147,7 +147,7 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
  * unseen slider lies over it, which has a place for each probability. What stands above the mean of all rows is dark,
  * what is missing below it is an empty frame: both have the same area.
  */
-function chartRow({ context, target, stops, onTouch, onProbability, onLeft, t, signal }) {
+function chartRow({ context, target, stops, onTouch, onProbability, t, signal }) {
   const input = element("input", { type: "range", class: "ppl-slider", min: 0, max: stops.length - 1, step: 1 });
   const p = element("span", { class: "ppl-p" });
   const bar = element("span", { class: "ppl-bar" });
@@ -173,7 +173,7 @@ function chartRow({ context, target, stops, onTouch, onProbability, onLeft, t, s
   };
   input.addEventListener("focus", onTouch, { signal });
   input.addEventListener("input", () => set(Number(input.value)), { signal });
-  dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)), end: onLeft });
+  dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)) });
 
   const draw = (row) => {
     p.textContent = columnProbability(row.p);
@@ -251,7 +251,7 @@ export function chart({ t, signal }) {
   const setWord = (model, stops, onProbability) => {
     touched = null;
     views = model.rows.map((row, i) => chartRow({
-      ...row, stops, t, signal, onTouch: () => touch(i), onProbability: (p) => onProbability(i, p), onLeft: flow,
+      ...row, stops, t, signal, onTouch: () => touch(i), onProbability: (p) => onProbability(i, p),
     }));
     rows.replaceChildren(...views.map((view) => view.node));
   };
@@ -306,6 +306,7 @@ export function glider({ table, result, signal }) {
     put(target(model));
     result.drawFork(model.choices);
   };
+  /** Whether it came to its end. */
   const glide = async (model, from = shown) => {
     const to = target(model);
     const between = (a, b, share) => a + (b - a) * share;
@@ -316,9 +317,11 @@ export function glider({ table, result, signal }) {
         mean: between(from.mean, to.mean, eased), fork: between(from.fork, to.fork, eased),
       });
     });
-    if (!done) return;
-    result.drawFork(model.choices);
-    table.flow();
+    if (done) result.drawFork(model.choices);
+    return done;
   };
-  return { jump, glide, open: (model) => glide(model, { ends: [], mean: 0, fork: 0 }), stop: run.stop };
+  const open = async (model) => {
+    if (await glide(model, { ends: [], mean: 0, fork: 0 })) table.flow();
+  };
+  return { jump, glide, open, stop: run.stop };
 }
