@@ -85,8 +85,11 @@ export function nearestStop(stops, p) {
   return p <= 0 ? stops.length - 1 : nearest(stops, p);
 }
 
+const SNAP = 0.005; // of the axis: a bar let go so near its left end stands on 1
+
 /** The stop under a place on the axis, 0 to 1. */
 export function stopAt(stops, place) {
+  if (place < SNAP) return 0;
   const places = stops.map((p) => axisPosition(surpriseBits(p)));
   let best = 0;
   for (let i = 1; i < places.length; i += 1) if (Math.abs(places[i] - place) < Math.abs(places[best] - place)) best = i;
