@@ -196,7 +196,7 @@ function build(context) {
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     const isCut = distribution.kept < size && writing.temperature > 0;
     place = { past: past && `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut };
-    const why = () => t(`cut_why_${state.kind}`, { value: cutValue(state, t), count: distribution.kept, all: size });
+    const why = () => t(`cut_why_${state.kind}${distribution.kept === 1 ? "_one" : ""}`, { value: cutValue(state, t), count: distribution.kept, all: size });
     if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
     const { character } = writing.letters[state.place];
