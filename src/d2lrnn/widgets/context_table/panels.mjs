@@ -223,6 +223,7 @@ export function countsPanel({ t }) {
 /** The six models as one column of bars: how often the letter came next, looking back further and further. */
 export function modelsPanel({ t, onOrder, signal }) {
   const title = element("p", { class: "ctx-title" });
+  const rule = element("p", { class: "ctx-key ctx-rule" });
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const [context, share, of, own] = [element("span", { class: "ctx-context", translate: "no" }), element("b"), element("span", { class: "ctx-of" }), bar()];
     const told = element("span", { class: "ctx-told" }, share, " ", of);
@@ -231,10 +232,11 @@ export function modelsPanel({ t, onOrder, signal }) {
     return { node: element("li", {}, button), button, context, share, of, bar: own };
   });
   return {
-    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), element("p", { class: "ctx-key" }, t("n_gram_is"))),
+    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), rule),
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: named(look.letter, t) });
+      rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
       rows.forEach(({ button, context, share, of, bar: own }, i) => {
         const row = look.rows[i];
         button.disabled = row === null;
