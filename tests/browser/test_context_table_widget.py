@@ -145,7 +145,9 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     expect(now).to_have_text("The story never has “titio”. Try a shorter context.")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. The story never has “titio”"))
     expect(widget.get_by_role("status")).to_contain_text("never has “titio”")
-    expect(widget.locator(".ctx-others")).to_have_text("Never seen, so there is nothing to count. A real model then asks the shorter context.")
+    expect(widget.locator(".ctx-others")).to_have_text(
+        "Never seen, so there is nothing to count. A real model then asks the shorter context."
+    )
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "19")
 

@@ -140,11 +140,12 @@ def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     expect(slider).to_have_attribute("aria-valuenow", "12")
     expect(widget.locator(".next-cut")).to_have_count(15)
     assert written(widget) != list(NextCharacter().writings.values())
-    top_p = float(re.search(r"top-p ([\d.]+): only the 12 likeliest", value.inner_text())[1])
+    top_p = float(re.search(r"top-p ([\d.]+): here, the 12 likeliest", value.inner_text())[1])
     assert written(widget) == list(NextCharacter(top_p=top_p).writings.values())
     slider.press("ArrowLeft")
     expect(slider).to_have_attribute("aria-valuenow", "11")
     slider.press("Home")
+    expect(value).to_contain_text("here, only the likeliest may come.")
     assert len(set(written(widget))) <= 4
 
     widget.get_by_role("button", name="top-k").click()
