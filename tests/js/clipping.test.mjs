@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { sentence } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { derive, lossAt, placeOf, signed, slopeAtPlace, stepFrom } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { told } from "../../src/d2lrnn/widgets/clipping/index.mjs";
+import { derive, EDGE, lossAt, pathFrom, signed, slopeAt, STEPS } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -12,21 +12,24 @@ const CASES = read("./clipping_cases.json");
 const SPEC = read("../../src/d2lrnn/widgets/clipping/spec.json");
 const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
-test("lengths, parts, angles and sentences are those of Python's Clipping", () => {
+test("lengths, parts, angles, paths and sentences are those of Python's Clipping", () => {
   const t = translator("en", SPEC.words);
-  for (const { settings, length, clipped, angle, losses, sentence: expected } of CASES) {
+  for (const { settings, length, clipped, angle, paths, sentence } of CASES) {
     const model = derive(settings);
     close(model.length, length);
     close(model.angle, angle);
     model.clipped.forEach((part, i) => close(part, clipped[i]));
-    [model.loss, model.freeLoss, model.keptLoss].forEach((loss, i) => close(loss, losses[i]));
-    assert.equal(t(...sentence(model)), expected);
+    [model.free, model.kept].forEach((path, i) => {
+      assert.equal(path.length, paths[i].length);
+      path.forEach((x, k) => close(x, paths[i][k]));
+    });
+    assert.equal(told(model, t), sentence);
   }
 });
 
 test("the norm never exceeds the threshold and keeps its direction; no value exceeds it and keeps its sign", () => {
-  for (let g_1 = -6; g_1 <= 6; g_1 += 1.5) for (let g_2 = -6; g_2 <= 6; g_2 += 1.5) for (const clip of [0.5, 2, 5]) {
-    const [norm, value] = ["norm", "value"].map((by) => derive({ g_1, g_2, clip, by }));
+  for (let g_1 = -6; g_1 <= 6; g_1 += 1.5) for (let g_2 = -6; g_2 <= 6; g_2 += 1.5) for (const clip of [0.1, 2, 7]) {
+    const [norm, value] = ["norm", "value"].map((by) => derive({ start: 1, g_1, g_2, clip, by }));
     assert.ok(norm.clippedLength <= clip + 1e-12);
     close(g_1 * norm.clipped[1], g_2 * norm.clipped[0]);
     assert.ok(g_1 * norm.clipped[0] + g_2 * norm.clipped[1] >= 0);
@@ -36,67 +39,61 @@ test("the norm never exceeds the threshold and keeps its direction; no value exc
   }
 });
 
-test("the example: its slope is the gradient's length; a long step makes the loss rise, a clipped one makes it fall", () => {
-  const slopeAt = (u) => (lossAt(u + 1e-5) - lossAt(u - 1e-5)) / 2e-5;
-  for (let u = -8; u < 3; u += 0.13) assert.ok(Math.abs(slopeAt(u) - slopeAtPlace(u)) < 1e-4, `${u}`);
-  const step = (g_1, clip = 2) => derive({ g_1, g_2: 0, clip, by: "norm" });
-  assert.ok(Math.abs(slopeAt(-1e-4) - slopeAt(1e-4)) < 0.01, "smooth");
-  for (let length = 0.1; length <= 8.4; length += 0.1) {
-    assert.ok(Math.abs(slopeAt(placeOf(length)) - length) < 1e-4 * length, `${length}`);
-    assert.ok(Math.abs(slopeAtPlace(placeOf(length)) - length) < 1e-9, `${length}`);
-    const { from, free, kept, loss, freeLoss, keptLoss } = step(length);
-    close(free, from - length);
-    close(kept, from - Math.min(length, 2));
-    if (length > 4.7) assert.ok(freeLoss > loss, `${length}`);
-    assert.ok(keptLoss < loss, `${length}`);
-  }
-  assert.ok(slopeAt(step(0).from) < 0.005);
-  const tiny = step(0.25); // on the plateau, and it stays there
-  assert.ok(tiny.from > 1 && tiny.freeLoss > 0.95 * tiny.loss && tiny.loss > 10 * lossAt(-0.74));
+const of = (start, clip) => derive({ start, clip, g_1: 4, g_2: 3, by: "norm" });
+
+test("the valley: its slope is that of its loss, and no step is longer than the limit", () => {
+  for (let x = -EDGE; x <= EDGE; x += 0.13) assert.ok(Math.abs((lossAt(x + 1e-5) - lossAt(x - 1e-5)) / 2e-5 - slopeAt(x)) < 1e-6, `${x}`);
+  const path = pathFrom(2.9, 2);
+  assert.equal(path.length, STEPS + 1);
+  path.slice(1).forEach((x, i) => {
+    assert.ok(Math.abs(x - path[i]) <= 2 + 1e-12);
+    close(Math.abs(x - path[i]), Math.min(2, Math.abs(slopeAt(path[i]))));
+  });
 });
 
-test("a turned step goes partly along the gradient and partly sideways, where the example is flat", () => {
-  for (const [g_1, g_2] of [[4.8, 1], [-6, 0.3], [2, -5]]) {
-    const { from, kept, sideways, clippedLength, angle } = derive({ g_1, g_2, clip: 1, by: "value" });
-    close(Math.hypot(from - kept, sideways), clippedLength);
-    close(Math.atan2(sideways, from - kept), (angle * Math.PI) / 180);
+test("not clipped, each jump ends lower within the square root of 8, and higher beyond it", () => {
+  const steep = Math.sqrt(8);
+  for (let x = 0.05; x < 4; x += 0.05) assert.equal(lossAt(x - slopeAt(x)) < lossAt(x), x < steep, `${x}`);
+  for (let i = 1; i <= 40; i += 1) {
+    const { free, freeEnd } = of(i / 10, 2);
+    assert.equal(freeEnd, i / 10 < steep ? "rest" : "out");
+    if (freeEnd === "out") free.slice(1).forEach((x, k) => assert.ok(x * free[k] < 0 && lossAt(x) > lossAt(free[k]), "from wall to wall, higher each time"));
   }
-  for (const by of ["norm", "value"]) {
-    const { from, kept, clippedLength, sideways } = derive({ g_1: 4, g_2: 4, clip: 1, by });
-    close(from - kept, clippedLength);
-    close(sideways, 0);
-  }
-  assert.equal(derive({ g_1: 0, g_2: 0, clip: 1, by: "value" }).fate, "none");
+  assert.equal(of(2.9, 2).free.length - 1, 3);
 });
 
-test("the sentence tells the numbers that it names", () => {
+test("what is clipped never leaves the picture, and the sentence tells how it ends", () => {
   const found = new Set();
-  for (let g_1 = -6; g_1 <= 6; g_1 += 0.75) for (const g_2 of [-6, -0.3, 0, 0.02, 3]) for (const clip of [0.5, 1, 2, 5]) for (const by of ["norm", "value"]) {
-    const { fate, acts, loss, freeLoss, keptLoss, kept, free, length } = derive({ g_1, g_2, clip, by });
-    found.add(fate);
-    if (fate === "saves") assert.ok(acts && freeLoss > loss && keptLoss < loss && free < -0.74, "over the valley");
-    if (fate === "still") assert.ok(acts && freeLoss > loss && keptLoss >= loss - 0.005);
-    if (fate === "both") assert.ok(acts && freeLoss <= loss && keptLoss < loss);
-    if (fate.startsWith("within")) assert.ok(!acts && kept - free < 1e-12 && length > 0);
+  for (let i = -40; i <= 40; i += 1) for (let k = 1; k <= 70; k += 1) {
+    const { start, kept, keptEnd, keptLoss, freeEnd, cuts, clip } = of(i / 10, k / 10);
+    assert.ok(kept.every((x) => Math.abs(x) < EDGE) && kept.length === STEPS + 1, `${start} ${clip}`);
+    assert.equal(keptEnd === "rest", keptLoss < 0.005);
+    if (keptEnd === "slow") assert.ok(start * kept.at(-1) > 0 && keptLoss < lossAt(start));
+    if (keptEnd === "jumps") assert.ok(kept.at(-1) * kept.at(-2) < 0 && Math.abs(kept.at(-1)) > 2 && clip > 5);
+    if (freeEnd === "out") assert.ok(cuts);
+    found.add(cuts ? `${freeEnd} ${keptEnd}` : `same ${keptEnd}`);
   }
-  assert.deepEqual([...found].sort(), ["both", "none", "saves", "still", "within_falls", "within_rises", "within_same"].sort());
+  assert.deepEqual([...found].sort(), ["out jumps", "out rest", "out slow", "rest rest", "rest slow", "same rest"]);
+  assert.deepEqual([of(2.828, 7).keptEnd, of(2.828, 7).cuts], ["jumps", false], "a link may set what the ball does not");
 });
 
 test("the guided steps: what is said to be right is right", () => {
-  const [twice, tiny, which] = SPEC.steps;
-  const [before, after] = [derive(twice.before), derive(twice.state)];
-  close(after.length, 2 * before.length);
-  close(after.clippedLength, before.clippedLength);
-  after.clipped.forEach((part, i) => close(part, before.clipped[i]));
-  assert.equal(twice.right, 1);
-  assert.ok(after.loss < before.loss && after.keptLoss > before.keptLoss + 0.1 && after.kept < before.kept && before.kept < -0.74, "further up the other side");
-  assert.ok(!derive(tiny.state).acts && tiny.right === 2);
-  const once = derive({ ...which.state, clip: 0.5 });
-  close(stepFrom(once.from, 0.5), once.kept);
-  assert.ok(lossAt(stepFrom(once.kept, 0.5)) < once.keptLoss - 0.5, "a second step brings it down");
-  const limits = [0.5, 1, 5].map((clip) => derive({ ...which.state, clip }).keptLoss);
-  assert.equal(limits.indexOf(Math.min(...limits)), which.right);
-  assert.ok(which.state.clip === 1 && limits[1] - lossAt(-0.74) < 0.05 && derive(which.before).keptLoss > limits[1]);
+  const [which, flat, lower] = SPEC.steps;
+  const ends = [0.1, 1, 7].map((clip) => of(which.state.start, clip));
+  const losses = ends.map(({ keptLoss }) => keptLoss);
+  assert.equal(losses.indexOf(Math.min(...losses)), which.right);
+  assert.ok(which.state.clip === 1 && which.before.start === which.state.start && losses[1] < 1e-9);
+  assert.deepEqual(ends.map(({ keptEnd }) => keptEnd), ["slow", "rest", "jumps"]);
+  const { kept } = ends[2];
+  for (let i = 2; i + 2 < kept.length; i += 1) close(kept[i], kept[i + 2]); // for ever
+  assert.ok(kept[2] > 3 && kept[3] < -3);
+
+  const { free, cuts, keptEnd } = of(flat.state.start, flat.state.clip);
+  assert.ok(!cuts && !of(flat.before.start, flat.before.clip).cuts && keptEnd === "rest" && flat.right === 2);
+  assert.ok(free.every((x) => Math.abs(slopeAt(x)) < 2));
+
+  assert.deepEqual([lower.before, lower.state].map(({ start, clip }) => of(start, clip).freeEnd), ["out", "rest"]);
+  assert.ok(lower.right === 0 && lower.state.start < Math.sqrt(8) && Math.sqrt(8) < lower.before.start);
 });
 
 test("signs are true ones, and zero has none", () => {

@@ -1,8 +1,9 @@
-"""The explorable of clipping: one step on a cliff, and where its limit lets it land."""
+"""The explorable of clipping: ten steps down a valley, and where a limit of each step lets them end."""
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
@@ -13,18 +14,37 @@ __all__ = ["Clipping"]
 _SPEC = Spec("clipping")
 
 
-_STEEPEST, _FOOT, _TOP, _WALL, _FLAT = 9.0, 0.3, 0.4, 1.3, 3.0  # of the example of a loss, as in maths.mjs
+_STEPS, _EDGE, _RESTS = 10, 4.4, 0.005  # as in maths.mjs
 
 
-def _loss(u: float) -> float:
-    """An example of a loss along the gradient: a valley, a cliff at 0, a plateau above it; sideways flat."""
-    if u < 0:
-        return _WALL * (math.hypot(1, u) - 1) + _STEEPEST * _FOOT * math.exp(u / _FOOT)
-    return _STEEPEST * (_FOOT + _TOP * (1 - math.exp(-u / _TOP)))
+def _loss(x: float) -> float:
+    """An example of a loss of one weight: a valley whose walls get steeper."""
+    return x * x * (0.4 + 0.0375 * x * x)
+
+
+def _slope(x: float) -> float:
+    return x * (0.8 + 0.15 * x * x)
+
+
+def _path(start: float, limit: float) -> list[float]:
+    """The weight before and after each step of learning rate 1, until it leaves the picture."""
+    path = [start]
+    while len(path) <= _STEPS and abs(path[-1]) <= _EDGE:
+        path.append(path[-1] - max(-limit, min(limit, _slope(path[-1]))))
+    return path
+
+
+def _end(path: list[float]) -> str:
+    before, last = path[-2:]
+    if abs(last) > _EDGE:
+        return "out"
+    if _loss(last) < _RESTS:
+        return "rest"
+    return "jumps" if before * last < 0 else "slow"
 
 
 class Clipping(Explorable):
-    r"""Limit the step on a cliff: clip a gradient of two weights, its norm or each of its values.
+    r"""Limit each of ten steps down a valley; beneath, clip a gradient of two weights, its norm or each of its values.
 
     .. math::
         \mathbf g \leftarrow \min\Bigl(1, \frac{\theta}{\lVert \mathbf g \rVert}\Bigr) \mathbf g
@@ -32,10 +52,12 @@ class Clipping(Explorable):
 
     Parameters
     ----------
+    start : float, optional
+        The weight before the first step, -4 to 4. Beyond 2.83 the walls are too steep for steps that are not clipped.
     g_1, g_2 : float, optional
-        The gradient, each part from -6 to 6.
+        The gradient of two weights, each part from -6 to 6.
     clip : float, optional
-        The threshold :math:`\theta`, 0.5 to 5.
+        The threshold :math:`\theta`, 0.1 to 7.
     by : {"norm", "value"}, optional
 
     Raises
@@ -48,12 +70,16 @@ class Clipping(Explorable):
     >>> clipping = Clipping(g_1=3.0, g_2=4.0, clip=1.0)
     >>> clipping.length, [round(part, 6) for part in clipping.clipped], clipping.angle_degrees
     (5.0, [0.6, 0.8], 0.0)
+    >>> free, kept = Clipping().paths
+    >>> len(free) - 1, round(abs(kept[-1]), 2)
+    (3, 0.0)
     """
 
     _esm = module("clipping")
     _css = stylesheet("clipping")
     _words = "clipping"
 
+    start = _SPEC.trait("start")
     g_1 = _SPEC.trait("g_1")
     g_2 = _SPEC.trait("g_2")
     clip = _SPEC.trait("clip")
@@ -85,55 +111,50 @@ class Clipping(Explorable):
         return abs(math.degrees(math.atan2(a * d - b * c, a * c + b * d)))
 
     @property
-    def losses(self) -> tuple[float, float, float]:
-        """The example's loss before a step of learning rate 1, after it, and after the clipped one.
+    def paths(self) -> tuple[list[float], list[float]]:
+        """The weight of the example before and after each of ten steps of learning rate 1, not clipped and clipped.
 
-        The step starts on the cliff, where the slope is as long as the gradient.
+        A path that leaves the picture (4.4 on both sides) ends there.
         """
-        length = self.length
-        start = min(_FLAT, _TOP * math.log(_STEEPEST / length)) if length > 0 else _FLAT
-        along = sum(g * c for g, c in zip((self.g_1, self.g_2), self.clipped)) / length if length > 0 else 0.0
-        return _loss(start), _loss(start - length), _loss(start - along)
+        return _path(self.start, math.inf), _path(self.start, self.clip)
 
     def static_sentence(self) -> str:
-        """Where the step ends, as the figure says it."""
-        acts = self.length > self.clip if self.by == "norm" else max(abs(self.g_1), abs(self.g_2)) > self.clip
-        start, free, kept = self.losses
-        if self.length == 0:
-            fate = "none"
-        elif not acts and f"{start:.2f}" == f"{free:.2f}":
-            fate = "within_same"
-        elif not acts:
-            fate = "within_rises" if free > start else "within_falls"
-        elif free <= start:
-            fate = "both"
+        """How both balls end, as the figure says it."""
+        free, kept = self.paths
+        if self.start == 0:
+            keys = ["none"]
         else:
-            fate = "saves" if float(f"{kept:.2f}") < float(f"{start:.2f}") else "still"
-        return Words(self._words)(f"now_{fate}", clip=f"{self.clip:.1f}", free=f"{free:.2f}", kept=f"{kept:.2f}")
+            keys = [f"same_{_end(kept)}"] if free == kept else [f"free_{_end(free)}", f"kept_{_end(kept)}"]
+        values = {"free": f"{_loss(free[-1]):.2f}", "kept": f"{_loss(kept[-1]):.2f}"}
+        words = Words(self._words)
+        return " ".join(words(f"now_{key}", clip=f"{self.clip:.1f}", step=len(free) - 1, **values) for key in keys)
 
     def static_picture(self) -> str:
-        """The cliff, the step as it is, and the clipped one."""
-        words, length = Words(self._words), self.length
-        start = min(_FLAT, _TOP * math.log(_STEEPEST / length)) if length > 0 else _FLAT
-        lost = self.losses
-        description = words("cliff_picture", start=f"{lost[0]:.2f}", told=self.static_sentence())
-        picture = Picture(460, 230, words("title"), description)
+        """The valley, and the steps of both balls."""
+        words = Words(self._words)
+        start = words("key_start", loss=f"{_loss(self.start):.2f}", slope=f"{abs(_slope(self.start)):.2f}")
+        description = words(
+            "picture_valley", start=f"{self.start:.1f}", loss=f"{_loss(self.start):.2f}", told=self.static_sentence()
+        )
+        picture = Picture(460, 250, words("title"), description)
 
-        def at(u: float, loss: float) -> tuple[float, float]:
-            return 8 + 37 * (u + 8.6), 212 - 20 * loss
+        def at(x: float) -> tuple[float, float]:
+            return 230 + 52 * x, 236 - 12 * _loss(x)
 
-        curve = " ".join("{:.1f} {:.1f}".format(*at(u, _loss(u))) for u in (i / 20 - 8.6 for i in range(240)))
+        curve = " ".join("{:.1f} {:.1f}".format(*at(i / 20)) for i in range(-82, 83))
         picture.add("path", d=f"M{curve}", stroke=color("line"), stroke_width=3, fill="none")
-        x, y = at(start, lost[0])
-        along = sum(g * c for g, c in zip((self.g_1, self.g_2), self.clipped)) / length if length > 0 else 0.0
-        for by, loss, name, width in ((length, lost[1], "blue", 2.5), (along, lost[2], "green", 5.0)):
-            to_x, to_y = at(start - by, loss)
-            lift = (60.0 if name == "blue" else 25.0) * min(1.0, by / 2)
-            top = max(min(y, to_y) - lift, 14.0)
-            arc = f"M{x:.1f} {y:.1f}Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"
-            picture.add("path", d=arc, stroke=color(name), stroke_width=width, fill="none")
-            picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
+        for path, name, width, lift in zip(self.paths, ("blue", "green"), (2.0, 3.5), (0.42, 0.2)):
+            dashes = {"stroke_dasharray": "7 4"} if name == "blue" else {}
+            for before, after in pairwise(path):
+                x, y = at(before)
+                to_x, to_y = at(after) if abs(after) <= _EDGE else (4.0 if after < 0 else 456.0, 30.0)
+                top = max(min(y, to_y) - lift * abs(to_x - x), 4.0)
+                arc = f"M{x:.1f} {y:.1f}Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"
+                picture.add("path", d=arc, stroke=color(name), stroke_width=width, fill="none", **dashes)
+                if abs(after) <= _EDGE:
+                    picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
+        x, y = at(self.start)
         picture.add("circle", cx=x, cy=y, r=6.0)
-        picture.add("text", words("here_slope", length=f"{length:.2f}"), x=452, y=18, text_anchor="end", font_size=13)
-        picture.add("text", words("limit_is", clip=f"{self.clip:.1f}"), x=452, y=38, text_anchor="end", font_size=13)
+        for i, line in enumerate((f"● {start}", f"╌ {words('key_free')}", f"━ {words('key_kept', clip=f'{self.clip:.1f}')}")):
+            picture.add("text", line, x=230, y=16 + 18 * i, text_anchor="middle", font_size=13)
         return str(picture)

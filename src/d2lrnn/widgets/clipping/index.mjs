@@ -1,13 +1,20 @@
-// Clipping: drag the limit of a step on a cliff, and see where it lands; beneath, how the gradient is shortened.
+// Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable } from "../ui.mjs";
-import { derive, lossAt, signed, stepFrom } from "./maths.mjs";
-import { cliffPanel, planePanel } from "./panels.mjs";
+import { buttonControl, element, explorable, svg } from "../ui.mjs";
+import { derive, lossAt, pathFrom, signed, STEPS } from "./maths.mjs";
+import { planePanel, valleyPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** The living sentence: its key, and its values. */
-export function sentence({ fate, clip, freeLoss, keptLoss }) {
-  return [`now_${fate}`, { clip: clip.toFixed(1), free: freeLoss.toFixed(2), kept: keptLoss.toFixed(2) }];
+/** The living sentence: its keys, and its values. */
+export function sentence({ start, free, freeEnd, keptEnd, freeLoss, keptLoss, cuts, clip }) {
+  const keys = start === 0 ? ["now_none"] : cuts ? [`now_free_${freeEnd}`, `now_kept_${keptEnd}`] : [`now_same_${keptEnd}`];
+  return [keys, { clip: clip.toFixed(1), step: free.length - 1, free: freeLoss.toFixed(2), kept: keptLoss.toFixed(2) }];
+}
+
+/** The living sentence in plain words. */
+export function told(model, t) {
+  const [keys, values] = sentence(model);
+  return keys.map((key) => t(key, values)).join(" ");
 }
 
 /** What clipping makes of the two parts. */
@@ -21,7 +28,7 @@ function computation({ g_1, g_2, clip, by, clipped, length, factor, angle, acts 
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
-  const show = motion({ seconds: 1.6, signal });
+  const show = motion({ seconds: 3, signal });
   let touched = false;
   const touch = () => (touched = true);
   const set = (values) => {
@@ -29,33 +36,36 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     commit(values);
   };
   const now = nowLine();
-  const cliff = cliffPanel({ t, range: controls.clip, onChange: set, onTouch: touch, signal });
+  const valley = valleyPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: set, onTouch: touch, signal });
   const plane = planePanel({ t, range: controls.clip, onChange: set, signal });
   const ways = controls.by.choices.map((way) => buttonControl({
     label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),
   }));
-  const told = element("p", { class: "clip-how-now" });
-  const sideways = element("p", { class: "clip-note" });
+  const becomes = element("p", { class: "clip-how-now" });
+  const key = (kind) => {
+    const words = element("span");
+    const mark = svg("svg", { class: "clip-key-mark", viewBox: "0 0 34 14", "aria-hidden": "true" }, ...(kind === "start"
+      ? [svg("circle", { class: "clip-start", cx: 17, cy: 7, r: 6 })]
+      : [svg("path", { class: `clip-flight clip-arrow-${kind}`, d: "M0 7H28" }), svg("circle", { class: `clip-landed-${kind}`, cx: 28, cy: 7, r: 5 })]));
+    return { node: element("span", { class: `clip-key clip-key-${kind}` }, mark, words), words };
+  };
+  const keys = { start: key("start"), full: key("full"), clipped: key("clipped") };
+  keys.full.words.textContent = t("key_free");
   const how = fold(t("how"), element(
     "div", { class: "clip-how" }, plane.node,
     element(
       "div", { class: "clip-how-words" }, element("p", {}, t("how_note")),
-      element("div", { class: "clip-choice", role: "group", "aria-label": t("by") }, ...ways), told, sideways,
+      element("div", { class: "clip-choice", role: "group", "aria-label": t("by") }, ...ways), becomes,
     ),
   ));
 
-  const at = (values) => derive({ ...state(), ...values });
-  const loss = (values) => at(values).keptLoss.toFixed(2);
-  const outcomes = [
-    () => ({ before: at(steps[0].before).length.toFixed(2), after: at(steps[0].state).length.toFixed(2), clip: at(steps[0].state).clippedLength.toFixed(2), earlier: loss(steps[0].before), later: loss(steps[0].state) }),
-    () => ({}),
-    () => {
-      const limits = { low: 0.5, middle: 1, high: 5 };
-      const found = Object.entries(limits).map(([name, clip]) => [name, loss({ ...steps[2].state, clip })]);
-      return { ...Object.fromEntries(found), second: lossAt(stepFrom(at({ ...steps[2].state, clip: limits.low }).kept, limits.low)).toFixed(2) };
-    },
-  ];
-  const asked = { step_2_question: { length: at(steps[1].before).length.toFixed(2) }, step_3_question: { now: loss(steps[2].before) } };
+  const lowest = (i, clip) => lossAt(pathFrom(steps[i].state.start, clip).at(-1)).toFixed(2);
+  const outcomes = [() => ({ low: lowest(0, 0.1), middle: lowest(0, 1) }), () => ({}), () => ({ edge: Math.sqrt(8).toFixed(2) })];
+  const near = derive({ ...state(), ...steps[1].before });
+  const asked = {
+    step_2_question: { start: signed(near.start, 0), slope: near.slope.toFixed(2) },
+    step_3_question: { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
+  };
   const words = (key, values) => t(key, { ...asked[key], ...values });
   words.raw = t.raw;
   const guided = guidedSteps({ t: words, steps, set, outcome: (i) => outcomes[i](), onReset, say, signal });
@@ -67,27 +77,28 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   el.append(element(
     "div", { class: "d2lrnn-shape clip" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
-    cliff.node, element("p", { class: "clip-caption" }, t("caption")),
+    element("p", { class: "clip-keys" }, ...Object.values(keys).map((entry) => entry.node)),
+    valley.node, element("p", { class: "clip-caption" }, t("caption")),
     guided.node, how,
     footRow({ t, reset, link, say, signal }),
   ));
-  // once: the limit comes down from the whole step to where it stands
-  whenSeen(cliff.node, {
+  // once: step after step
+  whenSeen(valley.node, {
     act: () => {
-      const end = state();
-      const far = Math.max(end.clip, controls.clip.max);
-      if (!touched) show.run((share) => paint(derive({ ...end, clip: share < 1 ? far + share * (end.clip - far) : end.clip })));
+      if (!touched) show.run((share) => paint(derive(state()), Math.floor(share * STEPS)));
     },
     signal,
   });
 
-  function paint(model) {
-    const [key, values] = sentence(model);
-    now.set(...emphasised(t.raw(key), values));
-    cliff.draw(model);
+  function paint(model, many) {
+    const [parts, values] = sentence(model);
+    now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
+    valley.draw({ ...model, told: told(model, t) }, many);
+    keys.start.words.textContent = t("key_start", { loss: model.loss.toFixed(2), slope: model.slope.toFixed(2) });
+    keys.clipped.words.textContent = t("key_kept", { clip: model.clip.toFixed(1) });
     plane.draw(model);
-    told.replaceChildren(...emphasised(t.raw(computation(model)[0]), computation(model)[1]));
-    sideways.textContent = model.angle >= 0.5 ? t("how_sideways", { sideways: model.sideways.toFixed(2) }) : "";
+    const [what, numbers] = computation(model);
+    becomes.replaceChildren(...emphasised(t.raw(what), numbers));
     ways.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.by.choices[i] === model.by)));
   }
   let by = "norm";
@@ -101,4 +112,4 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   return { draw };
 }
 
-export default explorable({ spec: SPEC, derive, build, spoken: (model, t) => t(...sentence(model)) });
+export default explorable({ spec: SPEC, derive, build, spoken: told });

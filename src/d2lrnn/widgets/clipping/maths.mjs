@@ -1,52 +1,45 @@
-// Clipping a gradient of two weights: the same as Python's Clipping.
+// Ten steps down a valley, clipped and not clipped, and the clipping of a gradient of two weights: the same as Python's Clipping.
 
 const DEGREES = 180 / Math.PI;
 
-const STEEPEST = 9; // more than the longest gradient
-const [FOOT, TOP] = [0.3, 0.4]; // how soon the cliff is flat, in the valley and on the plateau
-const WALL = 1.3; // how steep the valley's other side becomes
-const FLAT = 3; // as good as flat
+export const STEPS = 10;
+export const EDGE = 4.4; // the picture ends there
+const RESTS = 0.005; // such a loss is told as 0.00
 
-/** An example of a loss, along the gradient's direction: a wide valley, a cliff, and a plateau above it. Sideways it stays the same. */
-export const lossAt = (u) => (u < 0
-  ? WALL * (Math.hypot(1, u) - 1) + STEEPEST * FOOT * Math.exp(u / FOOT)
-  : STEEPEST * (FOOT + TOP * (1 - Math.exp(-u / TOP))));
-/** Where on the cliff or the plateau the example's slope is as long as a gradient. */
-export const placeOf = (slope) => Math.min(FLAT, TOP * Math.log(STEEPEST / slope));
-/** How steep it is there; in the valley, negative where it goes down to the right. */
-export const slopeAtPlace = (u) => (u < 0 ? (WALL * u) / Math.hypot(1, u) + STEEPEST * Math.exp(u / FOOT) : STEEPEST * Math.exp(-u / TOP));
-/** Where a step of learning rate 1, clipped by its norm, leads from a place. */
-export const stepFrom = (u, clip) => u - Math.min(clip, Math.max(-clip, slopeAtPlace(u)));
+/** An example of a loss of one weight: a valley whose walls get steeper. */
+export const lossAt = (x) => x * x * (0.4 + 0.0375 * x * x);
+export const slopeAt = (x) => x * (0.8 + 0.15 * x * x);
+const within = (value, limit) => Math.min(limit, Math.max(-limit, value));
 
-/** What the sentence on top says: how the step as it is ends, and the clipped one. */
-function fateOf({ length, acts, loss, freeLoss, keptLoss }) {
-  const [start, free, kept] = [loss, freeLoss, keptLoss].map((value) => value.toFixed(2));
-  if (length === 0) return "none";
-  if (!acts) return start === free ? "within_same" : freeLoss > loss ? "within_rises" : "within_falls";
-  if (freeLoss <= loss) return "both";
-  return Number(kept) < Number(start) ? "saves" : "still";
+/** The weight before and after each step of learning rate 1, until the ball leaves the picture. */
+export function pathFrom(start, limit = Infinity) {
+  const path = [start];
+  while (path.length <= STEPS && Math.abs(path.at(-1)) <= EDGE) path.push(path.at(-1) - within(slopeAt(path.at(-1)), limit));
+  return path;
 }
 
-/** The gradient's length, what clipping makes of it, by how much that turns it, and where a step of learning rate 1 leads, along the gradient and sideways. */
+/** How a path ends: "out" of the picture, at "rest" on the bottom, or it still "jumps" from wall to wall, or it is "slow". */
+function endOf(path) {
+  const [before, last] = path.slice(-2);
+  if (Math.abs(last) > EDGE) return "out";
+  if (lossAt(last) < RESTS) return "rest";
+  return before * last < 0 ? "jumps" : "slow";
+}
+
+/** Both paths, and how they end; the gradient's length, what clipping makes of it, and by how much that turns it. */
 export function derive(state) {
-  const { g_1, g_2, clip, by } = state;
+  const { start, g_1, g_2, clip, by } = state;
+  const [free, kept] = [pathFrom(start), pathFrom(start, clip)];
   const length = Math.hypot(g_1, g_2);
   const factor = length > clip ? clip / length : 1;
-  const within = (value) => Math.min(clip, Math.max(-clip, value));
-  const clipped = by === "norm" ? [g_1 * factor, g_2 * factor] : [within(g_1), within(g_2)];
-  const cross = g_1 * clipped[1] - g_2 * clipped[0];
-  const dot = g_1 * clipped[0] + g_2 * clipped[1];
-  const angle = by === "norm" ? 0 : Math.abs(Math.atan2(cross, dot)) * DEGREES;
-  const clippedLength = Math.hypot(...clipped);
+  const clipped = by === "norm" ? [g_1 * factor, g_2 * factor] : [within(g_1, clip), within(g_2, clip)];
+  const angle = by === "norm" ? 0 : Math.abs(Math.atan2(g_1 * clipped[1] - g_2 * clipped[0], g_1 * clipped[0] + g_2 * clipped[1])) * DEGREES;
   const acts = by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip;
-  const from = placeOf(length);
-  const free = from - length;
-  const kept = length > 0 ? from - dot / length : from;
-  const model = {
-    ...state, from, free, kept, length, factor, clipped, clippedLength, angle, acts, sideways: length > 0 ? Math.abs(cross) / length : 0,
-    loss: lossAt(from), freeLoss: lossAt(free), keptLoss: lossAt(kept),
+  return {
+    ...state, free, kept, freeEnd: endOf(free), keptEnd: endOf(kept), cuts: free.some((x, i) => x !== kept[i]),
+    loss: lossAt(start), slope: Math.abs(slopeAt(start)), freeLoss: lossAt(free.at(-1)), keptLoss: lossAt(kept.at(-1)),
+    length, factor, clipped, clippedLength: Math.hypot(...clipped), angle, acts,
   };
-  return { ...model, fate: fateOf(model) };
 }
 
 /** A number with a true minus sign, and never a minus before a zero. */

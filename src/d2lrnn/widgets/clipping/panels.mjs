@@ -1,8 +1,8 @@
-// A step on a cliff, whose limit is dragged; and the plane of two weights: the gradient's arrow, and what clipping leaves of it.
+// The valley, whose ball and limit are dragged; and the plane of two weights: the gradient's arrow, and what clipping leaves of it.
 import { linePath } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { lossAt, signed, slopeAtPlace } from "./maths.mjs";
+import { EDGE, lossAt, signed, STEPS } from "./maths.mjs";
 
 const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
@@ -10,6 +10,7 @@ const LIMIT = 6;
 const STEP = 0.1;
 const SIDEWAYS = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
 const STEM = 0.95; // the limit's handle stands so far outside, clear of a short arrow
+const holdAt = (clip) => -Math.min(clip + STEM, 5.95); // and inside the picture
 
 const within = (value, max, min = -max) => Math.min(max, Math.max(min, value));
 const rounded = (value, max, min) => Math.round(10 * within(value, max, min)) / 10;
@@ -58,7 +59,7 @@ export function planePanel({ t, range, onChange, signal }) {
     axis: "both",
     start: (at) => {
       const [x, y] = pointOf(at);
-      const toEdge = Math.hypot(x + shown.clip + STEM, y);
+      const toEdge = Math.hypot(x - holdAt(shown.clip), y);
       grabbed = shown.clip + x;
       holds = toEdge < 1.2 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
       hint.remove();
@@ -108,7 +109,7 @@ export function planePanel({ t, range, onChange, signal }) {
   };
   /** Beside the clipped arrow, on the side where the gradient is not, unless that is outside the picture. */
   const textAtClipped = ([x, y], size, clockwise, clip, words) => {
-    const away = Math.hypot(x + clip + STEM, y) * UNIT < 45 ? 40 : 14; // clear of the limit's handle
+    const away = Math.hypot(x - holdAt(clip), y) * UNIT < 45 ? 40 : 14; // clear of the limit's handle
     if (size * UNIT < 30) return text("clipped", clip * UNIT + 10, x > 0 ? (y < 0 ? -10 : 20) : 5, "start", words); // beside what is allowed
     const side = x < 0 ? 1 : -1;
     const place = (sign) => ({ nx: (sign * y) / size, ny: (-sign * x) / size, left: x * UNIT + (away * sign * y) / size });
@@ -127,13 +128,13 @@ export function planePanel({ t, range, onChange, signal }) {
     allowed.replaceChildren(by === "norm"
       ? svg("circle", { class: "clip-allowed", cx: 0, cy: 0, r })
       : svg("rect", { class: "clip-allowed", x: -r, y: -r, width: 2 * r, height: 2 * r }));
-    const hold = -r - STEM * UNIT;
+    const hold = holdAt(clip) * UNIT;
     edge.setAttribute("transform", `translate(${hold} 0)`);
     stem.setAttribute("d", `M${-r} 0H${hold}`);
     edge.setAttribute("aria-valuenow", clip);
     edge.setAttribute("aria-valuetext", clip.toFixed(1));
     edgeText.textContent = t("limit_is", { clip: clip.toFixed(1) });
-    edgeText.setAttribute("x", Math.min(-r - 4, -20));
+    edgeText.setAttribute("x", Math.max(Math.min(-r - 4, -20), -124));
     edgeText.setAttribute("y", g_1 < 0 && g_2 < 0 ? -34 : 44); // on the side where the gradient is not
     const parts = [arrow("full", [g_1, g_2], 4)];
     if (acts) parts.push(arrow("clipped", clipped, 6));
@@ -172,171 +173,145 @@ export function planePanel({ t, range, onChange, signal }) {
   return { node, draw, askToDrag: () => labels.after(hint), place: () => shown && draw(shown) };
 }
 
-const [LEFT, RIGHT] = [-8.6, 3.35]; // the places that are drawn: the longest step stays inside
-const HIGHEST = 10.2; // loss
-const BOTTOM = -0.74; // the valley's lowest place
-const PLACES = Array.from({ length: 240 }, (_, i) => LEFT + (i * (RIGHT - LEFT)) / 239);
-const [BASE, RULER] = [30, 46]; // pixels: beneath the valley, for words; and for the limit's handle
-const FLIGHT_TOP = 8; // no flight goes higher
-const WORDS = 130; // pixels of a label
-const SKY = 50; // above what the limit lets through: words
-const LINE = 18;
+const HIGHEST = 18; // loss
+const PLACES = Array.from({ length: 177 }, (_, i) => -EDGE + i / 20);
+const [BASE, RULER, MARGIN] = [58, 48, 16]; // pixels: beneath the valley, for words; for the limit's handle; and left of its bar
+const TOP = 8; // no flight goes higher
 
-/** Why one clips: one step downhill on an example of a loss, as it is and clipped. The limit is dragged, and so is the ball. */
-export function cliffPanel({ t, range, onChange, onTouch, signal }) {
+/** Why one clips: ten steps downhill on an example of a loss, as they are and clipped. The ball is dragged, and so is the limit. */
+export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal }) {
   let width = 0;
-  let high = 240; // of the part above the ruler
+  let high = 300; // of the part above the ruler
   let shown = null;
+  let steps = STEPS; // that are drawn
   let holds = "limit";
   let grabbed = 0;
   const curve = svg("path", { class: "clip-curve" });
   const ground = svg("path", { class: "clip-ground" });
-  const reach = svg("rect", { class: "clip-reach" });
-  const fence = svg("path", { class: "clip-fence" });
+  const drop = svg("path", { class: "clip-drop" });
   const bar = svg("path", { class: "clip-bar" });
-  const flights = svg("g");
-  const labels = svg("g");
-  const axis = svg("text", { class: "clip-text clip-axis-text", x: 8 }, t("cliff_loss"));
-  const across = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("cliff_weight"));
-  const here = [svg("text", { class: "clip-text clip-here", "text-anchor": "end" }), svg("text", { class: "clip-text clip-here", "text-anchor": "end" })];
-  const limitText = svg("text", { class: "clip-text clip-limit-text", "text-anchor": "end" });
-  const handle = (kind, name, ...parts) => svg("g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name }, ...parts);
-  const ball = handle("ball", t("ball"), svg("circle", { class: "clip-halo", r: 22 }), svg("circle", { class: "clip-start", r: 8 }));
-  ball.setAttribute("aria-valuemin", "0");
-  ball.setAttribute("aria-valuemax", "8.49");
-  const limit = handle("limit", t("threshold"), svg("circle", { class: "clip-halo", r: 22 }), svg("circle", { class: "clip-grip", r: 12 }), svg("path", { class: "clip-sign", d: SIDEWAYS }));
-  limit.setAttribute("aria-valuemin", range.min);
-  limit.setAttribute("aria-valuemax", range.max);
-  const picture = svg("svg", { class: "clip-cliff", role: "group" }, ground, reach, curve, axis, across, fence, bar, flights, labels, ...here, limit, limitText, ball);
-  const node = element("div", { class: "clip-cliff-box" }, picture);
+  const ticks = svg("g");
+  const [free, kept] = [svg("g"), svg("g")];
+  const loss = svg("text", { class: "clip-text clip-axis-text", x: 8 }, t("loss_axis"));
+  const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("weight_axis"));
+  const ends = svg("text", { class: "clip-text clip-ends", "text-anchor": "middle" });
+  const out = svg("text", { class: "clip-text clip-out" });
+  const limitText = svg("text", { class: "clip-text clip-limit-text" });
+  const handle = (kind, name, { min, max }, ...parts) => svg(
+    "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
+    svg("circle", { class: "clip-halo", r: 22 }), ...parts);
+  const ball = handle("ball", t("ball"), rangeStart, svg("circle", { class: "clip-start", r: 9 }));
+  const limit = handle("limit", t("threshold"), range, svg("circle", { class: "clip-grip", r: 12 }), svg("path", { class: "clip-sign", d: SIDEWAYS }));
+  const picture = svg("svg", { class: "clip-valley", role: "group" }, ground, curve, drop, loss, weight, ticks, bar, free, kept, ends, out, limitText, limit, ball);
+  const node = element("div", { class: "clip-valley-box" }, picture);
 
-  const x = (u) => ((u - LEFT) * width) / (RIGHT - LEFT);
-  const y = (loss) => high - BASE - (loss * (high - BASE - 6)) / HIGHEST;
-  const placeAt = (share) => LEFT + share * (RIGHT - LEFT);
-
-  /** The ball at a place: a gradient that long, and where it pointed. */
-  const moveBall = (u) => {
-    const length = slopeAtPlace(Math.max(0.01, u));
-    const [a, b] = shown.length > 0 ? [shown.g_1 / shown.length, shown.g_2 / shown.length] : [0.8, 0.6];
-    const longest = LIMIT / Math.max(Math.abs(a), Math.abs(b));
-    const size = Math.min(length, longest, 8.4);
-    onChange({ g_1: Math.round(100 * size * a) / 100, g_2: Math.round(100 * size * b) / 100 });
-  };
+  const x = (place) => ((place + EDGE) * width) / (2 * EDGE);
+  const y = (value) => high - BASE - (value * (high - BASE - TOP)) / HIGHEST;
+  const long = (size) => (size * width) / (2 * EDGE); // of the limit's bar: as long as the step, on the weight's scale
+  const moveBall = (place) => onChange({ start: rounded(place, rangeStart.max, rangeStart.min) });
+  const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min) });
   dragOn(picture, {
     start: (at) => {
       onTouch();
-      const tall = picture.getBoundingClientRect().height;
-      const [left, top] = [at.x * width, at.y * tall];
-      const toBall = Math.hypot(left - x(shown.from), top - y(shown.loss));
-      holds = toBall < 26 && top < high ? "ball" : "limit";
-      const place = placeAt(at.x);
-      grabbed = holds === "ball" ? shown.from - place : shown.from - shown.clip - place;
-      if (holds === "limit" && Math.abs(grabbed) * (width / (RIGHT - LEFT)) > 30) grabbed = 0; // pressed far from it: it comes
+      holds = at.y * (high + RULER) < high ? "ball" : "limit";
+      const off = holds === "ball" ? x(shown.start) - at.x * width : MARGIN + long(shown.clip) - at.x * width;
+      grabbed = Math.abs(off) < 26 ? off : 0; // pressed far from it: it comes
     },
     move: (at) => {
-      const place = placeAt(at.x) + grabbed;
-      if (holds === "ball") moveBall(place);
-      else onChange({ clip: rounded(shown.from - place, range.max, range.min) });
+      const left = at.x * width + grabbed;
+      if (holds === "ball") moveBall((2 * EDGE * left) / width - EDGE);
+      else moveLimit((left - MARGIN) / long(1));
     },
     signal,
   });
-  const keys = (target, map, act) => target.addEventListener("keydown", (event) => {
-    if (!Object.hasOwn(map, event.key)) return;
-    event.preventDefault();
-    act(map[event.key], event.shiftKey ? 10 : 1);
-  }, { signal });
-  const [less, more] = [range.min - range.max, range.max - range.min];
-  keys(limit, { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: less, End: more },
-    (by, times) => onChange({ clip: rounded(shown.clip + times * by, range.max, range.min) }));
-  keys(ball, { ArrowLeft: -0.05, ArrowDown: -0.05, ArrowRight: 0.05, ArrowUp: 0.05, Home: -9, End: 9 }, (by, times) => moveBall(Math.min(3, shown.from + times * by)));
+  const keys = (target, { min, max }, act) => {
+    const by = { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: min - max, End: max - min };
+    target.addEventListener("keydown", (event) => {
+      if (!Object.hasOwn(by, event.key)) return;
+      event.preventDefault();
+      onTouch();
+      act(by[event.key] * (event.shiftKey ? 10 : 1));
+    }, { signal });
+  };
+  keys(limit, range, (by) => moveLimit(shown.clip + by));
+  keys(ball, rangeStart, (by) => moveBall(shown.start + by));
 
-  /** A step as an arc from the ball to where it lands. */
-  function flight(kind, to, lift) {
-    const [start, end] = [shown.from, to].map((u) => [x(u), y(lossAt(u))]);
-    const highest = FLIGHT_TOP - Math.sqrt(Math.max(0, (start[1] - FLIGHT_TOP) * (end[1] - FLIGHT_TOP))); // of the control point
-    const top = [(start[0] + end[0]) / 2, Math.max(highest, Math.min(start[1], end[1]) - lift)];
-    const round = (values) => values.map((value) => value.toFixed(1)).join(" ");
-    return svg("g", {},
-      svg("path", { class: `clip-flight clip-arrow-${kind}`, d: `M${round(start)}Q${round(top)} ${round(end)}` }),
-      svg("circle", { class: `clip-landed-${kind}`, cx: end[0].toFixed(1), cy: end[1].toFixed(1), r: kind === "full" ? 6 : 7 }));
-  }
-
-  /** Words beneath a landing, on the side where the curve leaves room; high on the cliff they stand in the open. */
-  function landing(kind, to, words) {
-    const room = (width < 448 ? 7.6 : 8.2) * words.length + 6;
-    const [at, top] = [x(to), y(lossAt(to))];
-    if (to >= BOTTOM && lossAt(to) > 3.6) return { kind, words, left: at - 14, anchor: "end", top: top + 5, isFree: true };
-    if (to >= BOTTOM) {
-      const left = Math.min(at + 10, width - room);
-      return { kind, words, left, anchor: "start", top: left < at + 6 ? Math.max(top + 26, high - 27) : top + 26 };
+  const number = (value) => value.toFixed(1);
+  /** The steps of a path, each an arc to where it lands; the last may leave the picture. */
+  function trail(kind, path, lift) {
+    const parts = [];
+    for (let i = 1; i < path.length && i <= steps; i += 1) {
+      const isOut = Math.abs(path[i]) > EDGE;
+      const [from, to] = [[x(path[i - 1]), y(lossAt(path[i - 1]))], isOut ? [path[i] < 0 ? 3 : width - 3, 30] : [x(path[i]), y(lossAt(path[i]))]];
+      const size = Math.abs(to[0] - from[0]);
+      if (size >= 4) {
+        const highest = TOP - Math.sqrt(Math.max(0, (from[1] - TOP) * (to[1] - TOP))); // of the control point
+        const top = Math.max(highest, Math.min(from[1], to[1]) - lift * size);
+        parts.push(svg("path", {
+          class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
+          d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
+        }));
+      }
+      const side = path[i] < 0 ? 1 : -1;
+      parts.push(isOut
+        ? svg("path", { class: "clip-gone", d: `M${to[0]} ${to[1] + 3}l${3 * side} -12M${to[0]} ${to[1] + 3}l${11 * side} -2` })
+        : svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
     }
-    const left = Math.max(at - 8, room);
-    const drop = (left - at + 8) * ((y(lossAt(to + 0.5)) - top) / (x(0.5) - x(0))); // it slid under the curve
-    return { kind, words, left, anchor: "end", top: top + 21 + drop };
+    return parts;
   }
 
   function paint() {
     if (width === 0 || shown === null) return;
-    const { from, free, kept, clip, by, length, acts, loss, freeLoss, keptLoss } = shown;
-    const floor = high - 1;
+    const { start, clip, cuts } = shown;
     const path = linePath(PLACES, PLACES.map(lossAt), x, y);
     curve.setAttribute("d", path);
-    ground.setAttribute("d", `${path}V${floor}H0Z`);
-    axis.setAttribute("y", high - 10);
-    across.setAttribute("x", width - 4);
-    across.setAttribute("y", high + RULER - 3);
-    across.style.display = width < 330 ? "none" : ""; // the limit's words may need the room
-    const edge = x(from - clip);
-    for (const [name, value] of Object.entries({ x: edge, y: SKY, width: x(from) - edge, height: high - SKY })) reach.setAttribute(name, value.toFixed(1));
-    reach.style.display = by === "norm" ? "" : "none";
-    const middle = high + RULER / 2;
-    fence.setAttribute("d", by === "norm" ? `M${edge.toFixed(1)} ${SKY}V${middle}` : "");
-    bar.setAttribute("d", `M${edge.toFixed(1)} ${middle}H${x(from).toFixed(1)}M${x(from).toFixed(1)} ${middle - 7}v14`);
-    limit.setAttribute("transform", `translate(${edge.toFixed(1)} ${middle})`);
+    ground.setAttribute("d", `${path}V${high}H0Z`);
+    loss.setAttribute("y", high - 32);
+    weight.setAttribute("x", width - 6);
+    weight.setAttribute("y", high - 7);
+    ticks.replaceChildren(...[-4, -2, 0, 2].flatMap((at) => [
+      svg("path", { class: "clip-tick", d: `M${number(x(at))} ${high - 26}v5` }),
+      svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle", x: number(x(at)), y: high - 7 }, signed(at, 0)),
+    ]));
+
+    free.replaceChildren(...(cuts ? trail("full", shown.free, 0.42) : []));
+    kept.replaceChildren(...(start === 0 ? [] : trail("clipped", shown.kept, cuts ? 0.2 : 0.42)));
+    const isOut = shown.freeEnd === "out" && steps >= shown.free.length - 1;
+    out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
+    const isLeft = shown.free.at(-1) < 0;
+    out.setAttribute("x", number(x(isLeft ? -3.75 : 3.75)));
+    out.setAttribute("y", 50);
+    out.setAttribute("text-anchor", isLeft ? "start" : "end");
+    const isDone = steps >= STEPS && start !== 0;
+    ends.textContent = isDone ? t("ends", { loss: shown.keptLoss.toFixed(2) }) : "";
+    const [last, under] = [x(shown.kept.at(-1)), high - BASE + 23];
+    ends.setAttribute("x", number(within(last, width - 36, 36)));
+    ends.setAttribute("y", under);
+    drop.setAttribute("d", isDone ? `M${number(last)} ${number(y(shown.keptLoss) + 6)}V${under - 12}` : "");
+    loss.style.display = isDone && last < 142 ? "none" : ""; // the words stand there
+
+    const [middle, edge] = [high + RULER / 2, MARGIN + long(clip)];
+    bar.setAttribute("d", `M${MARGIN} ${middle - 7}v14M${MARGIN} ${middle}H${number(edge)}`);
+    limit.setAttribute("transform", `translate(${number(edge)} ${middle})`);
     limit.setAttribute("aria-valuenow", clip);
     limit.setAttribute("aria-valuetext", clip.toFixed(1));
     limitText.textContent = t("limit_is", { clip: clip.toFixed(1) });
-    const isTight = edge < 134; // then its words stand beneath the bar
-    limitText.setAttribute("x", (isTight ? edge + 26 : edge - 28).toFixed(1));
-    limitText.setAttribute("y", middle + (isTight ? 20 : 5));
-    limitText.setAttribute("text-anchor", isTight ? "start" : "end");
+    const isRight = edge + 130 > width;
+    limitText.setAttribute("x", number(edge + (isRight ? -28 : 28)));
+    limitText.setAttribute("y", middle + (isRight ? -7 : 5));
+    limitText.setAttribute("text-anchor", isRight ? "end" : "start");
 
-    const lift = (to) => (10 + 11 * Math.min(6, from - to)) * (high / 240);
-    const isOne = !acts;
-    const parts = length > 0 ? [flight(isOne ? "clipped" : "full", free, lift(free))] : [];
-    if (acts) parts.push(flight("clipped", kept, lift(kept) / 2));
-    flights.replaceChildren(...parts);
-    const full = landing(isOne ? "kept" : "free", free, t(isOne ? "lands_both" : "lands_free", { loss: freeLoss.toFixed(2) }));
-    const notes = length > 0 ? [full] : [];
-    if (acts) {
-      const other = landing("kept", kept, t("lands_kept", { loss: keptLoss.toFixed(2) }));
-      notes.push(other);
-      const meet = full.anchor === other.anchor && !full.isFree && !other.isFree && Math.abs(full.left - other.left) < WORDS && Math.abs(full.top - other.top) < LINE;
-      if (full.isFree && other.isFree && full.top - other.top < LINE) other.top = full.top - LINE;
-      if (meet) { // the one that lies lower goes further down
-        const [upper, lower] = full.anchor === "end" ? [full, other] : [other, full];
-        lower.top = Math.max(lower.top, upper.top + LINE);
-      }
-    }
-    labels.replaceChildren(...notes.map(({ kind, words, left, anchor, top }) => svg(
-      "text", { class: `clip-text clip-lands-${kind}`, x: left.toFixed(1), y: Math.min(top, high - 5).toFixed(1), "text-anchor": anchor }, words)));
-    ball.setAttribute("transform", `translate(${x(from).toFixed(1)} ${y(loss).toFixed(1)})`);
-    ball.setAttribute("aria-valuenow", length.toFixed(2));
-    ball.setAttribute("aria-valuetext", t("ball_value", { length: length.toFixed(2), loss: loss.toFixed(2) }));
-    const said = [t("here_loss", { loss: loss.toFixed(2) }), t("here_slope", { length: length.toFixed(2) })];
-    here.forEach((line, i) => {
-      line.textContent = said[i];
-      line.setAttribute("x", width - 4);
-      line.setAttribute("y", 18 + 19 * i);
-    });
-    const told = length > 0 ? notes.map(({ words }) => words).join("; ") : t("now_none");
-    picture.setAttribute("aria-label", t("cliff_picture", { start: loss.toFixed(2), told }));
+    ball.setAttribute("transform", `translate(${number(x(start))} ${number(y(shown.loss))})`);
+    ball.setAttribute("aria-valuenow", start);
+    const at = { start: signed(start), loss: shown.loss.toFixed(2), slope: shown.slope.toFixed(2) };
+    ball.setAttribute("aria-valuetext", t("ball_value", at));
+    picture.setAttribute("aria-label", t("picture_valley", { ...at, told: shown.told }));
   }
   const observer = new ResizeObserver(() => {
     const now = Math.round(node.clientWidth);
     if (now === width || now < 120) return;
     width = now;
-    high = width < 480 ? 208 : 250;
+    high = width < 480 ? 236 : 310;
     picture.setAttribute("viewBox", `0 0 ${width} ${high + RULER}`);
     picture.setAttribute("height", high + RULER);
     paint();
@@ -345,8 +320,9 @@ export function cliffPanel({ t, range, onChange, onTouch, signal }) {
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
   return {
     node,
-    draw: (model) => {
-      shown = model;
+    /** A model with what the living sentence tells of it, and so many of its steps. */
+    draw: (model, many = STEPS) => {
+      [shown, steps] = [model, many];
       paint();
     },
   };
