@@ -48,32 +48,45 @@ def test_values_are_clipped_as_torch_does_it_and_the_arrow_turns() -> None:
     assert widget.angle_degrees == pytest.approx(math.degrees(math.acos(cosine)))
 
 
-def test_the_sentence_says_where_the_step_lands() -> None:
-    start, free, kept = Clipping().losses
-    assert free > start > kept
+def test_the_steps_are_those_of_gradient_descent() -> None:
+    for clip in (0.1, 2.0, 7.0):
+        widget = Clipping(start=-3.3, clip=clip)
+        for limit, path in zip((math.inf, clip), widget.paths):
+            x = nn.Parameter(torch.tensor([-3.3], dtype=torch.float64))
+            descent = torch.optim.SGD([x], lr=1.0)
+            for after in path[1:]:
+                descent.zero_grad()
+                (0.4 * x**2 + 0.0375 * x**4).sum().backward()
+                d.clip_gradients([x], limit) if limit < math.inf else None
+                descent.step()
+                assert x.item() == pytest.approx(after, rel=1e-6, abs=1e-9)
+
+
+def test_the_sentence_says_how_both_balls_end() -> None:
+    free, kept = Clipping().paths
+    assert [len(free) - 1, len(kept) - 1] == [3, 10]
+    assert abs(free[-1]) > 4.4 and abs(kept[-1]) < 0.01
     said = Clipping().static_sentence()
-    assert f"the loss rises to {free:.2f}. Clipped to 2.0, it falls to {kept:.2f}." in said
-    assert "still rises" in Clipping(g_1=-6.0, g_2=6.0, clip=5.0).static_sentence()
-    assert "lets the whole step through" in Clipping(g_1=0.4, g_2=0.3).static_sentence()
-    assert Clipping(g_1=0.0, g_2=0.0).static_sentence().startswith("No slope")
-
-
-def test_a_turned_step_counts_by_how_far_it_goes_along_the_gradient() -> None:
-    turned = Clipping(g_1=4.8, g_2=1.0, clip=1.0, by="value")
-    same = Clipping(g_1=4.8, g_2=1.0, clip=(4.8 + 1.0) / turned.length)
-    assert turned.losses == pytest.approx(same.losses)
+    assert said == "Not clipped, step 3 throws the ball out of the picture. Clipped to 2.0, it comes to rest at loss 0.00."
+    assert "still at loss 1.93 after ten steps" in Clipping(clip=0.1).static_sentence()
+    assert Clipping(clip=7.0).static_sentence().endswith("Clipped to 7.0, it still jumps from wall to wall after ten steps.")
+    assert Clipping(start=2.5).static_sentence() == (
+        "Not clipped or clipped to 2.0, the ball comes to rest at loss 0.00."
+    )
+    assert Clipping(start=1.0).static_sentence().startswith("The limit 2.0 cuts no step")
+    assert Clipping(start=0.0).static_sentence().startswith("At the bottom there is no slope")
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"g_1": 6.1}, {"g_2": -7.0}, {"clip": 0.4}, {"clip": math.nan}, {"clip": math.inf}, {"by": "length"}]
+    "wrong", [{"start": 4.1}, {"g_1": 6.1}, {"g_2": -7.0}, {"clip": 0.0}, {"clip": 7.1}, {"clip": math.nan}, {"by": "length"}]
 )
 def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(t.TraitError, match=next(iter(wrong))):
         Clipping(**wrong)
 
 
-@pytest.mark.parametrize("by", ["norm", "value"])
-def test_pictures_of_extreme_settings(by: str) -> None:
-    for g_1, g_2 in ((0.0, 0.0), (-6.0, 6.0)):
-        text = Clipping(g_1=g_1, g_2=g_2, clip=5.0, by=by).static_picture()
-        assert "nan" not in text and "inf" not in text
+@pytest.mark.parametrize("start", [-4.0, 0.0, 2.9, 4.0])
+@pytest.mark.parametrize("clip", [0.1, 7.0])
+def test_pictures_of_extreme_settings(start: float, clip: float) -> None:
+    text = Clipping(start=start, clip=clip).static_picture()
+    assert "nan" not in text and "inf" not in text and Clipping(start=start, clip=clip).static_sentence() in text

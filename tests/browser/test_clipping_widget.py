@@ -1,4 +1,4 @@
-"""The explorable Clipping on a page without a kernel: the limit, the ball and the arrow dragged, keys, steps."""
+"""The explorable Clipping on a page without a kernel: the ball, the limit and the arrow dragged, keys, steps."""
 
 from __future__ import annotations
 
@@ -54,32 +54,43 @@ def drag(page: Page, widget: Locator, start: tuple[float, float], end: tuple[flo
     page.mouse.up()
 
 
+BALL = "The ball: its weight at the start"
+
+
+def move(page: Page, widget: Locator, name: str, by: float) -> None:
+    """Drag a handle sideways, by so many units of the weight."""
+    unit = widget.locator(".clip-valley").bounding_box()["width"] / 8.8
+    grip = widget.get_by_role("slider", name=name, exact=True).bounding_box()
+    x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by * unit, y, steps=3)
+    page.mouse.up()
+
+
 def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
     expect(now(widget)).to_have_text(Clipping().static_sentence())
-    box = widget.locator(".clip-cliff").bounding_box()
-    unit = box["width"] / (3.35 + 8.6)
-
-    def move(name: str, by: float) -> None:
-        grip = widget.get_by_role("slider", name=name, exact=True).bounding_box()
-        x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + by, y, steps=3)
-        page.mouse.up()
-
-    move("limit θ", unit)
+    move(page, widget, "limit θ", -1)
     expect(now(widget)).to_have_text(Clipping(clip=1.0).static_sentence())
-    move("limit θ", -20 * unit)
-    expect(now(widget)).to_have_text(Clipping(clip=5.0).static_sentence())
-    move("limit θ", 20 * unit)
-    expect(now(widget)).to_have_text(Clipping(clip=0.5).static_sentence())
-    ball = widget.get_by_role("slider", name="The ball: how steep it is where it lies")
-    move("The ball: how steep it is where it lies", unit)  # to the plateau
-    assert float(ball.get_attribute("aria-valuenow")) < 0.6
-    move("The ball: how steep it is where it lies", -3 * unit)
-    assert 7 < float(ball.get_attribute("aria-valuenow")) < 8, "as steep as a gradient in this direction can be"
+    move(page, widget, "limit θ", 20)
+    expect(now(widget)).to_have_text(Clipping(clip=7.0).static_sentence())
+    move(page, widget, "limit θ", -20)
+    expect(now(widget)).to_have_text(Clipping(clip=0.1).static_sentence())
+    ball = widget.get_by_role("slider", name=BALL)
+    move(page, widget, BALL, -2)  # into the valley
+    expect(ball).to_have_attribute("aria-valuenow", "0.9")
+    move(page, widget, BALL, -3)  # through it, up the other wall
+    expect(ball).to_have_attribute("aria-valuenow", "-2.1")
+    expect(now(widget)).to_have_text(Clipping(start=-2.1, clip=0.1).static_sentence())
+    for by, end in ((-20, "-4"), (20, "4")):
+        move(page, widget, BALL, by)
+        expect(ball).to_have_attribute("aria-valuenow", end)
+    box = widget.locator(".clip-valley").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 100)  # the ball comes
+    expect(now(widget)).to_have_text(Clipping(start=0.0).static_sentence())
+    expect(widget.locator(".clip-valley .clip-flight")).to_have_count(0)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Clipping().static_sentence())
 
@@ -94,13 +105,14 @@ def test_the_arrow_and_its_limit_can_be_dragged(opened: tuple[Page, Record], tmp
     expect(computed(widget)).to_have_text("Length 1.41, limit 2.0: (1.0, −1.0) stays as it is.")  # noqa: RUF001
     expect(widget.locator(".clip-plane .clip-arrow-clipped")).to_have_count(0)
     drag(page, widget, (-2, 0), (-1, 0))
-    expect(now(widget)).to_have_text(Clipping(g_1=1.0, g_2=-1.0, clip=1.0).static_sentence())
+    expect(now(widget)).to_have_text(Clipping(clip=1.0).static_sentence())
     drag(page, widget, (1, -1), (-3, 1))  # the edge is held where it was
     drag(page, widget, (-1, 0), (-1.5, -0.3))
-    expect(now(widget)).to_have_text(Clipping(g_1=-3.0, g_2=1.0, clip=1.5).static_sentence())
+    expect(computed(widget)).to_contain_text("Length 3.16, limit 1.5:")
     drag(page, widget, (-1.5, 0), (-1, 0))
     drag(page, widget, (-3, 1), (20, -20))
-    expect(now(widget)).to_have_text(Clipping(g_1=6.0, g_2=-6.0, clip=1.0).static_sentence())
+    expect(computed(widget)).to_contain_text("Length 8.49, limit 1.0: both parts times 0.12. (6.0, −6.0)")  # noqa: RUF001
+    expect(now(widget)).to_have_text(Clipping(clip=1.0).static_sentence())  # the ball lies where it lay
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".clip-plane")).to_be_hidden()
 
@@ -115,40 +127,38 @@ def test_keys_move_the_ball_the_arrow_and_the_limit(opened: tuple[Page, Record],
     assert tip.get_attribute("aria-valuetext") == "(4.1, 2.0), length 4.56"
     edge = widget.get_by_role("slider", name="limit θ", exact=True)
     edge.press("ArrowLeft")
-    expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=1.9).static_sentence())
+    expect(now(widget)).to_have_text(Clipping(clip=1.9).static_sentence())
     edge.press("End")
-    expect(now(widget)).to_have_text(Clipping(g_1=4.1, g_2=2.0, clip=5.0).static_sentence())
-    assert edge.get_attribute("aria-valuetext") == "5.0"
-    expect(widget.get_by_role("status")).to_contain_text("lets the whole step through")
-    ball = widget.get_by_role("slider", name="The ball: how steep it is where it lies")
-    steep = float(ball.get_attribute("aria-valuenow"))
-    ball.press("ArrowRight")
-    assert float(ball.get_attribute("aria-valuenow")) < steep
-    for key in ("End", "Home"):
+    expect(now(widget)).to_have_text(Clipping(clip=7.0).static_sentence())
+    assert edge.get_attribute("aria-valuetext") == "7.0"
+    expect(widget.get_by_role("status")).to_contain_text("still jumps from wall to wall")
+    inside = widget.get_by_role("slider", name="limit θ in the plane")
+    plane, grip = widget.locator(".clip-plane").bounding_box(), inside.bounding_box()
+    assert plane["x"] - 6 <= grip["x"], "also the widest limit can be taken"
+    inside.press("ArrowLeft")
+    assert edge.get_attribute("aria-valuetext") == "6.9"
+    ball = widget.get_by_role("slider", name=BALL)
+    ball.press("ArrowLeft")
+    ball.press("Shift+ArrowLeft")
+    assert ball.get_attribute("aria-valuetext") == "weight 1.8, loss 1.69, slope 2.31"
+    for key, end in (("End", "4"), ("Home", "-4")):
         ball.press(key)
-    assert float(ball.get_attribute("aria-valuenow")) > 6
+        assert ball.get_attribute("aria-valuenow") == end
 
 
-def test_the_cliff_shows_what_the_step_does(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_valley_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
-    start, free, kept = Clipping().losses
-    labels = widget.locator(":is(.clip-lands-free, .clip-lands-kept)")
-    expect(labels).to_have_text([f"not clipped: {free:.2f}", f"clipped: {kept:.2f}"])
-    label = widget.locator(".clip-cliff").get_attribute("aria-label")
-    assert f"starts at {start:.2f}. not clipped: {free:.2f}" in label
-    expect(widget.locator(".clip-here").first).to_have_text(f"● start: loss {start:.2f}")
-    expect(widget.locator(".clip-flight")).to_have_count(2)
-    unfold(widget)
-    widget.get_by_role("button", name="values").click()
-    expect(labels.last).to_have_text(f"clipped: {Clipping(by='value').losses[2]:.2f}")
-    expect(widget.locator(".clip-flight")).to_have_count(2)
-    widget.get_by_role("button", name="norm").click()
-    drag(page, widget, (4, 3), (0.2, 0.1))
-    expect(labels).to_have_text([f"lands at {Clipping(g_1=0.2, g_2=0.1).losses[1]:.2f}"])
-    drag(page, widget, (0.2, 0.1), (0, 0))
-    expect(now(widget)).to_have_text("No slope, no gradient: the ball stays where it is.")
-    expect(widget.locator(".clip-flight")).to_have_count(0)
+    valley = widget.locator(".clip-valley")
+    expect(valley.locator(".clip-arrow-full")).to_have_count(3)
+    expect(valley.locator(".clip-landed-clipped")).to_have_count(10)
+    expect(valley.locator(".clip-out")).to_have_text("out at step 3")
+    expect(valley.locator(".clip-ends")).to_have_text("loss 0.00")
+    expect(widget.locator(".clip-keys")).to_contain_text("start: loss 6.02, slope 5.98")
+    assert f"weight 2.9, loss 6.02. {Clipping().static_sentence()}" in valley.get_attribute("aria-label")
+    widget = show(page, tmp_path, Clipping(start=1.0))  # nothing is cut: one path
+    expect(valley.locator(".clip-arrow-full")).to_have_count(0)
+    expect(valley.locator(".clip-out")).to_have_text("")
 
 
 def test_by_value_the_arrow_turns_and_a_link_to_it_unfolds(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -158,7 +168,6 @@ def test_by_value_the_arrow_turns_and_a_link_to_it_unfolds(opened: tuple[Page, R
     page.evaluate("() => { location.hash = '#explore=Clipping&g_1=4.8&g_2=1&clip=1&by=value' }")
     expect(widget.locator(".clip-plane")).to_be_visible()
     expect(computed(widget)).to_have_text("Each part cut to ±1.0: (4.8, 1.0) becomes (1.0, 1.0), turned by 33°.")
-    expect(widget.get_by_text("The turned step also goes 0.78 sideways")).to_be_visible()
     expect(widget.locator(".clip-angle")).to_have_text("33°")
     assert "33 degrees" in widget.locator(".clip-plane").get_attribute("aria-label")
 
@@ -168,9 +177,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Clipping())
     outcome = widget.locator(".d2lrnn-outcome")
     for i, (answer, told) in enumerate((
-        ("It doubles, too", "No. A step of 3.00 is clipped to 2.00, and so is one of 6.00"),
-        ("It changes nothing", "Right. Clipping only shortens"),
-        ("1", f"Right. 1 lands at {Clipping(clip=1.0).losses[2]:.2f}"),
+        ("1", "Right. 1 ends at loss 0.00. 0.1 is slow: still at 1.93."),
+        ("The ball gets down later", "No. Every step is shorter than 2"),
+        ("It comes to rest", "Right. Within ±2.83, each jump ends lower"),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
@@ -193,21 +202,20 @@ def test_the_limit_keeps_its_words_and_its_handle_leaves_a_short_arrow_free(
 
 
 @pytest.mark.parametrize("width", [320, 390, 760])
-def test_words_on_the_cliff_stay_inside_and_apart(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+def test_words_in_the_valley_stay_inside_and_apart(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
     page, _ = opened
     page.set_viewport_size({"width": width, "height": 900})
-    for size in (8.4, 6.0, 5.0, 3.0, 2.2, 1.2, 0.7, 0.3):
-        for clip in (0.5, 1.0, 2.0, 5.0):
-            widget = show(page, tmp_path, Clipping(g_1=round(0.7071 * size, 2), g_2=round(0.7071 * size, 2), clip=clip))
-            frame = widget.locator(".clip-cliff").bounding_box()
-            labels = ":is(.clip-lands-free, .clip-lands-kept, .clip-limit-text, .clip-here)"
-            boxes = [label.bounding_box() for label in widget.locator(labels).all()]
+    for start in (-4.0, -2.9, -1.7, 0.0, 0.6, 2.1, 2.9, 4.0):
+        for clip in (0.1, 0.3, 2.0, 6.9, 7.0):
+            widget = show(page, tmp_path, Clipping(start=start, clip=clip))
+            frame = widget.locator(".clip-valley").bounding_box()
+            boxes = [label.bounding_box() for label in widget.locator(".clip-valley text:visible").all()]
             for i, a in enumerate(boxes):
                 end = frame["x"] + frame["width"]
-                assert a["x"] >= frame["x"] - 1 and a["x"] + a["width"] <= end + 1, f"{size} {clip}"
+                assert a["x"] >= frame["x"] - 1 and a["x"] + a["width"] <= end + 1, f"{start} {clip}"
                 for b in boxes[:i]:
                     apart = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
-                    assert apart or abs(a["y"] - b["y"]) > 13, f"{size} {clip}"
+                    assert apart or abs(a["y"] - b["y"]) > 13, f"{start} {clip}"
 
 
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -243,14 +251,14 @@ def test_no_label_is_cut_off_in_a_corner(
         assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
 
 
-def test_the_opening_motion_moves_words_and_picture_together(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_opening_motion_takes_step_after_step(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="no-preference")
     page.add_init_script("""addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
-        const label = document.querySelector('.clip-lands-kept'), now = document.querySelector('.d2lrnn-now');
-        if (label && now) (window.pairs ??= []).push([label.textContent.split(' ').at(-1), now.textContent]);
+        (window.counts ??= new Set()).add(document.querySelectorAll('.clip-landed-clipped').length);
     }).observe(document, { subtree: true, childList: true }))""")
     widget = show(page, tmp_path, Clipping())
-    page.wait_for_function("window.pairs?.length > 3")
+    expect(widget.locator(".clip-ends")).to_have_text("loss 0.00")
+    page.wait_for_function("window.counts.size > 6")
+    expect(widget.locator(".clip-valley .clip-landed-clipped")).to_have_count(10)
     expect(now(widget)).to_have_text(Clipping().static_sentence())
-    assert all(loss in words for loss, words in page.evaluate("window.pairs"))

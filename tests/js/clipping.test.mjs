@@ -74,7 +74,7 @@ test("what is clipped never leaves the picture, and the sentence tells how it en
     found.add(cuts ? `${freeEnd} ${keptEnd}` : `same ${keptEnd}`);
   }
   assert.deepEqual([...found].sort(), ["out jumps", "out rest", "out slow", "rest rest", "rest slow", "same rest"]);
-  assert.deepEqual([of(2.828, 7).keptEnd, of(2.828, 7).cuts], ["jumps", false], "a link may set what the ball does not");
+  assert.deepEqual([of(2.828427, 7).keptEnd, of(2.828427, 7).cuts], ["jumps", false], "a link may set what the ball does not");
 });
 
 test("the guided steps: what is said to be right is right", () => {

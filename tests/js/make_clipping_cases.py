@@ -18,7 +18,7 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"start": -3.6},
     {"start": 2.5},
     {"start": 2.8, "clip": 7.0},
-    {"start": 2.828, "clip": 7.0},
+    {"start": 2.828427, "clip": 7.0},
     {"start": 1.2, "clip": 0.1},
     {"start": 1.0},
     {"start": 0.0},

@@ -123,8 +123,12 @@ class Clipping(Explorable):
         free, kept = self.paths
         if self.start == 0:
             keys = ["none"]
+        elif free == kept:
+            keys = [f"same_{_end(kept)}"]
+        elif _end(free) == _end(kept) == "rest":
+            keys = ["both_rest"]
         else:
-            keys = [f"same_{_end(kept)}"] if free == kept else [f"free_{_end(free)}", f"kept_{_end(kept)}"]
+            keys = [f"free_{_end(free)}", f"kept_{_end(kept)}"]
         values = {"free": f"{_loss(free[-1]):.2f}", "kept": f"{_loss(kept[-1]):.2f}"}
         words = Words(self._words)
         return " ".join(words(f"now_{key}", clip=f"{self.clip:.1f}", step=len(free) - 1, **values) for key in keys)

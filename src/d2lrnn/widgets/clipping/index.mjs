@@ -7,7 +7,8 @@ import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its keys, and its values. */
 export function sentence({ start, free, freeEnd, keptEnd, freeLoss, keptLoss, cuts, clip }) {
-  const keys = start === 0 ? ["now_none"] : cuts ? [`now_free_${freeEnd}`, `now_kept_${keptEnd}`] : [`now_same_${keptEnd}`];
+  const both = freeEnd === "rest" && keptEnd === "rest" ? ["now_both_rest"] : [`now_free_${freeEnd}`, `now_kept_${keptEnd}`];
+  const keys = start === 0 ? ["now_none"] : cuts ? both : [`now_same_${keptEnd}`];
   return [keys, { clip: clip.toFixed(1), step: free.length - 1, free: freeLoss.toFixed(2), kept: keptLoss.toFixed(2) }];
 }
 
@@ -44,7 +45,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const becomes = element("p", { class: "clip-how-now" });
   const key = (kind) => {
     const words = element("span");
-    const mark = svg("svg", { class: "clip-key-mark", viewBox: "0 0 34 14", "aria-hidden": "true" }, ...(kind === "start"
+    const mark = svg("svg", { class: "clip-key-mark", viewBox: kind === "start" ? "9 0 16 14" : "0 0 34 14", "aria-hidden": "true" }, ...(kind === "start"
       ? [svg("circle", { class: "clip-start", cx: 17, cy: 7, r: 6 })]
       : [svg("path", { class: `clip-flight clip-arrow-${kind}`, d: "M0 7H28" }), svg("circle", { class: `clip-landed-${kind}`, cx: 28, cy: 7, r: 5 })]));
     return { node: element("span", { class: `clip-key clip-key-${kind}` }, mark, words), words };

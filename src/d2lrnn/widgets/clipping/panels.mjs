@@ -173,10 +173,10 @@ export function planePanel({ t, range, onChange, signal }) {
   return { node, draw, askToDrag: () => labels.after(hint), place: () => shown && draw(shown) };
 }
 
-const HIGHEST = 18; // loss
+const HIGHEST = lossAt(EDGE);
 const PLACES = Array.from({ length: 177 }, (_, i) => -EDGE + i / 20);
 const [BASE, RULER, MARGIN] = [58, 48, 16]; // pixels: beneath the valley, for words; for the limit's handle; and left of its bar
-const TOP = 8; // no flight goes higher
+const [SKY, TOP] = [28, 6]; // above the walls; and no flight goes higher
 
 /** Why one clips: ten steps downhill on an example of a loss, as they are and clipped. The ball is dragged, and so is the limit. */
 export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal }) {
@@ -206,7 +206,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
   const node = element("div", { class: "clip-valley-box" }, picture);
 
   const x = (place) => ((place + EDGE) * width) / (2 * EDGE);
-  const y = (value) => high - BASE - (value * (high - BASE - TOP)) / HIGHEST;
+  const y = (value) => high - BASE - (value * (high - BASE - SKY)) / HIGHEST;
   const long = (size) => (size * width) / (2 * EDGE); // of the limit's bar: as long as the step, on the weight's scale
   const moveBall = (place) => onChange({ start: rounded(place, rangeStart.max, rangeStart.min) });
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min) });
@@ -242,7 +242,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
     const parts = [];
     for (let i = 1; i < path.length && i <= steps; i += 1) {
       const isOut = Math.abs(path[i]) > EDGE;
-      const [from, to] = [[x(path[i - 1]), y(lossAt(path[i - 1]))], isOut ? [path[i] < 0 ? 3 : width - 3, 30] : [x(path[i]), y(lossAt(path[i]))]];
+      const [from, to] = [[x(path[i - 1]), y(lossAt(path[i - 1]))], isOut ? [path[i] < 0 ? 3 : width - 3, 12] : [x(path[i]), y(lossAt(path[i]))]];
       const size = Math.abs(to[0] - from[0]);
       if (size >= 4) {
         const highest = TOP - Math.sqrt(Math.max(0, (from[1] - TOP) * (to[1] - TOP))); // of the control point
@@ -267,9 +267,10 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
     curve.setAttribute("d", path);
     ground.setAttribute("d", `${path}V${high}H0Z`);
     loss.setAttribute("y", high - 32);
-    weight.setAttribute("x", width - 6);
+    const isWide = width >= 480;
+    weight.setAttribute("x", isWide ? x(4) - 24 : width - 6);
     weight.setAttribute("y", high - 7);
-    ticks.replaceChildren(...[-4, -2, 0, 2].flatMap((at) => [
+    ticks.replaceChildren(...[-4, -2, 0, 2, ...(isWide ? [4] : [])].flatMap((at) => [
       svg("path", { class: "clip-tick", d: `M${number(x(at))} ${high - 26}v5` }),
       svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle", x: number(x(at)), y: high - 7 }, signed(at, 0)),
     ]));
@@ -280,12 +281,12 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
     out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
     const isLeft = shown.free.at(-1) < 0;
     out.setAttribute("x", number(x(isLeft ? -3.75 : 3.75)));
-    out.setAttribute("y", 50);
+    out.setAttribute("y", 42);
     out.setAttribute("text-anchor", isLeft ? "start" : "end");
     const isDone = steps >= STEPS && start !== 0;
     ends.textContent = isDone ? t("ends", { loss: shown.keptLoss.toFixed(2) }) : "";
     const [last, under] = [x(shown.kept.at(-1)), high - BASE + 23];
-    ends.setAttribute("x", number(within(last, width - 36, 36)));
+    ends.setAttribute("x", number(within(last, width - 42, 42)));
     ends.setAttribute("y", under);
     drop.setAttribute("d", isDone ? `M${number(last)} ${number(y(shown.keptLoss) + 6)}V${under - 12}` : "");
     loss.style.display = isDone && last < 142 ? "none" : ""; // the words stand there
