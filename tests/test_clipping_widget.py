@@ -66,19 +66,21 @@ def test_the_sentence_says_how_both_balls_end() -> None:
     free, kept = Clipping().paths
     assert [len(free) - 1, len(kept) - 1] == [3, 10]
     assert abs(free[-1]) > 4.4 and abs(kept[-1]) < 0.01
-    said = Clipping().static_sentence()
-    assert said == "Not clipped, step 3 throws the ball out of the picture. Clipped to 2.0, it comes to rest at loss 0.00."
-    assert "still at loss 1.93 after ten steps" in Clipping(clip=0.1).static_sentence()
-    assert Clipping(clip=7.0).static_sentence().endswith("Clipped to 7.0, it still jumps from wall to wall after ten steps.")
-    assert Clipping(start=2.5).static_sentence() == (
-        "Not clipped or clipped to 2.0, the ball comes to rest at loss 0.00."
-    )
+    thrown = "Not clipped, step 3 throws the ball out of the picture."
+    for widget, said in (
+        (Clipping(), f"{thrown} Clipped to 2.0, it comes to rest at loss 0.00."),
+        (Clipping(clip=0.1), f"{thrown} Clipped to 0.1, it is still at loss 1.93 after ten steps."),
+        (Clipping(clip=7.0), f"{thrown} Clipped to 7.0, it still jumps from wall to wall after ten steps."),
+        (Clipping(start=2.5), "Not clipped or clipped to 2.0, the ball comes to rest at loss 0.00."),
+    ):
+        assert widget.static_sentence() == said
     assert Clipping(start=1.0).static_sentence().startswith("The limit 2.0 cuts no step")
     assert Clipping(start=0.0).static_sentence().startswith("At the bottom there is no slope")
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"start": 4.1}, {"g_1": 6.1}, {"g_2": -7.0}, {"clip": 0.0}, {"clip": 7.1}, {"clip": math.nan}, {"by": "length"}]
+    "wrong",
+    [{"start": 4.1}, {"g_1": 6.1}, {"g_2": -7.0}, {"clip": 0.0}, {"clip": 7.1}, {"clip": math.nan}, {"by": "length"}],
 )
 def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(t.TraitError, match=next(iter(wrong))):
@@ -88,5 +90,6 @@ def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize("start", [-4.0, 0.0, 2.9, 4.0])
 @pytest.mark.parametrize("clip", [0.1, 7.0])
 def test_pictures_of_extreme_settings(start: float, clip: float) -> None:
-    text = Clipping(start=start, clip=clip).static_picture()
-    assert "nan" not in text and "inf" not in text and Clipping(start=start, clip=clip).static_sentence() in text
+    widget = Clipping(start=start, clip=clip)
+    text = widget.static_picture()
+    assert "nan" not in text and "inf" not in text and widget.static_sentence() in text

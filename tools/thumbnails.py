@@ -213,16 +213,16 @@ def _gates() -> Iterable[str]:
 
 def _clipping() -> Iterable[str]:
     yield _curve("M12 6C40 128 200 128 228 6", stroke=SOFT, stroke_width=3)
-    yield _curve("M190 69Q110 -4 45 60", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=3)
-    yield _curve("M45 60Q150 -44 210 42", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=4)
-    yield _curve("M210 42Q120 -16 14 22", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=5)
-    yield _curve("M190 69Q162 58 148 91", stroke=GREEN, stroke_width=5, move="draw", pathLength=1)
-    yield _curve("M148 91Q134 78 120 97", stroke=GREEN, stroke_width=4, move="draw", pathLength=1)
-    yield _dot(45, 60, 5, fill=BLUE, move="in", i=4)
-    yield _dot(210, 42, 5, fill=BLUE, move="in", i=5)
-    yield _dot(148, 91, 5.5, fill=GREEN, move="in", i=7)
+    yield _curve("M191 71Q110 -4 42 64", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=3)
+    yield _curve("M42 64Q150 -44 211 47", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=4)
+    yield _curve("M211 47Q120 -16 6 12", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=5)
+    yield _curve("M191 71Q162 58 148 94", stroke=GREEN, stroke_width=5, move="draw", pathLength=1)
+    yield _curve("M148 94Q134 78 120 97", stroke=GREEN, stroke_width=4, move="draw", pathLength=1)
+    yield _dot(42, 64, 5, fill=BLUE, move="in", i=4)
+    yield _dot(211, 47, 5, fill=BLUE, move="in", i=5)
+    yield _dot(148, 94, 5.5, fill=GREEN, move="in", i=7)
     yield _dot(120, 97.5, 6, fill=GREEN, move="in", i=9)
-    yield _dot(190, 69, 7)
+    yield _dot(191, 71, 7)
 
 
 def _truncation() -> Iterable[str]:

@@ -140,7 +140,7 @@ class Clipping(Explorable):
         description = words(
             "picture_valley", start=f"{self.start:.1f}", loss=f"{_loss(self.start):.2f}", told=self.static_sentence()
         )
-        picture = Picture(460, 250, words("title"), description)
+        picture = Picture(460, 272, words("title"), description)
 
         def at(x: float) -> tuple[float, float]:
             return 230 + 52 * x, 236 - 12 * _loss(x)
@@ -159,6 +159,7 @@ class Clipping(Explorable):
                     picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
         x, y = at(self.start)
         picture.add("circle", cx=x, cy=y, r=6.0)
-        for i, line in enumerate((f"● {start}", f"╌ {words('key_free')}", f"━ {words('key_kept', clip=f'{self.clip:.1f}')}")):
-            picture.add("text", line, x=230, y=16 + 18 * i, text_anchor="middle", font_size=13)
+        limited = words("key_kept", clip=f"{self.clip:.1f}")
+        legend = f"● {start} · ╌ {words('key_free')} · ━ {limited}"
+        picture.add("text", legend, x=230, y=264, text_anchor="middle", font_size=12)
         return str(picture)
