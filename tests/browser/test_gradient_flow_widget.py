@@ -183,7 +183,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("between 0.80 and 1.27")
     widget.get_by_role("button", name="It stays the same").click()
-    expect(outcome).to_contain_text("Right. It stays the same: such weights only turn")
+    expect(outcome).to_contain_text("Right. It stays the same at every step")
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
     expect(outcome).to_contain_text(f"it still fades, to {expected(turned)}.")
     widget.get_by_role("button", name="yes: tanh").click()
