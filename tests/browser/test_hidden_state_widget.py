@@ -68,6 +68,11 @@ def thread(widget: Locator) -> list[float]:
     return [height - line for height in heights]
 
 
+def shares(widget: Locator) -> list[str]:
+    """How much of the difference is left, as it is written at the first and the last dot of the thread."""
+    return widget.locator(".cut-share").all_text_contents()
+
+
 def captions(widget: Locator) -> list[str]:
     return widget.locator(".cut-caption").all_inner_texts()
 
@@ -79,13 +84,13 @@ def press(widget: Locator, name: str) -> None:
 def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert words(widget) == ["another␣", "there␣"]
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "With only ther in memory, it guesses there; with everything, another."
+        "With only ther in memory, it goes on with e; with everything, a space."
     )
     python = HiddenState()
     whole, other = (f"{float(probs.max()):.0%}" for probs in (python.probs, python.cut_probs))
     assert captions(widget) == ["remembers all", f"a space: {whole} sure", "has only “ther”", f"e: {other} sure"]
     left = python.distances[25] / python.distances[21]
-    expect(widget.locator(".cut-gap")).to_contain_text(f"At the end, {left:.0%} of it is left.")
+    assert shares(widget) == ["100%", f"{left:.0%}"]
     hanging = thread(widget)
     assert [depth / hanging[0] for depth in hanging] == pytest.approx(
         [distance / python.distances[21] for distance in python.distances[21:]], abs=0.01
@@ -116,7 +121,7 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     slider.press("ArrowLeft")
     assert words(widget) == ["another␣", "other␣"]
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "With only other in memory, it still guesses a space, and is even surer."
+        "With only other in memory, it goes on with a space, like the full memory, and even surer."
     )
     expect(widget.get_by_role("status")).to_contain_text("With only other in memory")
     slider.press("End")
@@ -175,15 +180,15 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     assert captions(widget)[3] == "what comes next?", "nothing gives the answer away"
     expect(widget.locator(".cut-dot")).to_have_count(1)
-    expect(widget.locator(".cut-gap b")).to_have_count(0)
+    assert shares(widget) == ["100%"]
     spoken = widget.locator(".cut-picture").first.get_attribute("aria-label")
     assert "Cut: ?. " in spoken and spoken.endswith(": ?.")
     width, _, data = widget.locator("canvas").evaluate(PIXELS)
     assert all(data[4 * (unit * width + 23) + 1] == 255 for unit in range(128))
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. A space, 98% sure: one letter more")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("With everything it is less sure (94%)")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. A space, 98% sure. One letter more turns e into")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("That one is less sure (94%)")
     assert len(thread(widget)) == 6
     width, _, data = widget.locator("canvas").evaluate(PIXELS)
     assert any(data[4 * (unit * width + 23) + 1] < 200 for unit in range(128))

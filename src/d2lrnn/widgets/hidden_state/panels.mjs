@@ -1,6 +1,6 @@
 // What HiddenState shows: the text under the scissors over the thread of memory, the two guesses, the 128 numbers, a text field.
 import { legend, linePath, scale } from "../charts.mjs";
-import { dragOn, emphasised } from "../shape.mjs";
+import { dragOn } from "../shape.mjs";
 import { element, formatNumber, rangeControl, svg, visibleCharacter } from "../ui.mjs";
 import { leftOut } from "../weights.mjs";
 
@@ -72,12 +72,12 @@ export const UNSURE = 0.2;
 /** The sentence on top: a key of the words, and its values. */
 export function sentence({ text, kept, guesses }) {
   if (text === "") return ["now_empty", {}];
-  const [whole, other] = guesses.map((guess) => ({ ...guess, letter: guess.written[0], word: Object.values(wordOf(guess)).join("").replace(/(.)␣$/, "$1") }));
+  const [whole, other] = guesses.map(({ p, written }) => ({ p, letter: named(written[0]) }));
   const values = { kept: brief(shown(kept), 22) };
   if (kept === "") return ["now_nothing", {}];
   if (other.p < UNSURE) return ["now_unsure", values];
-  if (whole.letter !== other.letter) return ["now_differ", { ...values, other: other.word, whole: whole.word }];
-  const same = { ...values, letter: named(other.letter) };
+  if (whole.letter !== other.letter) return ["now_differ", { ...values, other: other.letter, whole: whole.letter }];
+  const same = { ...values, letter: other.letter };
   if (whole.p - other.p > 0.1) return ["now_less", same];
   return [other.p - whole.p > 0.03 ? "now_more" : "now_same", same];
 }
@@ -157,7 +157,7 @@ export function stage({ t, onCut, signal }) {
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
   const node = element("div", { class: "cut-stage" }, picture, drag, handle);
   const cards = guessCards({ t });
-  const gap = element("p", { class: "cut-gap" });
+  const gap = element("p", { class: "cut-gap" }, t("gap"));
   const figure = element("div", { class: "cut-figure" }, node, cards.node, gap);
   let latest = null;
   let width = 0;
@@ -227,6 +227,15 @@ export function stage({ t, onCut, signal }) {
       const apart = points.filter(([, depth], i) => depth > 8 || i === points.length - 1); // no beads on the other line
       apart.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: Math.min(4, 0.3 * column) }));
       if (edge > 110) add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
+      const share = (name, at, y, anchor) => add("text", { class: `cut-label cut-share cut-share-${name}`, x: at, y, "text-anchor": anchor }, percentLeft(distances.at(name === "peak" ? cut - 1 : -1), distances[cut - 1]));
+      if (edge > 46) share("peak", edge - 10, y(points[0][1]) + 5, "end");
+      else share("peak", edge + 8, y(0) + 20, "start");
+      if (points.length > 1) {
+        const depth = points.at(-1)[1];
+        if (depth < 28) share("left", last - 4, y(depth) + 20, "middle");
+        else if (textWidth() - last > 32 || beside) share("left", last + 8, y(depth) - 7, "start");
+        else share("left", last + 14, y(depth) - 9, "end");
+      }
       const words = t("emptied");
       const half = 3.6 * words.length; // about half its width
       const anchor = edge < half ? "start" : edge > textWidth() - half ? "end" : "middle";
@@ -252,15 +261,11 @@ export function stage({ t, onCut, signal }) {
   const draw = (model, isAsking) => {
     latest = model;
     asking = isAsking;
-    const { text, cut, forgotten, kept, distances } = model;
+    const { text, cut, forgotten, kept } = model;
     handle.hidden = drag.hidden = text === "";
     handle.setAttribute("aria-valuemax", Math.max(1, text.length));
     handle.setAttribute("aria-valuenow", Math.max(1, cut));
     handle.setAttribute("aria-valuetext", t(kept === "" ? "cut_value_nothing" : "cut_value", { forgotten, kept: shown(kept) }));
-    const [last, peak] = [distances.at(-1) ?? 0, distances[cut - 1] ?? 0];
-    gap.replaceChildren(...emphasised(
-      t.raw(asking || kept === "" ? "gap_asks" : last > 1.005 * peak ? "gap_grown" : "gap"), { left: percentLeft(last, peak) },
-    ));
     cards.draw(model, asking);
     if (width > 0) drawFigure();
   };
