@@ -232,7 +232,7 @@ export function stage({ t, onCut, signal }) {
       else share("peak", edge + 8, y(0) + 20, "start");
       if (points.length > 1) {
         const depth = points.at(-1)[1];
-        if (depth < 28) share("left", last - 4, y(depth) + 20, "middle");
+        if (depth < 24) share("left", last - 4, y(depth) + 20, "middle");
         else if (textWidth() - last > 32 || beside) share("left", last + 8, y(depth) - 7, "start");
         else share("left", last + 14, y(depth) - 9, "end");
       }
