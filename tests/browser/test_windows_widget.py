@@ -164,6 +164,8 @@ def test_memories_fill_and_are_emptied(browser: Browser, tmp_path: Path) -> None
         page.wait_for_timeout(600)  # the words are rounded: the bars still move a little
         shares = "(e) => ['held', 'lost'].map((x) => parseFloat(e.querySelector(`.win-${x}`).style.width))"
         assert widget.evaluate(shares) == pytest.approx([100 / 11, 400 / 11], abs=0.01)
+        left = "(e) => parseFloat(e.querySelector('.win-held').style.left)"
+        assert widget.evaluate(left) == pytest.approx(300 / 11, abs=0.01), "what is kept are the last letters"
         assert record.errors == []
 
 

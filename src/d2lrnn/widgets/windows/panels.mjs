@@ -366,6 +366,7 @@ export function memoryPanel({ t }) {
     const all = Math.max(1, model.epoch.length * model.num_steps);
     const { lost, held, told } = lines[row];
     held.style.width = `${(100 * memory) / all}%`;
+    held.style.left = `${(100 * (read - memory)) / all}%`; // the last letters read, never the first
     lost.style.width = `${(100 * read) / all}%`;
     const values = { memory: Math.round(memory), read: Math.round(read) };
     if (told.textContent === t("memory_of", values)) return; // nothing new is made while it glides
