@@ -75,7 +75,7 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
         assert shares(widget, lane, "left") == pytest.approx(left, abs=0.0006)
         assert shares(widget, lane, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
     heads = widget.locator(".gates-head")
-    expect(heads.nth(0)).to_contain_text("Unit 18 lost at the space")
+    expect(heads.nth(0)).to_contain_text("Unit 18 half lost at the space")
     expect(heads.nth(0)).to_contain_text("0.99 × 0.04 → 4% left")  # noqa: RUF001
     expect(heads.nth(1)).to_contain_text("Unit 16 kept to the end")
     expect(heads.nth(1)).to_contain_text("94% left")
@@ -165,7 +165,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("unit\u00a018 loses it at the e, unit\u00a016 ")
+    expect(widget.get_by_role("status")).to_contain_text("unit\u00a018 it falls below half at the e, unit\u00a016 ")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
