@@ -27,6 +27,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   let open = -1;
   let story = null; // { i, guess, reports } while one is told
   let isOwn = false; // whether the beginning of a run is the story's own
+  let lastRun; // of the report that was heard last; a kernel's reports name none
 
   const titles = steps.map((_, i) => buttonControl({
     label: [element("span", { class: "d2lrnn-step-number", "aria-hidden": "true" }, String(i + 1)), " ",
@@ -56,6 +57,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   const begin = () => {
     const { i, reports } = story;
     const kept = story;
+    story.before = lastRun;
     isOwn = true;
     run(steps[i], reports.length);
     isOwn = false;
@@ -81,8 +83,9 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     lookAt(i);
   };
   const hear = (report) => {
+    lastRun = report.run;
     if (story === null || story.waits) return;
-    if (report.steps < 5) story.begun = true; // reports of the run before are not the story's
+    if (report.steps < 5 || lastRun !== story.before) story.begun = true; // reports of the run before are not the story's
     const { i, guess, buttons, reports } = story;
     const { tells, right, then } = steps[i];
     const isOver = report.status === "ended" || report.status === "diverged";
