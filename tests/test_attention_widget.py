@@ -28,7 +28,7 @@ def make() -> ModuleType:
 def test_the_stored_cases_are_fresh(make: ModuleType) -> None:
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
         assert (old["text"], old["sentence"]) == (new["text"], new["sentence"])
-        for name in ("effects", "probs", "replaced"):
+        for name in ("effects", "probs", "replaced", "differs"):
             assert torch.tensor(old[name]).allclose(torch.tensor(new[name]), atol=1e-4), "make_attention_cases.py"
 
 
@@ -80,7 +80,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     )
     assert said(0, "hidden") == "Both guess k as the next letter."
     assert said(6) == "The q, 9 letters back, becomes a space: attention now guesses e, the state still k."
-    assert said(5) == "The space, 10 letters back, becomes an e: attention still guesses k, the state still k."
+    assert said(5) == "The space, 10 letters back, becomes an e: neither guess changes."
     assert "still guesses k, the state now h." in said(11)
     assert "c, the last letter, becomes a space: attention now guesses t, the state now" in said(15)
     assert Attention(text="the tide", letter=12).static_sentence() == Attention(text="the tide").static_sentence()
@@ -96,7 +96,8 @@ def test_the_averages_are_told_and_drawn() -> None:
         "Replacing the letter 5 back moves 0.6% of attention\u2019s guess and 20% of the state\u2019s, on average."
     )
     assert "further" not in Attention(view="mean_hidden").static_sentence()
-    assert shown.static_picture().count("<path") == 32 and ">15</text>" in shown.static_picture()
+    picture = shown.static_picture()
+    assert (picture.count("<path"), picture.count("<circle")) == (32, 16) and ">15</text>" in picture
 
 
 def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
@@ -106,6 +107,7 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
     stored, found = json.loads(make.AVERAGES.read_text(encoding="utf-8")), make.averages()
     assert stored["passages"] == found["passages"] == 2223
     torch.testing.assert_close(torch.tensor(stored["moved"]), torch.tensor(found["moved"]), atol=2e-4, rtol=0)
+    assert stored["differs"] == pytest.approx(found["differs"], abs=2e-4)
     assert stored["far"] == pytest.approx(found["far"], abs=1)
     attention, state = found["moved"]
     assert [round(share, 2) for share in attention[:6]] == [0.82, 0.69, 0.47, 0.15, 0.03, 0.01]

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, derive, loadAttention, MAX_TEXT, moved, percent, readable, repair, replaceEach, strip } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { attend, derive, difference, drop, loadAttention, MAX_TEXT, moved, percent, readable, repair, replaceEach, strip } from "../../src/d2lrnn/widgets/attention/maths.mjs";
 import { outcomeOf, spoken } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -30,7 +30,7 @@ function assertAllClose(found, wanted, message) {
 test("effects and predictions are those of torch, and the sentence is Python's", () => {
   const attention = loadAttention(WEIGHTS.weights_attention);
   const network = loadModel(WEIGHTS.weights_trained);
-  for (const { given, text, effects, probs, replaced, sentence } of CASES) {
+  for (const { given, text, effects, probs, replaced, differs, sentence } of CASES) {
     assert.equal(readable(given), text);
     const ids = encode(text, network.vocab);
     const found = replaceEach(network, ids);
@@ -38,6 +38,7 @@ test("effects and predictions are those of torch, and the sentence is Python's",
     assertAllClose(found.probs, probs[1], "the network expects");
     const model = shown({ text, letter: Math.floor(text.length / 2) });
     effects.forEach((row, k) => assertAllClose(model.effects[k], row, `${text}, effects ${k}`));
+    assertAllClose(model.differs, differs, `${text}, the state differs`);
     model.after.forEach(({ index, p }, k) => {
       assert.ok(Math.abs(p - replaced[k][index]) < 1e-4 && p >= Math.max(...replaced[k]) - 1e-4, `${text}, replaced`);
     });
@@ -71,6 +72,22 @@ test("a strip stands on its letter, as wide as the effect, and ends at the guess
   }
 });
 
+test("the state's strip goes straight down from its letter, as wide as attention's would be", () => {
+  assert.equal(drop(1, 3), "M3.0360 0V1H3.9640V0Z");
+  assert.equal(drop(0, 0), "M0.4960 0V1H0.5040V0Z");
+});
+
+test("the memory is the same before a replaced letter, and differs less and less after it", () => {
+  for (const { state } of SPEC.steps.slice(0, 2)) {
+    const { differs, told } = shown(state);
+    assert.ok(differs.slice(0, told).every((value) => value === 0) && differs[told] > 0.6 && differs.at(-1) < 0.5 * differs[told], String(differs));
+  }
+  assert.deepEqual(shown().differs, Array(14).fill(0));
+  assert.deepEqual(shown({ view: "mean", letter: 14 }).differs.slice(12), [0, ...AVERAGES.differs.slice(0, 3)]);
+  const { model, vocab } = loadModel(WEIGHTS.weights_trained);
+  assert.deepEqual(difference({ model }, encode("tide", vocab), encode("tide", vocab)), [0, 0, 0, 0]);
+});
+
 test("both networks' learned numbers", () => {
   assert.deepEqual(shown().sizes, [13179, 23451]);
 });
@@ -78,7 +95,7 @@ test("both networks' learned numbers", () => {
 test("it rests on a text that no step asks about", () => {
   const { text, told, before, after } = shown();
   assert.deepEqual([told, after], [-1, []]);
-  assert.deepEqual(before.map(({ character }) => character), ["w", "w"]);
+  assert.deepEqual(before.map(({ character }) => character), ["f", "f"]);
   assert.ok(SPEC.steps.every(({ state }) => state.text !== text));
 });
 
@@ -96,11 +113,11 @@ test("the guided steps: what is called right is right", () => {
   const back = ({ text, letter }) => text.length - letter;
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([far.state.text[far.state.letter - 1], back(far.state)], ["q", 9]);
-  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /without the q it guesses e\. In the state, .* 2\.6% of its guess moves/);
+  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /without it, the guess is e\. In the memory the q fades: only 2\.6% of the state’s guess moves/);
 
   assert.deepEqual([guessed(nearer.state), t(`step_2_answer_${nearer.right + 1}`)], [["yy", "y "], "the state’s"]);
   assert.deepEqual([nearer.state.text.indexOf("before") + 5, back(nearer.state)], [nearer.state.letter, 6]);
-  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /82% of its guess moves\. .* uses it: 0\.7%\./);
+  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /82% of the state’s guess moves\. .* uses it: 0\.7%\./);
 
   const averages = shown(mean.state);
   assert.deepEqual([AVERAGES.far, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], "the state’s"]);

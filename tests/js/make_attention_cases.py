@@ -28,6 +28,7 @@ def cases() -> list[dict[str, Any]]:
                 "given": given,
                 "text": widget.text,
                 "effects": [[round(effect, 6) for effect in row] for row in widget.effects.tolist()],
+                "differs": [round(value, 6) for value in widget.differs.tolist()],
                 "probs": [[round(p, 6) for p in row] for row in widget.probs.tolist()],
                 "replaced": [[round(p, 6) for p in row] for row in widget.probs_replaced.tolist()],
                 "sentence": widget.static_sentence(),
@@ -47,27 +48,32 @@ def passages() -> torch.Tensor:
 def averages() -> dict[str, Any]:
     """How much of either guess moves on average, by how far back the replaced letter stands: 0 is the last one.
 
+    `differs`: how different the state is so many letters after the replaced one, the root mean square, on average.
     `far`: in how many passages the guess changes when one far letter or another is replaced.
     """
     rows = passages()
     space, e = d.load_text().vocab.encode(" e")
-    moved, far = [], []
+    moved, far, differs = [], [], []
     for name in ("attention", "trained"):
         model = d.load_pretrained(name).model
         with torch.no_grad():
-            found = model(rows)[0][:, -1].softmax(dim=1)
+            logits, state = model(rows)
+        found = logits[:, -1].softmax(dim=1)
         shares, changes = [], torch.zeros(len(rows), dtype=torch.bool)
         for back in range(_LENGTH):
             replaced = rows.clone()
             replaced[:, -1 - back] = torch.where(rows[:, -1 - back] == space, e, space)
             with torch.no_grad():
-                other = model(replaced)[0][:, -1].softmax(dim=1)
+                logits, other_state = model(replaced)
+            other = logits[:, -1].softmax(dim=1)
+            if name == "trained":
+                differs.append(round((state - other_state).square().mean(dim=-1).sqrt().mean().item(), 5))
             shares.append(round(((found - other).abs().sum(dim=1) / 2).mean().item(), 5))
             if back >= _FAR:
                 changes |= found.argmax(dim=1) != other.argmax(dim=1)
         moved.append(shares)
         far.append(int(changes.sum()))
-    return {"passages": len(rows), "moved": moved, "far": far}
+    return {"passages": len(rows), "moved": moved, "differs": differs, "far": far}
 
 
 if __name__ == "__main__":

@@ -98,6 +98,19 @@ class Attention(Explorable):
         return (self._predict(replaced) - self._predict(ids[None])).clamp(min=0).sum(dim=2)
 
     @property
+    def differs(self) -> torch.Tensor:
+        """How much the state differs with the letter replaced (root mean square). Shape (num_letters,)."""
+        ids = self._ids()
+        others = self._replaced(ids)
+        model = _network("trained").model
+        found = torch.zeros(len(ids))
+        with torch.no_grad():
+            for i in range(len(ids)):
+                state, other = model(torch.stack([ids, others])[:, : i + 1])[1]
+                found[i] = (state - other).square().mean().sqrt()
+        return found
+
+    @property
     def probs(self) -> torch.Tensor:
         """Probabilities of the next letter, by attention and by the tanh network. Shape (2, 27)."""
         return self._predict(self._ids()[None])[:, 0]
@@ -105,13 +118,15 @@ class Attention(Explorable):
     @property
     def probs_replaced(self) -> torch.Tensor:
         """The same with the letter replaced (none: as `probs`). Shape (2, 27)."""
-        ids = self._ids()
-        if 0 < self.letter <= len(ids):
-            ids[self.letter - 1] = self._others(ids)[self.letter - 1]
-        return self._predict(ids[None])[:, 0]
+        return self._predict(self._replaced(self._ids())[None])[:, 0]
 
     def _ids(self) -> torch.Tensor:
         return torch.tensor(_network("trained").vocab.encode(self.text))
+
+    def _replaced(self, ids: torch.Tensor) -> torch.Tensor:
+        """With the letter replaced."""
+        here = torch.arange(1, len(ids) + 1) == self.letter
+        return torch.where(here, self._others(ids), ids)
 
     @staticmethod
     def _others(ids: torch.Tensor) -> torch.Tensor:
@@ -173,7 +188,7 @@ class Attention(Explorable):
         return words("now_mean" if self.view == "mean" else "now_mean_asked")
 
     def static_picture(self) -> str:
-        """The text; a strip from each letter up to attention's guess, and one down to the state's."""
+        """The text; a strip from each letter up to attention's guess, and one down to the state's memory."""
         words, mean = Words(self._words), self.view.startswith("mean")
         effects = [row[::-1] for row in _AVERAGES["moved"]] if mean else self.effects.tolist()
         number = len(effects[0])
@@ -200,18 +215,21 @@ class Attention(Explorable):
             ("state", 268, effects[1], "vermillion", 236, guesses[1]),
         ):
             picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
-            start = 122 if to < 138 else 154
             for s, share in enumerate(row):
                 x, wide, thick = left + step * (s + 0.5), 0.46 * step * share + 0.2, 6 * share + 0.2
                 a, b = x - wide, x + wide
                 bend = [edge + 0.3 * (end - edge) for edge in (a, b)]
-                outer, inner = (to - thick, to + thick) if to < 138 else (to + thick, to - thick)
-                path = (
-                    f"M{a:.1f} {start}C{a:.1f} {outer:.1f} {bend[0]:.1f} {outer:.1f} {end} {outer:.1f}"
-                    f"V{inner:.1f}C{bend[1]:.1f} {inner:.1f} {b:.1f} {inner:.1f} {b:.1f} {start}Z"
-                )
+                path = f"M{a:.1f} 154V{to - 9}H{b:.1f}V154Z"
+                if name == "attention":
+                    path = (
+                        f"M{a:.1f} 122C{a:.1f} {to - thick:.1f} {bend[0]:.1f} {to - thick:.1f} {end} {to - thick:.1f}"
+                        f"V{to + thick:.1f}C{bend[1]:.1f} {to + thick:.1f} {b:.1f} {to + thick:.1f} {b:.1f} 122Z"
+                    )
                 picture.add("path", d=path, fill=color(fill), opacity=0.62)
             picture.add("text", guess, x=end + 16, y=to + 7, font_size=20, **mono)
+        picture.add("line", x1=left, y1=236, x2=end, y2=236, stroke="currentColor", stroke_width=1.5)
         for s, character in enumerate(characters):
+            at, radius = left + step * (s + 0.5), 0.36 * step
+            picture.add("circle", cx=at, cy=236, r=radius, fill="var(--d2lrnn-surface, white)", stroke="currentColor")
             picture.add("text", character, x=left + step * (s + 0.5), y=143, font_size=14, **mono)
         return str(picture)

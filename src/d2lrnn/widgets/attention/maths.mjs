@@ -91,6 +91,19 @@ export function replaceEach({ model, vocab }, ids) {
   return { probs, others };
 }
 
+/** How different the states of two texts of one length are after each letter: the root mean square over their numbers. */
+export function difference({ model }, ids, others) {
+  const statesOf = (read) => {
+    const reader = createReader(model);
+    return read.map((index) => {
+      reader.read(index);
+      return reader.state;
+    });
+  };
+  const states = statesOf(others);
+  return statesOf(ids).map((state, i) => Math.sqrt(state.reduce((sum, value, j) => sum + (value - states[i][j]) ** 2, 0) / state.length));
+}
+
 /** How much of a guess moves to other letters: 0 for none of it, 1 for all (the total variation distance). */
 export function moved(probs, others) {
   return probs.reduce((sum, p, i) => sum + Math.max(0, p - others[i]), 0);
@@ -135,8 +148,11 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const mean = view.startsWith("mean");
   const count = mean ? MEANS[0].length : text.length;
   const told = letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is replaced
-  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", before: [], after: [] };
-  if (mean) return { ...shown, effects: MEANS };
+  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", before: [], after: [], differs: Array(count).fill(0) };
+  if (mean) {
+    const differs = shown.differs.map((_, s) => (told < 0 || s < told ? 0 : AVERAGES.differs[s - told]));
+    return { ...shown, effects: MEANS, differs };
+  }
   if (text === "") return { ...shown, effects: [[], []] };
   const { vocab } = network;
   const ids = encode(text, vocab);
@@ -149,7 +165,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
     ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)],
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
-    after: told < 0 ? [] : read.map(({ others }) => guessOf(others[told], vocab)),
+    ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),
   };
 }
 
@@ -159,15 +175,21 @@ export function repair(state) {
   return { ...state, text, letter: !state.view?.startsWith("mean") && state.letter > text.length ? 0 : state.letter };
 }
 
-/**
- * A strip from a letter (column s of n, at y = 1) to the guess (at x = end, y = AT): as wide as the guess depends on the
- * letter, a whole column for all of it. An SVG path in columns and halves.
- */
+/** Half the width of a strip, in columns: as wide as the guess depends on the letter, a whole column for all of it. */
+const halfWide = (effect) => 0.46 * effect + 0.004;
+
+/** Attention's strip: from a letter (column s, at y = 1) to the guess (at x = end, y = AT). An SVG path in columns and halves. */
 export function strip(effect, s, end) {
   const AT = 0.17;
-  const [half, thick] = [0.46 * effect + 0.004, 0.06 * effect + 0.003];
+  const [half, thick] = [halfWide(effect), 0.06 * effect + 0.003];
   const side = (x, y) => [x, y, x + 0.3 * (end - x), y, end, y].map((v) => v.toFixed(4)).join(" ");
   const [left, right] = [s + 0.5 - half, s + 0.5 + half];
   const back = [right + 0.3 * (end - right), AT + thick, right, AT + thick, right, 1].map((v) => v.toFixed(4)).join(" ");
   return `M${left.toFixed(4)} 1C${side(left, AT - thick)}L${end.toFixed(4)} ${(AT + thick).toFixed(4)}C${back}Z`;
+}
+
+/** The state's strip: from a letter (at y = 0) down to the memory of its place. */
+export function drop(effect, s) {
+  const [left, right] = [-1, 1].map((side) => (s + 0.5 + side * halfWide(effect)).toFixed(4));
+  return `M${left} 0V1H${right}V0Z`;
 }

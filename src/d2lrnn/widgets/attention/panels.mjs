@@ -1,8 +1,8 @@
-// What the figure draws: one text; strips from its letters up to attention's guess, and down to the state's.
+// What the figure draws: one text; strips from its letters up to attention's guess, and down to a memory that is handed on.
 import { element, formatNumber, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { FAR, MAX_TEXT, percent, readable, strip } from "./maths.mjs";
+import { drop, FAR, MAX_TEXT, percent, readable, strip } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 const GAP = 0.6; // from the last letter to the guess, in columns
@@ -59,7 +59,7 @@ export function outcomeOf(model, t) {
 }
 
 /** One of the two: its name, its strips, and what it guesses. */
-function half(name, t) {
+function half(name, pathOf, t) {
   const picture = svg("svg", { class: "att-strips", preserveAspectRatio: "none" });
   const box = element("b", { class: "att-guess-letter" });
   const note = element("span", { class: "att-guess-note" });
@@ -76,7 +76,7 @@ function half(name, t) {
     picture.classList.toggle("att-off", hidden); // threads only
     picture.classList.toggle("att-some", told >= 0);
     paths.forEach((path, s) => {
-      path.setAttribute("d", strip(hidden ? 0 : effects[s], s, count + GAP));
+      path.setAttribute("d", pathOf(hidden ? 0 : effects[s], s, count + GAP));
       path.classList.toggle("att-lit", s === told);
     });
     value.textContent = told < 0 ? "" : percent(effects[told]);
@@ -90,14 +90,32 @@ function half(name, t) {
   return { picture, guess, title, value, draw };
 }
 
+/** The memory: a circle for each letter, on the line that hands it on to the guess; the darker, the more it differs. */
+function memoryRow() {
+  const node = element("div", { class: "att-memory" });
+  let beads = [];
+  const draw = ({ count, told, differs }) => {
+    if (beads.length !== count) {
+      beads = Array.from({ length: count }, () => element("span", { class: "att-bead" }));
+      node.replaceChildren(...beads);
+    }
+    beads.forEach((bead, s) => {
+      bead.style.setProperty("--att-differs", Math.min(1, differs[s]).toFixed(3));
+      bead.style.setProperty("--att-after", Math.max(0, told < 0 ? 0 : s - told));
+    });
+  };
+  return { node, draw };
+}
+
 /**
- * The text between two fans: strips from its letters up to attention's guess and down to the state's, on one scale.
+ * The text between the two: strips from its letters up to attention's guess and down to the state's memory, on one scale.
  * Tap a letter or drag along the text to replace a letter (`onLetter(s)`, 0 for none).
  */
 export function textPanel({ t, signal, onLetter }) {
   const letters = element("div", { class: "att-letters" });
-  const [above, below] = NAMES.map((name) => half(name, t));
-  const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, above.picture, letters, below.picture, above.value, below.value);
+  const [above, below] = NAMES.map((name, k) => half(name, [strip, drop][k], t));
+  const memory = memoryRow();
+  const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, above.picture, letters, below.picture, memory.node, above.value, below.value);
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
   const stage = element("div", { class: "att-stage" }, above.title, columns, above.guess, below.guess, below.title, keys);
   const tip = element("p", { class: "att-tip" });
@@ -134,6 +152,7 @@ export function textPanel({ t, signal, onLetter }) {
     });
     columns.style.setProperty("--att-at", ((told + 0.5) / (count + GAP)).toFixed(4));
     [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k]));
+    memory.draw(model);
     tip.textContent = hidden ? t("tip_asked") : mean ? t("tip_mean") : told < 0 ? t("tip") : t("tip_told", movedOf(model));
     node.classList.toggle("att-mean", mean);
     keys.disabled = count === 0;
