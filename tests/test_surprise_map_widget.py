@@ -76,6 +76,6 @@ def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
 def test_a_made_up_word_surprises_the_trained_network_more_than_the_untrained_one() -> None:
     untrained, trained = (SurpriseMap(text="quixotl", stage=stage) for stage in ("untrained", "trained"))
     assert trained.perplexity > 2 * untrained.perplexity
-    assert "That is worse than blind guessing: 27" in trained.static_sentence()
+    assert "bets on the wrong letters: like choosing among 85.7. Blind guessing: 27." in trained.static_sentence()
     assert "choosing among 3.8 equally likely letters. Before training: 28.0." in SurpriseMap().static_sentence()
     assert SurpriseMap(text="a").static_sentence().startswith("Type at least two letters")

@@ -43,13 +43,14 @@ def darkness(widget: Locator) -> float:
     )
 
 
-def test_it_opens_on_the_letter_with_most_bits(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_it_opens_on_the_letter_that_the_training_changes_most(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    shown = SurpriseMap(stage="trained")
+    text, before, after = SurpriseMap().text, SurpriseMap().bits, SurpriseMap(stage="trained").bits
     widget = show(page, tmp_path)
-    most = max(range(len(shown.bits)), key=shown.bits.__getitem__) + 1
-    context = shown.text[max(0, most - 12) : most]
-    told = f"Tap a letter. After “{context}” it gave {shown.text[most]} the probability"
+    letters = [place for place in range(1, len(text)) if text[place] != " "]
+    most = max(letters, key=lambda place: abs(after[place - 1] - before[place - 1]))
+    context = text[max(0, most - 12) : most]
+    told = f"Tap a letter. After “{context}” it gave {text[most]} the probability"
     expect(widget.locator(DETAIL)).to_contain_text(told)
     expect(widget.locator(".map-here")).to_have_count(1)
 
@@ -90,7 +91,7 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
     training.focus()
     page.keyboard.press("Home")
     expect(widget.locator(NOW)).to_contain_text(
-        "Before training it guesses a little worse than blindly: like choosing among 28.0"
+        "Before training: like choosing among 28.0 equally likely letters. Blind guessing: 27"
     )
     levels = [darkness(widget)]
     for _ in range(3):
@@ -110,7 +111,7 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_label("Your own text").fill("quixotl")
-    expect(widget.locator(NOW)).to_contain_text("like choosing among 85.7. That is worse than blind guessing: 27.")
+    expect(widget.locator(NOW)).to_contain_text("on the wrong letters: like choosing among 85.7. Blind guessing: 27.")
     page.wait_for_timeout(2000)
     expect(widget.locator(NOW)).to_contain_text("85.7")
 
@@ -239,11 +240,11 @@ def test_an_empty_text_leaves_its_room(opened: tuple[Page, Record], tmp_path: Pa
 def test_the_line_of_ten_bits_gives_no_answer_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    ten = "(e) => +e.querySelector('.map-letters').style.getPropertyValue('--map-ten')"
+    line = "(e) => +e.querySelector('.map-letters').style.getPropertyValue('--map-line')"
     widget.get_by_role("button", name="A made-up word").click()
-    assert widget.evaluate(ten) == 1
+    assert widget.evaluate(line) == 1
     widget.get_by_role("button", name="no, even more").click()
-    assert widget.evaluate(ten) == pytest.approx(10 / 13, abs=0.001), "the highest bar stands above the line"
+    assert widget.evaluate(line) == pytest.approx(10 / 13, abs=0.001), "the highest bar stands above the line"
 
 
 def test_the_text_box_has_the_focus_ring_of_all(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -252,3 +253,11 @@ def test_the_text_box_has_the_focus_ring_of_all(opened: tuple[Page, Record], tmp
     box = widget.get_by_label("Your own text")
     box.focus()
     assert box.evaluate("(e) => getComputedStyle(e).outlineColor") == "rgb(0, 114, 178)"
+
+
+def test_a_phone_shows_control_and_effect_on_one_screen(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=390, height=800) as (page, record):
+        widget = show(page, tmp_path)
+        assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] <= 700
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert record.errors == []

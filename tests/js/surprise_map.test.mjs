@@ -86,11 +86,15 @@ test("lines break between words, and the pieces are the text", () => {
   }
 });
 
-test("place 0 is the letter that costs the trained network most, whatever the stage", () => {
+test("place 0 is the letter that the training changes most, whatever the stage: it shows what the text as a whole does", () => {
   for (const stage of STAGES) {
-    const { after, place } = shown({ stage });
-    assert.equal(after.bits[place - 1], Math.max(...after.bits));
+    const { text, after, before, place, most } = shown({ stage });
+    assert.ok(after.bits[place - 1] < 0.2 && before.bits[place - 1] > 4.5 && text[place] !== " ", `${place} of ${text}`);
+    assert.equal(after.bits[most - 1], Math.max(...after.bits));
   }
+  const { text, place, most, after, before } = shown({ text: "quixotl" });
+  assert.deepEqual([text[place], place], ["l", most]);
+  assert.ok(after.perplexity > before.perplexity);
   assert.equal(shown({ place: 7 }).place, 7);
   assert.equal(shown({ text: "the", place: 7 }).place, 2);
   for (const text of ["", "a"]) assert.deepEqual([shown({ text }).count, shown({ text }).place], [0, 0]);

@@ -54,7 +54,7 @@ class SurpriseMap(Explorable):
         not guessed.
     stage : "untrained", "first_steps", "half_way" or "trained", optional
     place : int, optional
-        The letter to look at, from 1; 0 (the default) is the one with most bits.
+        The letter to look at, from 1; 0 (the default) is the one that the training changes most.
 
     Raises
     ------

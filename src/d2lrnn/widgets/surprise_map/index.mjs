@@ -80,7 +80,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape map" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, training.node, element("div", { class: "map-view" }, map.node, box.node), map.legend, steps.node, more, footRow({ t, reset, link, say, signal })));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, training.node, element("div", { class: "map-view" }, map.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });

@@ -98,7 +98,7 @@ function readBy(network, text) {
 /**
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
- * Place 0 is the letter that costs the trained network most. `count` is the number of letters that are guessed, all
+ * Place 0 is the letter (no space) that the training changes most; `most` is the one that costs the trained network most. `count` is the number of letters that are guessed, all
  * but the first. `scale` is the number of bits of the highest bar that there may be. Before the training it leaves out
  * what the trained network finds: a question may ask for that.
  */
@@ -109,11 +109,13 @@ export function derive(state) {
   const count = now.bits.length;
   const before = readBy(network(STAGES[0]), text);
   const after = readBy(network(STAGES.at(-1)), text);
-  const most = after.bits.reduce((best, b, i) => (b > after.bits[best] ? i : best), 0) + 1;
+  const largest = (values) => values.indexOf(Math.max(...values)) + 1;
+  const changes = after.bits.map((b, i) => (text[i + 1] === " " ? 0 : Math.abs(b - before.bits[i])));
   return {
     text, stage, count, now, before, after,
     scale: Math.ceil(Math.max(BITS_SHOWN, ...now.bits, ...before.bits, ...(stage === STAGES[0] ? [] : after.bits))),
-    most, place: Math.min(state.place === 0 ? most : state.place, count),
+    most: largest(after.bits),
+    place: Math.min(state.place === 0 ? largest(changes) : state.place, count),
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),
     at: (name) => readBy(network(name), text),

@@ -11,9 +11,8 @@ export function sentenceOf({ count, stage, updates, now, before, vocab }) {
     updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), before: formatNumber(before.perplexity, 1),
     characters: vocab.length,
   };
-  const blind = now.perplexity > vocab.length ? "_blind" : "";
-  if (stage === STAGES[0]) return { key: `now_untrained${blind}`, values };
-  if (blind) return { key: "now_blind", values };
+  if (stage === STAGES[0]) return { key: "now_untrained", values };
+  if (now.perplexity > vocab.length) return { key: "now_blind", values };
   return { key: now.perplexity > before.perplexity ? "now_more" : "now_less", values };
 }
 
@@ -54,11 +53,11 @@ export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-ends" }, element("span", { class: "map-rule" }), t("scale")),
-    element("span", { class: "map-key" }, element("span", { class: "map-dash" }), t("ghost")), element("span", { class: "map-sign" }, t("space")));
+    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-key" }, element("span", { class: "map-rule" }), t("scale")),
+    element("span", {}, t("space")), element("span", { class: "map-key map-then" }, element("span", { class: "map-dash" }), t("ghost")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), detail);
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
   text.addEventListener("scroll", showScroll, { signal, passive: true });
@@ -131,8 +130,8 @@ export function mapPanel({ t, signal, onPlace }) {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
       letter.style.setProperty("--map-ghost", i === 0 ? 0 : level(model.before.bits[i - 1], model.scale).toFixed(3));
     });
-    for (const each of [node, scale]) each.classList.toggle("map-raw", model.stage === STAGES[0]);
-    text.style.setProperty("--map-ten", (BITS_SHOWN / model.scale).toFixed(3));
+    node.classList.toggle("map-raw", model.stage === STAGES[0]);
+    text.style.setProperty("--map-line", (BITS_SHOWN / model.scale).toFixed(3));
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -140,7 +139,7 @@ export function mapPanel({ t, signal, onPlace }) {
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
-  return { node, legend: scale, draw, clear: () => (pointed = null) };
+  return { node, draw, clear: () => (pointed = null) };
 }
 
 /** The training: a slider over its stages, and a button that plays them. */
