@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it repeats the same 26 letters. At 1.5 it gambles: 34 of these 80 are unlikely."
+NOW = "At temperature 0 it repeats itself. At 1.5 it gambles: 34 unlikely letters."
 
 
 @pytest.fixture
@@ -178,6 +178,10 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     widget.locator(".d2lrnn-now").hover()
     expect(caption).to_have_text("“a” after “the␣tide␣”: probability 0.10.")
     expect(widget.locator(".next-level")).to_have_text(["0.5"])
+    tail = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
+    expect(widget.locator(".next-tail")).to_have_text(f"{tail:.2f}21 unlikely")
+    expect(widget.locator(".next-rare")).to_have_count(21)
+    expect(widget.locator(".next-ticks > *")).to_have_text(["0", "0.5", "1", "1.5", "2"])
 
 
 def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
@@ -203,7 +207,7 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget.get_by_role("button", name="hardly any").click()
         told = re.search(r"(\d+) of these 80; without the cut", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{told} of these 80 are unlikely")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"At 1.5 it writes {told} unlikely letters.")
         expect(widget.locator(".next-count").nth(2)).to_have_text(f"{told} unlikely")
         assert record.errors == []
 

@@ -26,7 +26,10 @@ test("text, ranking, both distributions and the four writings are those of Pytho
     assert.equal(readable(given), text);
     const all = writings(NETWORK, { text, ...state });
     assert.deepEqual(all.map(textOf), written, given);
-    const { rows, kept } = distributionAt(NETWORK, all[1], 0, cutOf(state));
+    const { rows, kept, tail } = distributionAt(NETWORK, all[1], 0, cutOf(state));
+    const rare = rows.filter(({ before }) => before < 1 / 16);
+    assert.equal(tail.count, rare.length);
+    for (const name of ["before", "after"]) assert.ok(Math.abs(tail[name] - rare.reduce((sum, row) => sum + row[name], 0)) < 1e-6);
     ranked.forEach(([name, p, q], i) => {
       const { character, before, after } = rows[i];
       assert.equal(character, name, `${text} ${i}`);
@@ -70,7 +73,7 @@ test("what the figure opens with: a circle at 0, and more improbable letters the
   assert.deepEqual(hotter.map((i) => counts[i]), [...counts].sort((a, b) => a - b));
   assert.notEqual(findCircle(textOf(all[0])), null);
   assert.deepEqual(all.slice(1).map((each) => findCircle(textOf(each))), [null, null, null]);
-  assert.deepEqual(nowValues(all, false), { first: 0, last: 1.5, all: 80, count: counts[2], length: 26, isCut: false, isSame: false });
+  assert.deepEqual(nowValues(all, false), { first: 0, last: 1.5, count: counts[2], length: 26, isCut: false, isSame: false });
   const [{ index, probs }] = all[FREE_COLUMN].letters;
   assert.equal(ranking(probs)[0], index, "the letter that is looked at is the tallest bar: what its temperature does to it is what it does to the text");
 });

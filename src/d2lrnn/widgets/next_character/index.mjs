@@ -1,4 +1,5 @@
 // What comes next: a trained network writes at four temperatures at once, and the tail of its distribution can be cut.
+import { linearTicks } from "../charts.mjs";
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, fill, formatProbability, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
 import { leftOut, loadModel } from "../weights.mjs";
@@ -47,7 +48,7 @@ export function nowWords({ length, count, isCut, isSame }) {
 export function nowValues(all, isCut) {
   const [first, last] = [all[0], all[HOTTEST]];
   return {
-    first: first.temperature, last: last.temperature, all: NUM_WRITTEN, count: countImprobable(last.letters),
+    first: first.temperature, last: last.temperature, count: countImprobable(last.letters),
     length: findCircle(textsOf([first])[0])?.length, isCut, isSame: new Set(textsOf(all)).size === 1,
   };
 }
@@ -101,8 +102,13 @@ function build(context) {
     label: element("span", { class: "d2lrnn-hidden" }, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
     onInput: (temperature) => commit({ temperature, column: FREE_COLUMN, place: shown.column === FREE_COLUMN ? shown.place : 0 }),
   });
+  const ticks = linearTicks(SPEC.controls.temperature.max, 4).map((tick) => {
+    const mark = element("span", {}, String(tick));
+    mark.style.setProperty("--share", tick / SPEC.controls.temperature.max);
+    return mark;
+  });
   const columns = columnsPanel({
-    t, signal, slider: element("span", { class: "next-own" }, slider.node), onLetter: (column, place) => commit({ column, place }),
+    t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)), onLetter: (column, place) => commit({ column, place }),
     onProgress: (length) => {
       if (length < NUM_WRITTEN) now.set(t("now_writing")); // a sentence that counts along cannot be read
       else {
@@ -200,7 +206,8 @@ function build(context) {
     if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
     const { character } = writing.letters[state.place];
-    const told = fill(...words(distribution.rows.find((row) => row.character === character)));
+    const { tail } = distribution;
+    const told = `${fill(...words(distribution.rows.find((row) => row.character === character)))} ${t("tail", { count: tail.count, p: probability(tail.after) })}`;
     chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told });
     if (isCutting(state) && (before === null || !isCutting(before))) openCuts(true);
     if (before === null) return;

@@ -93,10 +93,16 @@ export function writings(network, { text, seed, ...state }, known = []) {
   });
 }
 
-/** The distribution at a place of a writing: letters by falling probability, [{ character, before, after }], and how many are kept. */
+/**
+ * The distribution at a place of a writing: letters by falling probability, [{ character, before, after }], how many are kept,
+ * and the tail, what the improbable ones have together: { count, before, after }.
+ */
 export function distributionAt({ vocab }, { temperature, letters }, place, cut) {
   const { probs } = letters[place];
   const drawn = reshapeProbs(probs, { temperature, ...cut });
   const order = ranking(probs);
-  return { rows: order.map((i) => ({ character: vocab[i], before: probs[i], after: drawn[i] })), kept: countKept(drawn) };
+  const rows = order.map((i) => ({ character: vocab[i], before: probs[i], after: drawn[i] }));
+  const rare = rows.filter(({ before }) => -Math.log2(before) > IMPROBABLE_BITS);
+  const together = (name) => rare.reduce((sum, row) => sum + row[name], 0);
+  return { rows, kept: countKept(drawn), tail: { count: rare.length, before: together("before"), after: together("after") } };
 }

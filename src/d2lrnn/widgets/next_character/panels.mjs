@@ -4,7 +4,7 @@ import { dragOn, motion } from "../shape.mjs";
 import { element, formatProbability, visibleCharacter } from "../ui.mjs";
 import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
 
-const LETTERS_A_SECOND = 30;
+const LETTERS_A_SECOND = 45;
 const SCALE = 0.6; // the probability at the top of the chart, unless one is higher
 
 /** A letter of a writing, marked where it is improbable. */
@@ -127,6 +127,11 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     element("span", { class: "next-swatch" }), bars, element("span", { class: "next-swatch next-swatch-own" }), element("span", {}, t("outline")));
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), line);
   const chart = element("div", { class: "next-chart" }, box);
+  // The low bars can hardly be seen: one more has them all.
+  const sum = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }), p: element("span", { class: "next-sum" }), count: element("span", { class: "next-tail-count" }) };
+  const tail = element("div", { class: "next-tail", "aria-hidden": "true" },
+    element("span", { class: "next-track" }, sum.bar, sum.outline, sum.p), element("span", { class: "next-tail-name" }, sum.count, " ", t("unlikely")));
+  const node = element("div", { class: "next-bars" }, chart, tail);
   let cutting = false;
   let kept = size;
   let shown = null; // rows, and the one whose probability is told while the pointer is elsewhere
@@ -166,10 +171,11 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     chart.classList.toggle("next-cutting", cutting);
     if (shown !== null) describe();
   };
-  const draw = ({ rows, kept: count }, came, { temperature, cutWords, told }) => {
+  const stand = (part, p, highest) => part.style.setProperty("height", `${((100 * p) / highest).toFixed(2)}%`);
+  const draw = ({ rows, kept: count, tail: rare }, came, { temperature, cutWords, told }) => {
     kept = count;
     // One scale as long as it can be: a colder bar stands higher.
-    const highest = Math.max(...rows.map(({ before, after }) => Math.max(before, after))) > SCALE ? 1 : SCALE;
+    const highest = Math.max(...[...rows, rare].map(({ before, after }) => Math.max(before, after))) > SCALE ? 1 : SCALE;
     bars.textContent = t(count < size && temperature > 0 ? "bars_cut" : "bars", { temperature: Number(temperature.toFixed(2)) });
     legend.classList.toggle("next-same", temperature === 1 && count === size);
     grid.replaceChildren(...linearTicks(highest, 2).slice(1).map((tick) => {
@@ -181,15 +187,21 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     look(shown.row);
     rows.forEach(({ character, before, after }, i) => {
       const { node, outline, bar, name } = cells[i];
-      outline.style.setProperty("height", `${((100 * before) / highest).toFixed(2)}%`);
-      bar.style.setProperty("height", `${((100 * after) / highest).toFixed(2)}%`);
+      stand(outline, before, highest);
+      stand(bar, after, highest);
       name.textContent = visibleCharacter(character);
       node.classList.toggle("next-cut", i >= count);
       node.classList.toggle("next-came", character === came);
+      node.classList.toggle("next-rare", i >= rows.length - rare.count);
     });
+    stand(sum.outline, rare.before, highest);
+    stand(sum.bar, rare.after, highest);
+    sum.p.textContent = formatProbability(rare.after);
+    sum.p.style.setProperty("bottom", `min(${((100 * Math.max(rare.before, rare.after)) / highest).toFixed(2)}%, 100% - 1.2em)`);
+    sum.count.textContent = String(rare.count);
     line.style.setProperty("left", `${(100 * count) / size}%`);
     describe();
   };
   setCutting(false);
-  return { node: chart, legend, draw, setCutting, lookAway: () => look(shown.row) };
+  return { node, legend, draw, setCutting, lookAway: () => look(shown.row) };
 }
