@@ -42,7 +42,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   // ---- words ----
   const levelName = (level) => (level.order > 0 ? t("level_n", { order: level.order }) : t("level_0"));
   const rivalName = (level) => (level.order > 0 ? t("beaten_n", { name: levelName(level) }) : t("beaten_0"));
-  const beatenName = (level) => (level === null ? "–" : rivalName(level));
   const value = (number) => formatNumber(number);
   const percent = () => formatNumber(100 * copied, 0);
   const nextName = (level) =>
@@ -234,12 +233,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     showBar();
   }
   function outcome(i, reports) {
-    return OUTCOMES[i](reports, reports.at(-1).levels, beatenName, SPEC.steps[i].cat);
+    return OUTCOMES[i](reports, reports.at(-1).levels, SPEC.steps[i].cat);
   }
   /** How far a story is. */
-  function countWords(i, { counted, steps, catNorm }) {
-    const { tells, cat } = SPEC.steps[i];
-    if (tells) return counted?.words > 0 ? t(`step_${i + 1}_count`, counted) : "";
+  function countWords(i, { steps, catNorm }) {
+    const { cat } = SPEC.steps[i];
     if (!cat || settings.clip > 0) return "";
     return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: value(catNorm) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat });
   }
@@ -324,16 +322,17 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const { steps, perplexity, levels, status } = report;
     const values = { steps: formatNumber(steps, 0), perplexity: value(perplexity) };
     if (status === "diverged") return emphasised(t.raw("now_diverged"), values);
-    if (steps === 0) return emphasised(t.raw("now_fresh"), values);
-    const onItsText = value(report.train.ys.at(-1) ?? NaN);
-    if (isMemorising(report)) return emphasised(t.raw("now_memorises"), { ...values, train: onItsText });
+    if (steps === 0) return emphasised(t.raw(state().story > 0 ? "now_asked" : "now_fresh"), values);
+    const isCopied = own !== null && copied >= COPIED; // then the unseen pages are no measure
+    if (isMemorising(report) && !isCopied) return emphasised(t.raw("now_memorises"), { ...values, train: value(report.train.ys.at(-1) ?? NaN) });
     if (isLost(report)) {
       if (report.catAt > 0) return emphasised(t.raw("now_cat"), { ...values, before: value(beforeCat(report)) });
       return emphasised(t.raw(settings.clip > 0 ? "now_lost" : "now_lost_unclipped"), { ...values, best: value(bestOf(report.heldout)) });
     }
     const { beaten, next } = standing(perplexity, levels);
-    if (beaten !== null && own !== null && copied >= COPIED) return emphasised(t.raw("now_copied"), { ...values, percent: percent() });
+    if (beaten !== null && isCopied) return emphasised(t.raw("now_copied"), { ...values, percent: percent() });
     const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
+    if (status !== "ended" && beaten && next) return emphasised(t.raw(`now_better_${Math.min(beaten.order, 3)}`).replace("{order}", beaten.order), { ...names, next: rivalName(next) });
     if (!beaten && !next) return emphasised(t.raw("now_plain"), values);
     const key = beaten === null ? "none" : next === null ? "all" : "better";
     const ended = report.ended === "until" ? `stop_${key}` : `end_${key}`;
@@ -399,7 +398,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();
     const story = SPEC.steps[state().story - 1];
-    diary.draw(report, { isWhole: story?.tells === "spelled", isAsked: story !== undefined && isWide }); // it stands beside a question
+    diary.draw(report, { isWhole: story?.tells === "spelled", isAsked: story !== undefined && isWide, until: order.until }); // it stands beside a question
     showBar();
     if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
     stories.hear(report); // it may begin another run

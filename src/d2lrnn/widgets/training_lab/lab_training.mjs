@@ -195,8 +195,8 @@ export function createTraining(text, settings, kernels = PLAIN) {
     catNorm: 0, // and of the cat's
     catAt: 0, // how many characters were read with the cat's, 0 before it came
     diary: [],
-    counted: null, // of the words that it wrote last how many were real: { steps, real, words }
-    spelled: null, // the same, when it could spell for the first time, with the page itself in pieces
+    counted: null, // of the page that it wrote last how many words were real, { steps, real, words }, and the page in pieces
+    spelled: null, // the same, when it could spell for the first time
   };
 
   /** One update; false once the numbers are lost. */
@@ -243,9 +243,9 @@ export function createTraining(text, settings, kernels = PLAIN) {
   function lookAtWords() {
     if (report.spelled !== null || words.size <= 50) return;
     const page = write(LAB.sample);
-    report.counted = { steps: report.steps, ...countReal(page, words) };
+    report.counted = { steps: report.steps, ...countReal(page, words), pieces: markReal(page, words) };
     if (report.counted.words >= LAB.least_words && report.counted.real >= LAB.spelled * report.counted.words) {
-      report.spelled = { ...report.counted, pieces: markReal(page, words) };
+      report.spelled = { ...report.counted };
     }
   }
 
@@ -274,6 +274,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
 
   /** A line of the diary: what it writes at its age, and how well it predicts. */
   function note() {
+    if (report.steps === 0) lookAtWords(); // a page of noise
     report.diary.push({ age: report.steps, perplexity: report.heldout.last, pieces: sample() });
   }
 

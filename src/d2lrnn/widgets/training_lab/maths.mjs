@@ -300,12 +300,9 @@ const show = (value) => formatNumber(value);
 /** What each story came to, as the values of its words; `reports` are the last ones of its runs. */
 export const OUTCOMES = [
   ([{ spelled }]) => ({ steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words }),
-  ([free, clipped], levels, name, cat) => {
+  ([free, clipped], levels, cat) => {
     const [a, b] = [free, clipped].map((report) => around(report.heldout, cat * report.tokens / report.steps));
-    return {
-      norm: show(free.catNorm), before: show(a.before), worst: show(a.worst), end: show(free.perplexity),
-      clipped: show(b.worst), clipped_end: show(clipped.perplexity),
-    };
+    return { worst: show(a.worst), clipped: show(b.worst) };
   },
   ([report], levels) => ({
     perplexity: show(report.perplexity),

@@ -312,7 +312,7 @@ function netPicture({ t, signal, onUnit }) {
     });
     guesses.replaceChildren(...expected.map(([guess, p]) => element(
       "span", { class: `lab-guess${guess === next ? " lab-right" : ""}` },
-      element("span", { class: "lab-guess-p" }, `${Math.round(100 * p)}%`),
+      element("span", { class: "lab-guess-p" }, p < 0.005 ? "" : `${Math.round(100 * p)}%`),
       element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
       element("b", {}, visibleCharacter(guess)),
     )));
@@ -365,7 +365,7 @@ export function curvePanel({ t, signal }) {
 
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = standsBeside(node.closest(".lab")) ? 290 - (isLow ? 116 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = standsBeside(node.closest(".lab")) ? 320 - (isLow ? 146 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, curves: [heldout, train, ...ghosts.map(({ heldout: { ys } }) => ({ ys: ys.filter((value) => value <= 1.1 * levels[0].perplexity) }))], levels, until,
@@ -387,6 +387,7 @@ export function curvePanel({ t, signal }) {
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
+    add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 11 }, t("rivals"));
     for (const level of levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom })) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
@@ -537,7 +538,7 @@ export function writingPanel({ t, count, signal }) {
   return { node, draw };
 }
 
-/** One line an age, kept; the first stands above until there is a second. */
+/** One line an age, kept; its room is there from the start. Where a story counts words, the page that is counted instead. */
 export function diaryPanel({ t, ages }) {
   const rows = ages.map((age) => {
     const perplexity = element("span", { class: "lab-diary-value" });
@@ -548,31 +549,35 @@ export function diaryPanel({ t, ages }) {
     );
     return { age, node, perplexity, text };
   });
-  const page = element("div", { class: "lab-counted", hidden: true }); // the one whose words were counted
-  let shown = null; // its age
-  const node = element(
-    "div", { class: "lab-diary" },
+  const head = element("p", { class: "lab-head" });
+  const text = element("p", { class: "lab-page-text" });
+  const page = element("div", { class: "lab-counted" }, head, text);
+  const list = element(
+    "div", { class: "lab-ages" },
     element("p", { class: "lab-head" }, t("diary")),
     element("p", { class: "lab-diary-row lab-diary-top" },
       element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity"))),
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
-    page,
-    element("p", { class: "lab-note" }, t("diary_kappa")),
   );
-  const draw = ({ diary, spelled }, { isWhole, isAsked }) => {
-    node.hidden = diary.length < (isAsked ? 1 : 2);
-    page.hidden = !(isWhole && spelled);
-    if (page.hidden) shown = null;
-    else if (shown !== spelled.steps) {
-      shown = spelled.steps;
-      page.replaceChildren(
-        element("p", { class: "lab-head" }, t("page", { steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words })),
-        element("p", { class: "lab-page-text" }, ...inPieces(spelled.pieces)),
-      );
-    }
+  const node = element("div", { class: "lab-diary" }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));
+  let shown = null; // the age and the words of the page, as one text
+  /** A page may take a line more than the one before: what stands below does not move up again. */
+  const showPage = ({ steps, real, words, pieces }) => {
+    const key = `${steps} ${pieces.map(([piece]) => piece).join("")}`;
+    if (shown === key) return;
+    shown = key;
+    head.textContent = t("page", { steps: formatNumber(steps, 0), real, words });
+    text.replaceChildren(...inPieces(pieces));
+    text.style.minHeight = steps > 0 ? `${text.offsetHeight}px` : "";
+  };
+  const draw = ({ steps, diary, counted }, { isWhole, isAsked, until }) => {
+    page.hidden = !(isWhole && counted);
+    list.hidden = !page.hidden;
+    node.hidden = steps === 0 && page.hidden && !isAsked;
+    if (!page.hidden) showPage(counted);
     for (const row of rows) {
       const line = diary.find(({ age }) => age === row.age);
-      row.node.hidden = !line;
+      row.node.hidden = until > 0 && row.age > until;
       row.perplexity.textContent = line && line.age > 0 ? noted(line.perplexity ?? Infinity) : "";
       if (line && row.pieces === line.pieces) continue;
       row.pieces = line?.pieces;

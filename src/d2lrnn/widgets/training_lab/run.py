@@ -151,8 +151,8 @@ class LabRun(Callback):
         self.ended: str | None = None
         self.train, self.norms, self.heldout = Trace(), Trace(), Trace()
         self.diary: list[dict[str, Any]] = []
-        self.counted: dict[str, int] | None = None  # of the words that it wrote last how many were real
-        self.spelled: dict[str, Any] | None = None  # the same, when it could spell for the first time, and the page
+        self.counted: dict[str, Any] | None = None  # of the page that it wrote last how many words were real
+        self.spelled: dict[str, Any] | None = None  # the same, when it could spell for the first time
         self.written: list[list[Any]] = []  # what it writes now, in pieces
         self.written_at = 0  # the update after which it wrote that
         self.sampled = -math.inf
@@ -268,9 +268,10 @@ class LabRun(Callback):
         page = self.write(_LAB["sample"])
         whole = [word for word in _words_of(page.partition(" ")[2].rpartition(" ")[0]) if len(word) >= _LAB["word"]]
         real = sum(word in self.words for word in whole)
-        self.counted = {"steps": self.steps, "real": real, "words": len(whole)}
+        pieces = _mark_real(page, self.words)
+        self.counted = {"steps": self.steps, "real": real, "words": len(whole), "pieces": pieces}
         if len(whole) >= _LAB["least_words"] and real >= _LAB["spelled"] * len(whole):
-            self.spelled = {**self.counted, "seconds": self.seconds, "pieces": _mark_real(page, self.words)}
+            self.spelled = {**self.counted, "seconds": self.seconds}
 
     def write(self, length: int) -> str:
         """So many characters, after the text's first four; nothing where its numbers are lost."""
@@ -283,6 +284,8 @@ class LabRun(Callback):
 
     def note(self) -> None:
         """A line of the diary."""
+        if self.steps == 0:
+            self._look_at_words()  # a page of noise
         perplexity = finite(self.heldout.last or math.inf)
         self.diary.append({"age": self.steps, "perplexity": perplexity, "pieces": self.sample()})
 
