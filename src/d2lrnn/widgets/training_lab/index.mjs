@@ -120,7 +120,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   };
   const engine = isTorch ? createKernelEngine(model, onReport) : createPageEngine(model.get("text"), onReport, onError);
 
-  const changes = (values) => changed(values, model.get("author_state"), FOLDED)
+  const changes = (values, given = model.get("author_state")) => changed(values, given, FOLDED)
     .map((name) => {
       if (name === "clip" && values.clip === 0) return t("clip_none");
       if (name === "carry") return t(`changed_carry_${values.carry ? "yes" : "no"}`);
@@ -342,10 +342,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function showGhosts() {
     ghosts = ghosts.map((ghost, i) => ({ ...ghost, place: i + 1, letter: "ABC"[i] }));
     const described = ({ settings: s }) => [t(`cell_${s.cell}`), t("units", { units: s.num_hiddens }), ...changes(s)].join(", ");
+    const isStory = state().story > 0; // there one setting differs
     ghostList.hidden = ghosts.length === 0;
     ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
-      label: t(ghost.stopped ? "ghost_stopped" : "ghost_label", {
-        letter: ghost.letter, settings: described(ghost), perplexity: value(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
+      label: t(ghost.stopped && !isStory ? "ghost_stopped" : "ghost_label", {
+        letter: ghost.letter, settings: (isStory && changes(ghost.settings, settings).join(", ")) || described(ghost), perplexity: value(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
       }), signal,
       class: "d2lrnn-button lab-ghost-button", onPress: () => commit(ghost.settings),
     })));

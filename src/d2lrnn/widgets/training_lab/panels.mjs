@@ -387,8 +387,9 @@ export function curvePanel({ t, signal }) {
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
-    add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 11 }, t("rivals"));
-    for (const level of levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom })) {
+    const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom });
+    if (places[0]?.label >= 26) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 11 }, t("rivals"));
+    for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
       add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
@@ -581,7 +582,7 @@ export function diaryPanel({ t, ages }) {
       row.perplexity.textContent = line && line.age > 0 ? noted(line.perplexity ?? Infinity) : "";
       if (line && row.pieces === line.pieces) continue;
       row.pieces = line?.pieces;
-      row.text.replaceChildren(...inPieces(line?.pieces ?? []));
+      row.text.replaceChildren(...(line ? inPieces(line.pieces) : ["\u00a0"])); // a line of room
     }
   };
   return { node, draw };
