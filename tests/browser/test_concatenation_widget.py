@@ -50,7 +50,7 @@ def is_glued(widget: Locator) -> bool:
 def check_sums(widget: Locator) -> None:
     """What is printed adds up, to the last digit."""
     for line in widget.locator(".glue-terms p").filter(visible=True).all_inner_texts():
-        terms, total = re.sub(r"^(from X|from H|one sum|sum)", "", line.replace("\u2212", "-")).split("=")
+        terms, total = re.sub(r"^(from X|from H|one sum|result)", "", line.replace("\u2212", "-")).split("=")
         terms = terms.replace("\u00d7", "*").replace("\n", " ")
         expected = eval(re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms))
         assert expected == Decimal(total.strip()), line
@@ -61,10 +61,10 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     widget = show(page, tmp_path, Concatenation())
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
     result = widget.locator(".glue-sum .glue-name")
-    expect(result).to_have_text("sum")
+    expect(result).to_have_text("result")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two products: 0.16 from X and 1.24 from H make 1.40.")
+    expect(now).to_have_text("Two products, added: 0.16 from X and 1.24 from H make 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
@@ -288,6 +288,32 @@ def test_it_moves_by_itself_once_and_comes_to_rest(browser: Browser, tmp_path: P
         widget.locator(".glue-button").click()
         page.wait_for_function("() => document.querySelector('.glue-terms .glue-later')")  # arrived, the sum runs
         assert is_glued(widget) and record.errors == []
+
+
+def test_new_numbers_make_the_same_result_both_ways(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Concatenation())
+    printed = widget.locator(".d2lrnn-now b").last
+    for seed in range(7081, 7084):
+        widget.get_by_role("button", name="New numbers").click()
+        right = f"{Concatenation(seed=seed).two_products[0, 1]:.2f}".replace("-", "\u2212")
+        for _ in ("apart", "glued"):
+            expect(printed).to_have_text(right)
+            check_sums(widget)
+            widget.locator(".glue-button").click()
+
+
+def test_tables_that_go_on_to_the_left_say_so(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=390, height=900) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path, Concatenation(num_inputs=4, num_hiddens=4, glued=True))
+        expect(widget.locator(".glue-scrolls")).to_be_visible()
+        expect(widget.locator(".glue-more")).to_have_count(1)
+        widget.locator(".glue-box").evaluate("(e) => e.scrollTo(0, 0)")
+        expect(widget.locator(".glue-more")).to_have_count(0)
+        widget = show(page, tmp_path, Concatenation())
+        expect(widget.locator(".glue-scrolls")).to_be_hidden()
+        assert record.errors == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

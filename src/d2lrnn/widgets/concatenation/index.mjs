@@ -144,7 +144,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const swap = buttonControl({ label: t("swap"), class: "d2lrnn-button glue-swap", signal, onPress: () => commit({ swapped: !state().swapped }) });
   const hint = element("span", { class: "glue-soft glue-hint" });
-  const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
+  const numbers = buttonControl({ label: t("numbers"), class: "d2lrnn-button glue-numbers", signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
     const value = element("b", {});
     const { min, max } = SPEC.controls[name];
@@ -172,9 +172,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, swap, hint), element("div", { class: "glue-made" }, stage.node, sum.node)),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, swap, hint, numbers), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
-    fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), numbers),
+    fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node))),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);

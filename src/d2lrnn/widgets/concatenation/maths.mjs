@@ -81,8 +81,8 @@ const lowered = (blocks, by) => Object.fromEntries(Object.entries(blocks).map(([
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
  * `width` is what there is. Gives { width, height, isWide, unit, row, apart, glued }: the last two are { X, W_xh, H, W_hh,
- * from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room, and the rows
- * stay on their line; else one below the other, and H and W_hh stay where they are. So few blocks have to move.
+ * from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room, with as
+ * much air above as below; else one below the other, and H and W_hh stay where they are. So few blocks have to move.
  */
 export function arrange(sizes, width) {
   const { num_inputs: d, num_hiddens: h } = sizes;
@@ -92,7 +92,7 @@ export function arrange(sizes, width) {
     const unit = unitIn(width - 2 * GAP - 2 * SIGN, d + 4 * h);
     const glued = together(sizes, unit, ROW.wide, (width - (d + 2 * h) * unit - GAP) / 2);
     const begin = (width - (d + 4 * h) * unit - 2 * GAP - 2 * SIGN) / 2;
-    return { width, height: glued.height, isWide, unit, row: ROW.wide, apart: abreast(sizes, unit, ROW.wide, begin, glued.X[1]), glued };
+    return { width, height: glued.height, isWide, unit, row: ROW.wide, apart: abreast(sizes, unit, ROW.wide, begin, glued.X[1] - (Math.min(d, h) * ROW.wide) / 2), glued };
   }
   const unit = unitIn(width - GAP - FRAME, d + 2 * h);
   const needed = (d + 2 * h) * unit + GAP + FRAME;
@@ -131,8 +131,8 @@ function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, edge) {
   };
 }
 
-// The motion, in shares of it. The partial results fade first. Side by side: W_xh makes room above, then the rows meet and
-// W_hh comes below W_xh. One below the other: X steps aside, then X and W_xh come down. No block ever lies on another.
+// The motion, in shares of it. The partial results fade first. Side by side: W_xh makes room above, the rows below, then these
+// meet and W_hh comes below W_xh. One below the other: X steps aside, then X and W_xh come down. No block ever lies on another.
 export const MERGED = 0.15;
 const WAYS = {
   wide: { x: { X: [0.3, 0.85], H: [0.3, 0.85], W_xh: [0.3, 0.85], W_hh: [0.42, 1], sum: [0.3, 1] }, y: [0.05, 0.5] },

@@ -31,6 +31,8 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwap }) {
   const stage = element("div", { class: "glue-stage" });
   const box = element("div", { class: "glue-box" }, stage);
+  const more = element("p", { class: "glue-soft glue-scrolls", hidden: true }, `← ${t("scrolls")}`);
+  const node = element("div", { class: "glue-scroll" }, box, more);
   const probe = element("span", { class: "glue-probe", "aria-hidden": "true" });
   const nodes = {}; // name -> block
   let cells = {}; // name -> rows of cells
@@ -107,7 +109,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part === "h") drag(name, nodes[name]);
   }
-  const glue = { rows: element("span", { class: "glue-frame", "aria-hidden": "true" }), columns: element("span", { class: "glue-frame", "aria-hidden": "true" }) };
+  const longer = element("span", { class: "glue-longer" }, t("longer"));
+  const glue = { rows: element("span", { class: "glue-frame", "aria-hidden": "true" }, longer), columns: element("span", { class: "glue-frame", "aria-hidden": "true" }) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
   stage.append(probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
 
@@ -153,6 +156,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
+    longer.hidden = shown.num_hiddens === 1; // there the names of the weights need the room
     const { unit, isWide } = layout;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
       nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION ? ` ${t(`is_${name}`)}` : "");
@@ -168,7 +172,11 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       box.setAttribute("tabindex", "0");
       box.scrollLeft = box.scrollWidth; // the result first
     } else box.removeAttribute("tabindex");
+    more.hidden = !box.hasAttribute("tabindex");
+    fade();
   };
+  const fade = () => box.classList.toggle("glue-more", box.scrollLeft > 1);
+  box.addEventListener("scroll", fade, { signal, passive: true });
   const observer = new ResizeObserver(measure);
   observer.observe(box);
   signal.addEventListener("abort", () => { observer.disconnect(); ends?.abort(); }, { once: true });
@@ -262,7 +270,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     node.tabIndex = chosen ? 0 : -1;
   }));
   return {
-    node: box, fill, light, select, share: () => share, isLifted: () => lifted !== null,
+    node, fill, light, select, share: () => share, isLifted: () => lifted !== null,
     /** To a share of the whole motion; `home` is how far a block that was in a hand has come to its place. */
     slide: (to, home = 1) => {
       share = to;
