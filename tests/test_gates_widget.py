@@ -62,6 +62,18 @@ def test_a_bias_far_up_keeps_and_far_down_forgets() -> None:
     assert own.bits < down.bits and own.bits < up.bits
 
 
+def test_a_unit_does_the_opposite_at_spaces_and_only_there() -> None:
+    for which, unit, gate in (("first", 29, 1.0), ("second", 16, 0.0)):
+        own, turned = Gates(unit=29), Gates(unit=29, turned=which)
+        spaces = [letter == " " for letter in own.text]
+        assert (turned.forget_gates[spaces, unit] == gate).all()
+        assert (own.forget_gates[spaces, unit].mean() > 0.5) == (gate == 0)
+        first = own.text.index(" ")
+        torch.testing.assert_close(turned.forget_gates[:first], own.forget_gates[:first])
+    assert Gates(unit=29, turned="first").bits > Gates().bits + 0.5
+    assert Gates(text="quick", turned="first").bits == Gates(text="quick").bits, "no space"
+
+
 def test_the_default_text_was_held_out() -> None:
     text = d.load_text()
     assert Gates().text in text.vocab.decode(text.heldout_ids)
@@ -108,7 +120,9 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
     assert widget._now() in picture and len(widget.static_sentence()) > 40
 
 
-@pytest.mark.parametrize("wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}])
+@pytest.mark.parametrize(
+    "wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}, {"turned": "both"}]
+)
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):
         Gates(**wrong)

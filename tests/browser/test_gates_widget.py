@@ -80,7 +80,7 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     expect(heads.nth(1)).to_contain_text("Unit 16 kept to the end")
     expect(heads.nth(1)).to_contain_text("94% left")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
-    expect(widget.locator(".gates-cost")).to_have_text("Next letters guessed right: 12 of 17")
+    expect(widget.locator(".gates-cost")).to_have_text("Guessed ahead: 12 of 17 right")
     expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
@@ -147,7 +147,7 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     expect(widget.locator(".gates-units span")).to_have_count(12)
     press_at(page, widget.locator(".gates-map"), 0.2, 0.5 / 12)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
-    chosen = int(re.search(r"unit\s(\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
+    chosen = int(re.search(r"Unit\s(\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
     assert chosen != 18
     says(widget, unit=chosen)
     kept = [sum(Gates()._left(unit)) for unit in range(32)]
@@ -157,15 +157,35 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
 
 
 def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widget: Locator) -> None:
+    widget.locator("summary").click()
     bias(widget).press("End")
     says(widget, bias=4.0)
     assert shares(widget, 0, "left")[6:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
-    expect(widget.locator(".gates-cost")).to_have_text("Next letters guessed right: 5 of 17 (was 12)")
+    expect(widget.locator(".gates-cost")).to_have_text("Guessed ahead: 5 of 17 right (was 12)")
     expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: 14.7 (as trained: 3.4)")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("unit\u00a018 it falls below half at the e, unit\u00a016 ")
+    expect(widget.get_by_role("status")).to_contain_text("Unit\u00a018 loses over half by the e, unit\u00a016 ")
+
+
+def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> None:
+    changed = widget.locator(".gates-guesses .is-changed")
+    expect(changed).to_have_count(0)
+    forgot = widget.get_by_role("button", name="unit 16 forgot")
+    forgot.click()
+    says(widget, turned="second")
+    expect(forgot).to_have_attribute("aria-pressed", "true")
+    expect(changed).to_have_text(["e"])
+    expect(widget.locator(".gates-cost")).to_have_text("Guessed ahead: 11 of 17 right (was 12)")
+    turned = [i for i, letter in enumerate(Gates().text) if letter == " "]
+    found = "(all) => all.flatMap((e, i) => e.matches('.is-turned') ? [i] : [])"
+    assert widget.locator(".gates-lane").nth(1).locator(".gates-cell").evaluate_all(found) == turned
+    assert shares(widget, 1, "gate") == pytest.approx(Gates(turned="second").forget_gates[:, 16].tolist(), abs=0.0006)
+    widget.get_by_role("button", name="unit 18 kept").click()
+    says(widget, turned="first")
+    widget.get_by_role("button", name="unit 18 kept").click()
+    says(widget)
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
@@ -201,17 +221,17 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 @pytest.mark.parametrize(
     "title, right, before, state, outcome",
     [
-        ("Another letter", "only at the next space", 7, {"place": 1}, "4 letters, up to the space after “what”"),
-        ("Keep more?", "fewer", 7, {"bias": 4.0}, "Right. 5 of 17 instead of 12."),
-        ("One letter twice", "no", 7, {"place": 14}, "Right. It is 1.00 at the first e, 0.02 at the second."),
+        ("Forget more?", "only the a of “sea”", {}, {"turned": "second"}, "After “the se” it now guesses e, not a."),
+        ("Keep more?", "fewer", {"unit": 29}, {"unit": 29, "turned": "first"}, "Right. 7 of 17 instead of 12"),
+        ("One letter twice", "no", {}, {"place": 14}, "Right. It is 1.00 at the first e, 0.02 at the second."),
     ],
 )
 def test_a_guess_comes_before_the_answer(
-    widget: Locator, title: str, right: str, before: int, state: dict[str, object], outcome: str
+    widget: Locator, title: str, right: str, before: dict[str, object], state: dict[str, object], outcome: str
 ) -> None:
     letter(widget).press("End")
     widget.get_by_role("button", name=title).click()
-    says(widget, place=before)  # the figure as the question finds it
+    says(widget, **before)  # the figure as the question finds it
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     widget.get_by_role("button", name=right, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(outcome)

@@ -106,20 +106,21 @@ test("a text is broken into two lines for a phone at a space near its middle", (
 });
 
 test("the answers of the guided steps are right", () => {
-  const [other, more, twice] = SPEC.steps;
-  const [late, early] = [other.before, other.state].map((state) => derive(state, NETWORK));
-  assert.deepEqual([late, early].map(({ letters, at: place }) => letters[place]), ["h", "w"]);
-  assert.equal(late.count, 2, "as the question says");
-  assert.equal(late.letters[late.at + 2], " ", "as the question says");
-  assert.equal(early.count, 4);
-  assert.ok(early.letters.indexOf(" ") === early.at + early.count && other.right === 1, "at the next space");
+  const [less, more, twice] = SPEC.steps;
+  const gatesAtSpaces = ({ letters, strips }, k) => strips[k].gates.filter((_, i) => letters[i] === " ");
+  const [kept, forgot] = [less.before, less.state].map((state) => derive(state, NETWORK));
+  assert.equal(kept.strips[1].unit, 16);
+  assert.ok(gatesAtSpaces(kept, 1).every((gate) => gate > 0.99), "unit 16 keeps at spaces");
+  assert.deepEqual(gatesAtSpaces(forgot, 1).map((gate) => gate.toFixed(6)), Array(3).fill("0.000000"));
+  const changed = forgot.guesses.flatMap((guess, i) => (guess === kept.guesses[i] ? [] : [i]));
+  assert.deepEqual(changed, [11], "one guess changes");
+  assert.deepEqual([forgot.text.slice(0, 12), kept.guesses[11], forgot.guesses[11]], ["what the sea", "a", "e"]);
+  assert.equal(less.right, 1, "only the a of “sea”");
 
   const [own, pushed] = [more.before, more.state].map((state) => derive(state, NETWORK));
-  own.strips.forEach(({ left }, k) => {
-    const open = pushed.strips[k].left;
-    assert.ok(left.every((share, i) => open[i] >= share) && open.at(-1) > left.at(-1), "both units keep more");
-  });
-  assert.ok(pushed.right < own.right && more.right === 1);
+  assert.ok(gatesAtSpaces(own, 0).every((gate) => gate < 0.15), "unit 29 forgets at spaces");
+  assert.deepEqual(gatesAtSpaces(pushed, 0), [1, 1, 1]);
+  assert.deepEqual([own.right, pushed.right, more.right], [12, 7, 2], "fewer");
 
   const asked = derive(twice.state, NETWORK);
   assert.equal(asked.letters.slice(asked.at).join(""), "keeps");
@@ -156,6 +157,17 @@ test("what stands beside a unit is true of this number in any text", () => {
       }
     }
   }
+});
+
+test("a unit does the opposite of what it does at the spaces of a text, and only there", () => {
+  const [own, turned] = ["none", "first"].map((value) => at({ unit: 29, turned: value }));
+  assert.deepEqual([own.isOwn, turned.isOwn, at({ bias: 1 }).isOwn], [true, false, false]);
+  assert.deepEqual(own.strips.map(({ opposite }) => opposite), [1, 0]);
+  assert.deepEqual(turned.strips.map(({ isTurned }) => isTurned), [true, false]);
+  assertClose(turned.forget.slice(0, 4), own.forget.slice(0, 4), "before the first space nothing changes");
+  assert.deepEqual(at({ unit: 29 }).forget, own.forget, "the weights are as they were");
+  const quick = at({ text: "quick", turned: "second" });
+  assert.ok(quick.isOwn && quick.strips.every(({ opposite }) => opposite === null), "a text without a space");
 });
 
 test("short and strange texts", () => {

@@ -20,6 +20,9 @@ _GIVEN: tuple[dict[str, Any], ...] = (
     {"unit": 23, "place": 10, "bias": 0.5},
     {"text": " the  Tide?", "unit": 0, "place": 1},
     {"text": "a", "unit": 31},
+    {"turned": "second"},
+    {"turned": "first", "unit": 29, "bias": 1.0, "place": 4},
+    {"turned": "first", "text": "quick"},
     {"text": ""},
     {"text": "zzzzzz", "unit": 12, "place": 3, "bias": -1.5},
 )

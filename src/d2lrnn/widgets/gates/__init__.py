@@ -50,6 +50,9 @@ class Gates(Explorable):
         1 to 40: the letter whose writing is followed; at most the last one.
     bias : float, optional
         -4 to 4.
+    turned : {"none", "first", "second"}, optional
+        Whose forget gate is held, at each space, at the opposite of its habit in this text: that of `unit`, or of the
+        unit beside it. It is held at 0 if its mean at the spaces is above 0.5, else at 1.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class Gates(Explorable):
     unit = _SPEC.trait("unit")
     place = _SPEC.trait("place")
     bias = _SPEC.trait("bias")
+    turned = _SPEC.trait("turned")
     weights = t.Bytes().tag(sync=True, shared=True)
 
     @t.default("weights")
@@ -103,18 +107,31 @@ class Gates(Explorable):
         logits = self._read()["state"][:-1] @ model.W_hq + model.b_q
         return F.cross_entropy(logits, ids[1:]).item() / math.log(2)
 
-    @torch.no_grad()
     def _read(self) -> dict[str, torch.Tensor]:
         """Gates, candidate, cell and state at every letter, each of shape (num_steps, 32)."""
+        held = None
+        if self.turned != "none":
+            held = self.unit if self.turned == "first" else self._other
+        return self._run(self.bias, held)
+
+    @torch.no_grad()
+    def _run(self, bias: float, held: int | None = None) -> dict[str, torch.Tensor]:
+        """Read the text; at its spaces the forget gate of unit `held` is the opposite of what was trained."""
+        space, gate = _trained().vocab.encode(" ")[0], 0.0
+        if held is not None and " " in self.text:
+            spaces = [letter == " " for letter in self.text]
+            gate = float(self._run(0.0)["forget"][spaces, held].mean() <= 0.5)
         weights = stored_tensors(_trained().model)
         num_hiddens = weights["W_hh"].shape[0]
         b_h = weights["b_x"] + weights["b_h"]
-        b_h[num_hiddens : 2 * num_hiddens] += self.bias
+        b_h[num_hiddens : 2 * num_hiddens] += bias
         H = C = torch.zeros(num_hiddens)
         rows = []
         for index in _trained().vocab.encode(self.text):
             blocks = (weights["W_xh"][index] + H @ weights["W_hh"] + b_h).chunk(4)
             I, forget, O = (blocks[k].sigmoid() for k in (0, 1, 3))  # noqa: E741
+            if held is not None and index == space:
+                forget[held] = gate
             C = forget * C + I * blocks[2].tanh()
             H = O * C.tanh()
             rows.append(torch.stack([I, forget, blocks[2].tanh(), O, C, H]))
@@ -204,7 +221,7 @@ class Gates(Explorable):
             picture.add("path", d=box, fill="none", stroke=color("line"))
             picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.55)
             picture.add("path", d=gate, fill=color("blue"))
-        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 90))
+        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 130))
         for key, paint, opacity, at_x in keys:
             picture.add("rect", x=at_x, y=179, width=9, height=9, fill=color(paint), fill_opacity=opacity)
             picture.add("text", words(key), x=at_x + 13, y=188, font_size=11)

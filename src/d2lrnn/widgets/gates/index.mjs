@@ -7,6 +7,7 @@ import { leftOut } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
+const A_OF_SEA = 11; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -70,7 +71,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("div", { class: "gates-ends", "aria-hidden": "true" }, element("span", {}, t("sooner")), element("span", {}, t("longer"))),
   );
   const cost = element("p", { class: "gates-cost" });
-  const guessing = element("div", { class: "gates-guessing" }, cost, guessed.node, biasRow);
+  const turns = ["first", "second"].map((which) => buttonControl({
+    label: [], signal, onPress: () => commit({ turned: state().turned === which ? "none" : which }),
+  }));
+  const turning = element("div", { class: "gates-turning", role: "group" }, element("span", {}, t("turn")), ...turns);
+  const guessing = element("div", { class: "gates-guessing" }, cost, guessed.node, turning);
   const shown = element("p", { class: "gates-shown" });
   const perplexity = element("p", { class: "gates-perplexity" });
   const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
@@ -85,7 +90,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }, { signal });
   onReset(() => (lost.hidden = true));
   const more = fold(
-    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, perplexity,
+    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, biasRow, perplexity,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
@@ -123,8 +128,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i) => {
-    const { letters, at, count, right, ownRight, forget } = derive(state(), networkOf(state().weights));
-    if (i === 0) return { where: spokenName(letters, at + count, t), count };
+    const { letters, at, right, ownRight, forget, guesses } = derive(state(), networkOf(state().weights));
+    if (i === 0) return { guess: guesses[A_OF_SEA] };
     if (i === 1) return { now: right, all: letters.length - 1, own: ownRight }; // `right` is the answer
     return { first: forget[at + 1].toFixed(2), second: forget[at + 2].toFixed(2) };
   };
@@ -156,8 +161,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     guessed.draw(model);
     guessing.hidden = letters.length < 2;
     const { right, ownRight, bits, ownBits } = model;
-    const own = (key, value) => (model.bias === 0 ? [] : [" ", t(key, { own: value })]);
+    const own = (key, value) => (model.isOwn ? [] : [" ", t(key, { own: value })]);
     cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...own("guesses_own", ownRight));
+    turning.hidden = model.strips[0].opposite === null;
+    model.strips.forEach(({ unit: j, opposite, isTurned }, k) => {
+      turns[k].textContent = t(opposite === 1 ? "turn_keep" : "turn_forget", { unit: j });
+      turns[k].setAttribute("aria-pressed", String(isTurned));
+    });
     perplexity.hidden = letters.length < 2;
     const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : own("choices_own", choices(ownBits));
     perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits) }), ...blind);

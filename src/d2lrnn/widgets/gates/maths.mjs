@@ -9,6 +9,7 @@ import SPEC from "./spec.json" with { type: "json" };
 /** A unit that on average forgets at spaces, the default, and one that keeps: each stands beside the other. */
 const FORGETTER = SPEC.controls.unit.default;
 const KEEPER = 16;
+const TURNED = SPEC.controls.turned.choices;
 const LONGEST_LINE = 20; // letters that a phone shows in one line
 
 /** Letters and spaces, at most `longest` of them. */
@@ -24,19 +25,27 @@ export function breakOf(letters) {
   return far(best) <= 1.3 * LONGEST_LINE ? best : Math.ceil(length / 2);
 }
 
-/** A reader of texts: `read(text, bias)`, with `bias` added to every forget bias. Equal questions are answered once. */
+const SHUT = 40; // added to the input of a gate, it makes the gate 1; subtracted, 0
+
+/**
+ * A reader of texts: `read(text, bias, held)`, with `bias` added to every forget bias, and the forget gate of unit
+ * `held.unit` held at `held.gate`, 0 or 1, at each space. Equal questions are answered once.
+ */
 export function createNetwork(view) {
   const { model, vocab } = loadModel(view, LSTM);
   const n = model.numHiddens;
-  const own = model.b_x.slice();
+  const [own, ownInputs] = [model.b_x.slice(), model.W_xh.slice()];
+  const spaces = 4 * n * vocab.indexOf(" "); // where the weights of a space begin
   let answers = new Map();
 
   /** { numHiddens, length, bits, gate(kind, t, j), cell(t, j), state(t, j), guesses }: bits a letter, over all letters but the first, and the likeliest letter after each. */
-  function compute(text, bias) {
+  function compute(text, bias, held) {
     const ids = encode(text, vocab);
     const length = ids.length;
     model.b_x.set(own);
     for (let j = n; j < 2 * n; j += 1) model.b_x[j] += bias;
+    model.W_xh.set(ownInputs);
+    if (held) model.W_xh[spaces + n + held.unit] += held.gate === 1 ? SHUT : -SHUT;
     const workspace = createWorkspace(model, 1, Math.max(1, length), { gradients: false });
     resetState(workspace, n);
     if (length > 0) forward(model, workspace, ids);
@@ -61,11 +70,11 @@ export function createNetwork(view) {
 
   return {
     characters: vocab.length,
-    read(text, bias) {
-      const key = `${bias} ${text}`;
+    read(text, bias, held = null) {
+      const key = `${bias} ${held?.unit} ${held?.gate} ${text}`;
       if (!answers.has(key)) {
         if (answers.size > 40) answers = new Map();
-        answers.set(key, compute(text, bias));
+        answers.set(key, compute(text, bias, held));
       }
       return answers.get(key);
     },
@@ -106,25 +115,39 @@ export function rowsOf(order, unit, count = 12) {
   return rows.map((row) => order[row]);
 }
 
+/** The gate that is the opposite of what a unit does at the spaces of a text: 0 if it keeps there, else 1; null without a space. */
+export function oppositeOf(reading, letters, unit) {
+  const gates = letters.flatMap((letter, t) => (letter === " " ? [reading.gate("forget", t, unit)] : []));
+  if (gates.length === 0) return null;
+  return gates.reduce((sum, gate) => sum + gate, 0) > 0.5 * gates.length ? 0 : 1;
+}
+
 /** All that the figure shows, from the values of its traits. */
-export function derive({ text, unit, place, bias }, network) {
-  const reading = network.read(text, bias);
+export function derive({ text, unit, place, bias, turned }, network) {
   const trained = network.read(text, 0);
   const letters = [...text];
   const other = unit === KEEPER ? FORGETTER : KEEPER;
+  const opposites = [unit, other].map((j) => oppositeOf(trained, letters, j));
+  const which = TURNED.indexOf(turned) - 1; // -1 for none
+  const held = which >= 0 && opposites[which] !== null ? { unit: [unit, other][which], gate: opposites[which] } : null;
+  const reading = network.read(text, bias, held);
   const at = Math.max(0, Math.min(place, letters.length) - 1);
   const of = (kind, j = unit) => letters.map((_, t) => reading.gate(kind, t, j));
   const leftFrom = (forget) => (letters.length ? leftOf(forget, at) : []);
   const forget = of("forget");
   const order = orderOfUnits(reading, at);
+  const aboveNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each above the letter that comes
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
     text, letters, unit, other, bias, at, forget, order,
-    strips: [unit, other].map((j) => {
+    isOwn: bias === 0 && held === null,
+    strips: [unit, other].map((j, k) => {
       const gates = of("forget", j);
-      return { unit: j, gates, left: leftFrom(gates), count: letters.length ? halfLife(gates, at) : null };
+      const isTurned = held !== null && which === k;
+      return { unit: j, gates, left: leftFrom(gates), count: letters.length ? halfLife(gates, at) : null, isTurned, opposite: opposites[k] };
     }),
-    guesses: [null, ...reading.guesses.slice(0, -1)].slice(0, letters.length), // each above the letter that comes
+    guesses: aboveNext(reading.guesses),
+    ownGuesses: aboveNext(trained.guesses),
     right: right(reading),
     ownRight: right(trained),
     input: of("input"),

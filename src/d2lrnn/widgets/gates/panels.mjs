@@ -66,7 +66,8 @@ export function createStrips(t) {
   }));
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
-  const keys = element("p", { class: "gates-keys" }, key("is-left", t("left_key")), key("is-gate", t("gate_key")), key("is-lost", t("lost_key")));
+  const changedKey = key("is-changed", t("turned_key"));
+  const keys = element("p", { class: "gates-keys" }, key("is-left", t("left_key")), key("is-gate", t("gate_key")), key("is-lost", t("lost_key")), changedKey);
   const node = element("div", { class: "gates-strips", role: "group" }, lines, keys);
   let tiles = [];
   let written = null;
@@ -90,6 +91,7 @@ export function createStrips(t) {
     const { letters, at, unit, other, forget, cell } = model;
     node.setAttribute("aria-label", t("picture", { unit, other, text: model.text, now }));
     write(letters);
+    changedKey.hidden = model.isOwn;
     tiles.forEach((tile, i) => {
       tile.classList.toggle("is-chosen", i === at);
       tile.classList.toggle("is-before", i < at);
@@ -107,6 +109,7 @@ export function createStrips(t) {
       lanes[k].cells.forEach((node, i) => {
         node.classList.toggle("is-before", i <= at);
         node.classList.toggle("is-lost", count !== null && i === at + count);
+        node.classList.toggle("is-turned", strip.isTurned && letters[i] === " ");
         node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
         node.style.setProperty("--gate", fixed(gates[i]));
       });
@@ -122,12 +125,13 @@ export function createStrips(t) {
 export function createGuesses(t) {
   const line = tileLine("gates-guesses");
   line.node.setAttribute("role", "img");
-  function draw({ letters, guesses }) {
+  function draw({ letters, guesses, ownGuesses }) {
     line.set(letters);
     line.node.setAttribute("aria-label", t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") }));
     line.tiles.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
       tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
+      tile.classList.toggle("is-changed", guesses[i] !== ownGuesses[i]);
     });
   }
   return { node: line.node, draw };
