@@ -161,6 +161,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     outcome = widget.locator(".d2lrnn-outcome")
     large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
 
+    expect(widget.locator(".flow-squash")).to_be_hidden()
     widget.get_by_role("button", name="From 1 to 1.2").click()
     expect(now(widget)).to_contain_text("About the same size: 28 steps back")
     expect(outcome).to_be_hidden()
@@ -177,6 +178,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-factor")).to_contain_text(f"With tanh: about {tanh.factor_per_step:.2f} a step")
     expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how full the boxes above are")
+    expect(widget.locator(".flow-squash")).to_be_visible()  # tanh, and the 24 units on it
+    expect(widget.locator(".flow-unit-dot")).to_have_count(24)
     cells = widget.locator(".flow-slope").evaluate_all("(all) => all.map((e) => Number(e.getAttribute('height')))")
     assert len(cells) == 29 and max(cells) < 14, "no cell is full"
 
@@ -185,7 +188,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="It stays the same").click()
     expect(outcome).to_contain_text("Right. It stays the same at every step")
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
-    expect(outcome).to_contain_text(f"it still fades, to {expected(turned)}.")
+    expect(outcome).to_contain_text(f"With tanh it would still fade, to {expected(turned)}.")
     widget.get_by_role("button", name="yes: tanh").click()
     expect(now(widget)).to_contain_text(turned.static_sentence())
 
@@ -193,6 +196,28 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     expect(widget.locator(".flow-ghost")).to_have_count(0)
     expect(now(widget)).to_contain_text(small.static_sentence())
+
+
+@pytest.mark.parametrize("width", [390, 760])
+@pytest.mark.parametrize(("start", "end"), [("0.8", "20"), ("1.2", "20"), ("1.6", "120"), ("0.2", "160"), ("0.9", "80")])
+def test_the_words_of_the_curve_before_lie_on_no_bead(
+    opened: tuple[Page, Record], tmp_path: Path, width: int, start: str, end: str
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    widget = show(page, tmp_path, GradientFlow(radius=float(start)), inside=False)
+    slider = widget.locator(".flow-control input")
+    slider.dispatch_event("pointerdown")
+    slider.fill(end)
+    words = widget.locator(".flow-ghost-text")
+    expect(words).to_have_text(f"before: {expected(GradientFlow(radius=float(start)))}")
+    box = words.bounding_box()
+    for other in [*widget.locator(".flow-bead").all(), widget.locator(".flow-end")]:
+        b = other.bounding_box()
+        apart = box["x"] + box["width"] <= b["x"] or b["x"] + b["width"] <= box["x"]
+        assert apart or box["y"] + box["height"] <= b["y"] + 2 or b["y"] + b["height"] <= box["y"] + 2
+    assert box["x"] + box["width"] <= widget.bounding_box()["x"] + widget.bounding_box()["width"]
 
 
 def test_what_stood_when_the_ring_was_taken_stays_to_compare(opened: tuple[Page, Record], tmp_path: Path) -> None:

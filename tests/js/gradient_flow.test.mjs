@@ -122,6 +122,7 @@ test("the guided steps: what is said to be right is right", () => {
   assert.equal(shown(tanh.before).fate, "explodes");
   const damped = shown(tanh.state);
   assert.deepEqual([damped.fate, damped.reason, damped.radius, tanh.right], ["vanishes", "slopes", 1.2, 2]);
+  assert.ok(damped.lastState.filter((h) => 1 - h * h < 0.25).length >= 12, "many units stand where tanh is flat");
   const wandering = shown(orthogonal.before).shares;
   assert.ok(Math.min(...wandering) < 0.85 && Math.max(...wandering) > 1.2);
   shown(orthogonal.state).shares.forEach((share) => close(share, 1, "kept at each step", 1e-9));

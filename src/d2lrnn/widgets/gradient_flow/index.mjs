@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, formatAbout, formatFactor, formatLength } from "./maths.mjs";
-import { chainPanel, planePanel } from "./panels.mjs";
+import { chainPanel, planePanel, tanhPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const INPUT_SIZES = [1e-8, 0.01, 0.03, 0.1, 0.3, 1, 3];
@@ -20,7 +20,7 @@ function sentence({ lag, left, factor, radius, fate, reason }, t) {
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), power: formatAbout(radius ** lag) }],
+    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), lag, power: formatAbout(radius ** lag) }],
   ];
 }
 
@@ -71,6 +71,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => set({ radius }), onTouch: touch, signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => set({ radius }), signal });
+  const squash = tanhPanel({ t });
   const factor = element("p", { class: "flow-factor" });
   const radius = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("radius")), signal,
@@ -102,7 +103,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const guided = guidedSteps({
     t: withRange(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
     set: (values) => {
-      if (values === steps[2].before || values.activation === "tanh") inside.open = true; // what it is about is seen there
       if (steps.some((step) => step.state === values)) return sendAfter(values);
       set(values);
       return queueMicrotask(() => signal.aborted || chain.compare()); // a question begins with one curve
@@ -121,6 +121,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node, inputsPart, length.node),
     element("p", { class: "flow-terms" }, t("terms"), " ", sigma),
   ));
+  const control = element("div", { class: "flow-control" }, squash.node, factor, radius.node, marks);
   const root = element(
     "div", { class: "d2lrnn-shape flow" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -129,7 +130,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       "div", { class: "flow-main" },
       element("div", { class: "flow-title" }, t("chain_title"), " ", element("span", { class: "flow-hint" }, t("chain_hint"))),
       chain.node,
-      element("div", { class: "flow-control" }, factor, radius.node, marks),
+      control,
     ),
     guided.node,
     inside,
@@ -183,6 +184,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
+    control.classList.toggle("flow-squashed", model.activation === "tanh");
+    if (model.activation === "tanh") squash.draw(model);
     radius.set(100 * model.radius, formatFactor(model.radius));
     activation.set(model.activation);
     matrix.set(model.matrix);

@@ -93,7 +93,7 @@ export function derive(state) {
   const network = networks.matrices[settings.matrix];
   const n = network.W.length;
   const W = scaledMatrix(network, settings.radius);
-  const { slopes } = runForward(W, n, networks.inputs, settings);
+  const { states, slopes } = runForward(W, n, networks.inputs, settings);
   const norms = normsByLag(W, n, slopes, network.gradient);
   const meanSlopes = norms.map((_, k) => { // of the activation, over the units, by lag
     const first = (settings.num_steps - 1 - k) * n;
@@ -106,7 +106,7 @@ export function derive(state) {
   const scale = settings.radius / network.radius;
   const eigenvalues = network.eigenvalues.map(([re, im]) => [re * scale, im * scale]);
   return {
-    ...settings, lag, left, factor, norms, shares, meanSlopes, eigenvalues,
+    ...settings, lag, left, factor, norms, shares, meanSlopes, eigenvalues, lastState: states.subarray(settings.num_steps * n),
     sigma: network.sigma_max * scale, fate: fate(left, factor), reason: reason(factor, settings),
   };
 }

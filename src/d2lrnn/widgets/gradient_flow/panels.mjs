@@ -10,10 +10,12 @@ const INSET = 18; // the ring about the last bead, clear of the scale
 const [NARROW, WIDE] = [380, 420]; // widths of the chain, for its words
 const WORDS_AT = MARGIN.left + 38; // beside the ring about the last bead
 const NEAR = 50; // pixels between two ends whose words could meet
-const OFF_SCALE_WORDS = { wide: 190, narrow: 100 }; // their width
+const OFF_SCALE_WORDS = { wide: 225, narrow: 110 }; // their width
+const GHOST_WORDS = 112;
+const END_WORDS = 85;
 const CELLS = 37; // from the foot up to the middle of the row of cells
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
-const TICKS = [1e6, 1e2, 1, 1e-2, 1e-6];
+const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 const tickText = (tick) => (tick > 1e3 || tick < 1e-3 ? formatPowerOfTen(tick) : String(tick));
 
 /** How large a bead is, compared with that of the loss: on the same scale as its place. */
@@ -66,6 +68,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   const right = () => width - MARGIN.right;
   const xOf = (k) => right() - ((right() - MARGIN.left - INSET) * k) / model.lag;
 
+  const onScale = (share) => y(Math.min(CEILING, Math.max(FLOOR, share)));
   const off = (k) => model.shares[k] < FLOOR || model.shares[k] > CEILING;
 
   function paintGrid() {
@@ -118,18 +121,26 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   function ghostLine() {
     if (ghost === null || ghost.lag !== model.lag) return [];
     if (off(model.lag) && (model.left < 1 ? ghost.left < FLOOR : ghost.left > CEILING)) return []; // both end off the scale
-    const at = ghost.shares.map((share) => y(Math.min(CEILING, Math.max(FLOOR, share))));
-    const [end, mine] = [at.at(-1), y(model.left)];
-    const below = Math.abs(end - mine) > NEAR ? end > y(1) + 8 : end > mine;
-    let height = Math.min(y(FLOOR) - 4, Math.max(MARGIN.top + 14, end + (below ? 22 : -12)));
+    const at = ghost.shares.map(onScale);
+    const line = svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") });
+    const place = ghostPlace(at);
+    return place === null ? [line] : [line, svg("text", { class: "flow-ghost-text", ...place }, t("before", { length: formatLength(ghost.left) }))];
+  }
+
+  /** Where its words stand: beside the curve, as far left as no bead and no other words lie there; null if nowhere. */
+  function ghostPlace(at) {
+    const own = model.shares.map(onScale);
     const told = endPlace()[0];
-    if (Math.abs(height - told) < 17) height = told + (told > y(1) ? -17 : 17);
-    // at the edge of the scale: along the curve, to where it has left the words' height
-    const clear = at.findLastIndex((value) => (end < y(1) ? value > height + 8 : value < height - 17));
-    const isEdge = Math.abs(end - height) < (end < y(1) ? 11 : 20) && clear > 0;
-    const x = isEdge ? Math.max(WORDS_AT, xOf(clear)) : WORDS_AT;
-    const words = svg("text", { class: "flow-ghost-text", x, y: height }, t("before", { length: formatLength(ghost.left) }));
-    return [svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") }), words];
+    const toldTo = WORDS_AT + (off(model.lag) ? OFF_SCALE_WORDS[width < NARROW ? "narrow" : "wide"] : END_WORDS);
+    for (let x = WORDS_AT; x < right() - GHOST_WORDS; x += 12) {
+      const over = (heights) => heights.filter((_, k) => xOf(k) > x - 10 && xOf(k) < x + GHOST_WORDS + 10);
+      const isFree = (height) => height > MARGIN.top + 12 && height < y(FLOOR) - 4 && over(own).every((bead) => bead < height - 21 || bead > height + 12)
+        && (x > toldTo || Math.abs(height - told) > 18);
+      const [above, below] = [Math.min(...over(at)) - 9, Math.max(...over(at)) + 18];
+      const height = (at.at(-1) < own.at(-1) ? [above, below] : [below, above]).find(isFree);
+      if (height !== undefined) return { x, y: height };
+    }
+    return null;
   }
 
   function paintBeads() {
@@ -175,7 +186,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
       const keys = rises ? ["off_scale_short", "off_scale"] : ["off_scale_low_short", "off_scale_low"];
       return [at, t(keys[width < NARROW ? 0 : 1], { length: words })];
     }
-    const before = ghost?.lag === model.lag ? y(Math.min(CEILING, Math.max(FLOOR, ghost.left))) : -Infinity;
+    const before = ghost?.lag === model.lag ? onScale(ghost.left) : -Infinity;
     const above = Math.abs(before - end) > NEAR ? rises : before > end; // beside another curve: on the side away from it
     const beside = above ? end - 13 : end + 23;
     const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
@@ -304,6 +315,36 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
         paintBeads();
       });
     },
+  };
+}
+
+const SQUASH = { width: 200, height: 92, unit: 30, high: 36, thick: 8 }; // tanh: pixels of a number, of tanh, of the slope 1
+
+/** tanh as a band as thick as its slope, which is what it lets through, and the units of the last step on it. */
+export function tanhPanel({ t }) {
+  const { width, height, unit, high, thick } = SQUASH;
+  const at = (z) => [width / 2 + unit * z, height / 2 - high * Math.tanh(z)];
+  const zs = Array.from({ length: 65 }, (_, i) => (i - 32) / 10);
+  const edge = (side) => zs.map((z) => {
+    const slope = 1 - Math.tanh(z) ** 2;
+    const turn = Math.hypot(unit, high * slope); // along the normal of the curve
+    const [x, y] = at(z);
+    const half = side * (0.75 + (thick * slope) / 2);
+    return `${(x + (half * high * slope) / turn).toFixed(1)} ${(y + (half * unit) / turn).toFixed(1)}`;
+  });
+  const band = svg("path", { class: "flow-band", d: `M${edge(1).join("L")}L${edge(-1).reverse().join("L")}z` });
+  const dots = svg("g");
+  const words = (x, y, anchor, lines) => lines.map((line, i) => svg("text", { class: "flow-squash-text", x, y: y + 15 * i, "text-anchor": anchor }, line));
+  const node = svg(
+    "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": t("squash") },
+    band, ...words(2, 24, "start", [t("steep"), t("steep_passes")]), ...words(width - 2, 44, "end", [t("flat"), t("flat_passes")]), dots,
+  );
+  return {
+    node,
+    draw: ({ lastState }) => dots.replaceChildren(...Array.from(lastState, (h) => {
+      const [cx, cy] = at(Math.max(-3.2, Math.min(3.2, Math.atanh(h))));
+      return svg("circle", { class: "flow-unit-dot", cx: cx.toFixed(1), cy: cy.toFixed(1), r: 3 });
+    })),
   };
 }
 
