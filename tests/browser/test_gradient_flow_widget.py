@@ -199,7 +199,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
 
 
 @pytest.mark.parametrize("width", [390, 760])
-@pytest.mark.parametrize(("start", "end"), [("0.8", "20"), ("1.2", "20"), ("1.6", "120"), ("0.2", "160"), ("0.9", "80")])
+@pytest.mark.parametrize("start, end", [("0.8", "20"), ("1.2", "20"), ("1.6", "120"), ("0.2", "160"), ("0.9", "80")])
 def test_the_words_of_the_curve_before_lie_on_no_bead(
     opened: tuple[Page, Record], tmp_path: Path, width: int, start: str, end: str
 ) -> None:
