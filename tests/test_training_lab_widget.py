@@ -258,7 +258,10 @@ def test_words_are_counted_at_set_ages_and_a_chapters_number_is_none(tmp_path: P
     assert _known_words("ii the tide and the am am once") == {"and", "once", "the", "tide"}
     lab = TrainingLab(num_hiddens=8, batch_size=4)
     lab.train(steps=21)
-    assert lab.report["counted"]["steps"] == 20
+    counted = lab.report["counted"]
+    assert counted["steps"] == 20
+    marked = sum(is_real for _, is_real in counted["pieces"])
+    assert 0 <= marked - counted["real"] <= 2, "the first and the last may be cut off"
     lab.close()
 
 

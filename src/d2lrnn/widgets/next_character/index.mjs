@@ -37,11 +37,11 @@ const isBinding = ({ kind, top_k, top_p }) => (kind === "top-k" ? top_k < SPEC.c
 
 const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) => character).join(""));
 
-/** The words for what is the case: after a cut, with a circle of `length` letters, or without. */
-export function nowWords({ length, count, isCut, isSame }) {
+/** The words for what is the case: after a cut, with a circle, or without. */
+export function nowWords({ isCircle, count, isCut, isSame }) {
   if (isCut) return isSame ? "now_cut_same" : count === 1 ? "now_cut_one" : "now_cut";
-  if (length === undefined) return count === 1 ? "now_one" : "now";
-  return count === 1 ? "now_circle_one" : "now_circle";
+  if (isCircle) return count === 1 ? "now_circle_one" : "now_circle";
+  return count === 1 ? "now_one" : "now";
 }
 
 /** What is the case once all is written, as values for these words. */
@@ -49,7 +49,7 @@ export function nowValues(all, isCut) {
   const [first, last] = [all[0], all[HOTTEST]];
   return {
     first: first.temperature, last: last.temperature, count: countImprobable(last.letters),
-    length: findCircle(textsOf([first])[0])?.length, isCut, isSame: new Set(textsOf(all)).size === 1,
+    isCircle: findCircle(textsOf([first])[0]) !== null, isCut, isSame: new Set(textsOf(all)).size === 1,
   };
 }
 

@@ -175,7 +175,8 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const draw = ({ rows, kept: count, tail: rare }, came, { temperature, cutWords, told }) => {
     kept = count;
     // One scale as long as it can be: a colder bar stands higher.
-    const highest = Math.max(...[...rows, rare].map(({ before, after }) => Math.max(before, after))) > SCALE ? 1 : SCALE;
+    const tallest = (all) => Math.max(...all.flatMap(({ before, after }) => [before, after]));
+    const highest = tallest(rows) > SCALE || tallest([rare]) > 0.75 * SCALE ? 1 : SCALE; // the sum has a number on top
     bars.textContent = t(count < size && temperature > 0 ? "bars_cut" : "bars", { temperature: Number(temperature.toFixed(2)) });
     legend.classList.toggle("next-same", temperature === 1 && count === size);
     grid.replaceChildren(...linearTicks(highest, 2).slice(1).map((tick) => {
@@ -197,7 +198,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     stand(sum.outline, rare.before, highest);
     stand(sum.bar, rare.after, highest);
     sum.p.textContent = formatProbability(rare.after);
-    sum.p.style.setProperty("bottom", `min(${((100 * Math.max(rare.before, rare.after)) / highest).toFixed(2)}%, 100% - 1.2em)`);
+    sum.p.style.setProperty("bottom", `min(${((100 * tallest([rare])) / highest).toFixed(2)}%, 100% - 0.8em)`);
     sum.count.textContent = String(rare.count);
     line.style.setProperty("left", `${(100 * count) / size}%`);
     describe();
