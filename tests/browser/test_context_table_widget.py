@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+import d2lrnn as d
 from d2lrnn.widgets import ContextTable
 from pages import LOW_CONTRAST, page_of, served
 from watching import Record, watched_page
@@ -137,7 +138,7 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     expect(widget.locator(".ctx-rule")).to_have_text("1-gram: the next letter alone.")
     page.keyboard.press("PageUp")
     expect(widget.locator(".ctx-seen")).to_have_text(["t", "h", "e", "r", "e"])
-    expect(widget.locator(".ctx-rule")).to_have_text("6-gram: 5 letters and the next one.")
+    expect(widget.locator(".ctx-rule")).to_have_text(re.compile("^6-gram: 5 letters and the next one. Mixed with"))
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
     expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
@@ -146,10 +147,25 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. The story never has “titio”"))
     expect(widget.get_by_role("status")).to_contain_text("never has “titio”")
     expect(widget.locator(".ctx-others")).to_have_text(
-        "Never seen, so there is nothing to count. A real model then asks the shorter context."
+        "Never seen, so there is nothing to count. The model then asks the shorter contexts."
     )
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "19")
+
+
+@pytest.mark.parametrize(("order", "told"), [(2, "2-gram: 1 letter"), (6, "6-gram: 5 letters")])
+def test_what_a_model_gives_the_letter_is_pythons(
+    opened: tuple[Page, Record], tmp_path: Path, order: int, told: str
+) -> None:
+    page, _ = opened
+    text = d.load_text()
+    [letter] = text.vocab.encode("s")
+    model = d.NGramLM(text.train_ids, order, len(text.vocab))
+    share = float(model.next_probs(text.vocab.encode("re wa"[1 - order :]))[letter])
+    widget = show(page, tmp_path, ContextTable(order=order))
+    expect(widget.locator(".ctx-rule")).to_have_text(
+        f"{told} and the next one. Mixed with the shorter contexts: “s” gets {share:.0%}."
+    )
 
 
 def test_the_letter_and_the_edge_of_the_box_are_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -249,6 +265,7 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     shown = [round(level["perplexity"], 1) for level in table.levels]
     told = [f"{score} best" if score == min(shown) else f"{score}" for score in shown]
     expect(widget.locator(".ctx-tested b")).to_have_text(told)
+    expect(widget.locator(".ctx-longer + li")).to_contain_text("7-gram")  # the other two views end at the 6-gram
     widths = widget.locator(".ctx-units").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().width)")
     perplexities = [level["perplexity"] for level in table.levels]
     shares = [perplexity / perplexities[0] for perplexity in perplexities]
@@ -270,10 +287,12 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget.get_by_role("button", name="A new phrase").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "20")
     expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
+    expect(widget.locator(".ctx-rule")).to_contain_text("5 letters")
     assert hidden(".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar"), "a step that asks tells nothing ahead"
     expect(widget.get_by_role("status")).to_have_text("The story has “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
-    expect(told).to_have_text("No. Never: the long context is of no help. After “h” alone, “o” came in 7%.")
+    mixed = "So the model mixes in the shorter contexts: “o” gets 0.01%, little, but not 0. After “h” alone: 7%."
+    expect(told).to_have_text(f"No. Never. {mixed}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
     assert widget.locator(".ctx-told").first.is_visible()
     widget.get_by_role("button", name="Which is best?").click()

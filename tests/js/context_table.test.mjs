@@ -203,7 +203,7 @@ test("the right answers of the guided steps are right, and their outcomes say so
   assert.equal(T(`step_3_answer_${copy.right + 1}`), "more than half");
 
   const [first, , third] = outcomes({ counts: COUNTS, source: SOURCE });
-  assert.deepEqual(first, { short: "h", share: "7%" });
+  assert.deepEqual(first, { short: "h", share: "7%", mixed: "0.01%" });
   assert.equal(T("step_3_outcome", third), "Here 67%; over 20 texts 57% on average, the 3-gram 7.7%. Text that reads well can be copied.");
   for (const { before: { line } } of [phrase, best]) {
     assert.ok(STORY.slice(SOURCE.length).includes(line), "a new text");

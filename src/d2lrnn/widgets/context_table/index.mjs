@@ -200,7 +200,7 @@ export function outcomes({ counts, source }) {
   const short = known.rows[1];
   const here = writings(counts, source, copy.start, copy.seed).at(-1).copied;
   return [
-    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%` },
+    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%`, mixed: formatShare(known.mixed) },
     {},
     { here: formatShare(here), ...copiedValues() },
   ];

@@ -167,14 +167,15 @@ export function copiesWithin(copies, length) {
 
 /**
  * What the story has at one letter of a line, for the n-gram in hand and for all of them:
- * { letter, n, context, total, hits, bars, others, rows }.
+ * { letter, n, context, total, hits, bars, others, mixed, rows }.
  *
  * `rows` holds for n = 1 to MAX_ORDER the context, how often it is followed by something (`total`) and how often by this
  * letter (`hits`); null where the line has too few letters before. `n` is the one asked for, or the longest that the place
  * allows. `bars` are the letters that followed most often, [{ letter, count }], the real one always among them; `others`
- * is { types, count } of all that are left. null for a place that the line does not have.
+ * is { types, count } of all that are left; `mixed` is the probability that the model gives to this letter. null for a place that the line does not have.
  */
-export function lookAt({ after, vocab, index }, { line, place, order }) {
+export function lookAt(table, { line, place, order }) {
+  const { after, vocab, index } = table;
   if (place >= line.length) return null;
   const letter = line[place];
   const x = index.get(letter);
@@ -192,7 +193,8 @@ export function lookAt({ after, vocab, index }, { line, place, order }) {
   const bars = most.map((i) => ({ letter: vocab[i], count: counts[i] }));
   const inSight = bars.reduce((sum, { count }) => sum + count, 0);
   const others = { types: types - bars.filter(({ count }) => count > 0).length, count: total - inSight };
-  return { letter, n, context, total, hits, bars, others, rows };
+  const mixed = predict(table, n, line.slice(0, place)).probs[x];
+  return { letter, n, context, total, hits, bars, others, mixed, rows };
 }
 
 /** Whatever was typed, as the story was prepared, and the end of it: at most `max` of the letters a to z and spaces. */

@@ -223,7 +223,7 @@ export function countsPanel({ t }) {
 /** The six models as one column of bars: how often the letter came next, looking back further and further. */
 export function modelsPanel({ t, onOrder, signal }) {
   const title = element("p", { class: "ctx-title" });
-  const rule = element("p", { class: "ctx-key ctx-rule" });
+  const [rule, mixed] = [element("span"), element("span", { class: "ctx-told" })];
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const [context, share, of, own] = [element("span", { class: "ctx-context", translate: "no" }), element("b"), element("span", { class: "ctx-of" }), bar()];
     const told = element("span", { class: "ctx-told" }, share, " ", of);
@@ -232,11 +232,13 @@ export function modelsPanel({ t, onOrder, signal }) {
     return { node: element("li", {}, button), button, context, share, of, bar: own };
   });
   return {
-    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), rule),
+    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
+      element("p", { class: "ctx-key ctx-rule" }, rule, " ", mixed)),
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: named(look.letter, t) });
       rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
+      mixed.textContent = look.n > 1 ? t("mixed", { letter: named(look.letter, t), share: formatShare(look.mixed) }) : "";
       rows.forEach(({ button, context, share, of, bar: own }, i) => {
         const row = look.rows[i];
         button.disabled = row === null;
@@ -272,6 +274,7 @@ export function testPanel({ t, levels, count }) {
       element("span", { class: "ctx-name" }, t("n_gram", { n: order })), " ", element("span", { class: "ctx-scale" }, units, told));
   });
   return element("div", { class: "ctx-test" },
-    element("p", { class: "ctx-title" }, t("test_title")), element("ol", { class: "ctx-rows" }, ...rows),
+    element("p", { class: "ctx-title" }, t("test_title")),
+    element("ol", { class: "ctx-rows" }, ...rows.slice(0, MAX_ORDER), element("li", { class: "ctx-key ctx-longer" }, t("longer")), ...rows.slice(MAX_ORDER)),
     element("p", { class: "ctx-key" }, t("test_key", { count: number(count) }), " ", t("test_rule")));
 }
