@@ -222,7 +222,7 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
     "title, right, before, state, outcome",
     [
         ("Forget more?", "only the a of “sea”", {}, {"turned": "second"}, "After “the se” it now guesses e, not a."),
-        ("Keep more?", "fewer", {"unit": 29}, {"unit": 29, "turned": "first"}, "Right. 7 of 17 instead of 12"),
+        ("Keep more?", "fewer", {"unit": 29}, {"unit": 29, "turned": "first"}, "Right. 7 of 17 right instead of 12"),
         ("One letter twice", "no", {}, {"place": 14}, "Right. It is 1.00 at the first e, 0.02 at the second."),
     ],
 )

@@ -187,6 +187,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".d2lrnn-question")).to_contain_text("between 0.80 and 1.27")
     widget.get_by_role("button", name="It stays the same").click()
     expect(outcome).to_contain_text("Right. It stays the same at every step")
+    expect(widget.locator(".flow-factor")).to_have_text("Each step multiplies it by exactly 1.00")
+    expect(widget.locator(".flow-ghost-text")).to_have_text("before: 0.978")
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
     expect(outcome).to_contain_text(f"With tanh it would still fade, to {expected(turned)}.")
     widget.get_by_role("button", name="yes: tanh").click()

@@ -15,8 +15,9 @@ function nearestPlace(places, value) {
 }
 
 /** The two halves of the living sentence: keys of words, and their values. */
-function sentence({ lag, left, factor, radius, fate, reason }, t) {
-  const why = reason === "predicted" && radius !== 1 ? "product" : reason;
+function sentence({ lag, left, factor, radius, fate, reason, matrix, activation }, t) {
+  const isExact = matrix === "orthogonal" && activation === "linear" && radius === 1;
+  const why = isExact ? "exact" : reason === "predicted" && radius !== 1 ? "product" : reason;
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],

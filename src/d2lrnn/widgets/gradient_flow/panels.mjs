@@ -134,9 +134,9 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     const toldTo = WORDS_AT + (off(model.lag) ? OFF_SCALE_WORDS[width < NARROW ? "narrow" : "wide"] : END_WORDS);
     for (let x = WORDS_AT; x < right() - GHOST_WORDS; x += 12) {
       const over = (heights) => heights.filter((_, k) => xOf(k) > x - 10 && xOf(k) < x + GHOST_WORDS + 10);
-      const isFree = (height) => height > MARGIN.top + 12 && height < y(FLOOR) - 4 && over(own).every((bead) => bead < height - 21 || bead > height + 12)
+      const isFree = (height) => height > MARGIN.top + 12 && height < y(FLOOR) - 4 && over(own).every((bead) => bead < height - 18 || bead > height + 12)
         && (x > toldTo || Math.abs(height - told) > 18);
-      const [above, below] = [Math.min(...over(at)) - 9, Math.max(...over(at)) + 18];
+      const [above, below] = [Math.min(...over(at)) - 9, Math.max(...over(at)) + 20];
       const height = (at.at(-1) < own.at(-1) ? [above, below] : [below, above]).find(isFree);
       if (height !== undefined) return { x, y: height };
     }
