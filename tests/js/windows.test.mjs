@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, lacksAnswer, limits, memoryAt, presetOf,
+  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, lacksAnswer, limits, lineOf, lineStarts, memoryAt, presetOf,
   repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -123,24 +123,44 @@ test("in sequence the memory is of all that its reader has read, at random of th
   }
 });
 
-test("a stretch in lines of equal cells, also between two places", () => {
-  assert.deepEqual(segments(3, 7, 10), [{ line: 0, left: 3, right: 7 }]);
-  assert.deepEqual(segments(8, 23, 10), [
+const tens = (n) => numbers(Math.max(1, Math.ceil(n / 10))).map((line) => 10 * line);
+
+test("lines end behind a space, and only a word that is too long is cut", () => {
+  const story = [..."the tide clock i the harbour at low water "];
+  for (let columns = 1; columns < 50; columns += 1) {
+    const starts = lineStarts(story, columns);
+    starts.forEach((start, line) => {
+      const text = story.slice(start, starts[line + 1]).join("");
+      assert.ok(text.length >= 1 && text.length <= columns);
+      if (line + 1 < starts.length) assert.ok(text.endsWith(" ") || !text.includes(" "), text);
+      for (let place = start; place < start + text.length; place += 1) assert.equal(lineOf(place, starts), line);
+    });
+  }
+  assert.deepEqual(lineStarts(numbers(35).map(String), 10), tens(35));
+  assert.deepEqual(lineStarts([], 10), [0]);
+});
+
+test("a stretch in lines, also between two places", () => {
+  assert.deepEqual(segments(3, 7, tens(40)), [{ line: 0, left: 3, right: 7 }]);
+  assert.deepEqual(segments(8, 23, tens(40)), [
     { line: 0, left: 8, right: 10 }, { line: 1, left: 0, right: 10 }, { line: 2, left: 0, right: 3 },
   ]);
-  assert.deepEqual(segments(9.5, 10.25, 10), [{ line: 0, left: 9.5, right: 10 }, { line: 1, left: 0, right: 0.25 }]);
-  assert.deepEqual(segments(10, 20, 10), [{ line: 1, left: 0, right: 10 }]);
-  assert.deepEqual(segments(4, 4, 10), []);
+  assert.deepEqual(segments(9.5, 10.25, tens(40)), [{ line: 0, left: 9.5, right: 10 }, { line: 1, left: 0, right: 0.25 }]);
+  assert.deepEqual(segments(10, 20, tens(40)), [{ line: 1, left: 0, right: 10 }]);
+  assert.deepEqual(segments(4, 4, tens(40)), []);
+  assert.deepEqual(segments(2, 12, [0, 4, 9]), [
+    { line: 0, left: 2, right: 4 }, { line: 1, left: 0, right: 5 }, { line: 2, left: 0, right: 3 },
+  ]);
 });
 
 test("a long text is folded where nothing happens, and nowhere else", () => {
-  assert.deepEqual(shownLines(95, 10, [[5, 12]], 10), [{ from: 0, to: 10, folded: false }]);
-  assert.deepEqual(shownLines(200, 10, [[95, 105]], 10), [
+  assert.deepEqual(shownLines(tens(95), [[5, 12]], 10), [{ from: 0, to: 10, folded: false }]);
+  assert.deepEqual(shownLines(tens(200), [[95, 105]], 10), [
     { from: 0, to: 1, folded: false }, { from: 1, to: 9, folded: true }, { from: 9, to: 11, folded: false },
     { from: 11, to: 19, folded: true }, { from: 19, to: 20, folded: false },
   ]);
-  assert.deepEqual(shownLines(200, 10, [[20, 30], [195, 199]], 10).filter(({ folded }) => folded), [{ from: 4, to: 19, folded: true }], "one line is not worth a fold");
-  assert.deepEqual(shownLines(0, 10, [], 10), [{ from: 0, to: 1, folded: false }]);
+  assert.deepEqual(shownLines(tens(200), [[20, 30], [195, 199]], 10).filter(({ folded }) => folded), [{ from: 4, to: 19, folded: true }], "one line is not worth a fold");
+  assert.deepEqual(shownLines(tens(0), [], 10), [{ from: 0, to: 1, folded: false }]);
 });
 
 test("no control goes further than the text allows", () => {

@@ -9,7 +9,7 @@ import SPEC from "./spec.json" with { type: "json" };
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const OPENING_SECONDS = 2.5;
 const GLIDE_SECONDS = 2.4;
-const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
+const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read and told
 const SLOW = 2; // so many minibatches play slowly, the others faster
 const FAST_SECONDS = 0.45;
 const EPOCH_SECONDS = 30; // a long epoch plays faster still
@@ -28,15 +28,15 @@ function reading(model, k, share) {
 }
 
 /**
- * On the way from minibatch k - 1 to k. At random the memory is emptied first, because the next window is elsewhere; in
- * sequence it is kept. Then it fills with the new window.
+ * On the way from minibatch k - 1 to k. In sequence the windows go on along the text and the memory is kept. At random
+ * they leave, the memory is emptied, because the next window is elsewhere, and they come up there. Then it fills.
  */
 function onTheWay(model, k, share) {
-  if (share > LEAVES) {
-    const shown = smooth(within(share, LEAVES, 0.55));
-    return reading(model, k, smooth(within(share, 0.5, 0.98))).map((each) => ({ ...each, shown }));
-  }
-  const left = model.carries ? 1 : 1 - smooth(within(share, 0.03, LEAVES - 0.04));
+  const { carries, num_steps } = model;
+  const arrived = reading(model, k, smooth(within(share, 0.5, 0.98)));
+  if (carries) return arrived.map((each) => ({ ...each, start: each.start - num_steps * (1 - smooth(within(share, 0.05, 0.5))) }));
+  if (share > LEAVES) return arrived.map((each) => ({ ...each, shown: smooth(within(share, LEAVES, 0.55)) }));
+  const left = 1 - smooth(within(share, 0.03, LEAVES - 0.04));
   return reading(model, k - 1, 1).map((each) => ({ ...each, memory: each.memory * left, shown: 1 - smooth(within(share, 0.25, LEAVES)) }));
 }
 
@@ -72,6 +72,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let model = null;
   let isPlaying = false;
   let isHeld = false; // by a hand
+  let isTold = true; // in the sentence
   let touched = false;
   let timer = 0;
   let glide = motion({ seconds: GLIDE_SECONDS, signal });
@@ -115,7 +116,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const play = buttonControl({
     label: t("play"), class: "d2lrnn-button win-play", signal,
     onPress: () => {
-      if (isPlaying) return setPlaying(false);
+      if (isPlaying) {
+        setPlaying(false);
+        return isTold ? undefined : commit({ minibatch: model.k }); // back to the one that is told
+      }
       if (model.epoch.length === 0) return undefined;
       setPlaying(true);
       if (model.k + 1 >= model.epoch.length && model.k > 0) return commit({ minibatch: 1 });
@@ -222,6 +226,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     const isFits = epoch.length > 0;
     const tell = () => {
+      isTold = true;
       showPlace();
       now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
       now.node.classList.toggle("d2lrnn-error", !isFits);
@@ -234,15 +239,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       rest();
       goOn();
     } else {
-      let isTold = !isPlaying; // playing, it is told once it is the case
-      if (isTold) tell();
+      isTold = false;
+      if (!isPlaying) tell();
       text.trails(k - 1, false);
       glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
       glide.run((share) => {
-        if (share < 1) return paint(onTheWay(model, k, share));
-        if (!isTold) tell();
-        isTold = true;
-        return rest();
+        if (!isTold && share > LEAVES) tell();
+        if (share > LEAVES) text.trails(model.k, false);
+        if (share < 1) paint(onTheWay(model, k, share));
+        else rest();
       }).then((ended) => ended && goOn());
     }
     showControls();

@@ -189,12 +189,26 @@ export function derive(state) {
 
 // ---- the text in lines of equal cells --------------------------------------------------------------------------
 
-/** Where a stretch [from, to) lies in lines of `columns` cells: { line, left, right }, in cells; places may be fractions. */
-export function segments(from, to, columns) {
+/** Where each line starts that has room for so many cells: behind a space, if it has one. */
+export function lineStarts(tokens, columns) {
+  const starts = [0];
+  while (starts.at(-1) + columns < tokens.length) {
+    const from = starts.at(-1);
+    const space = tokens.lastIndexOf(" ", from + columns - 1);
+    starts.push(space >= from ? space + 1 : from + columns);
+  }
+  return starts;
+}
+
+/** The line of a place; beyond the text, the last. */
+export const lineOf = (place, starts) => Math.max(0, starts.findLastIndex((start) => start <= place));
+
+/** Where a stretch [from, to) lies in lines with these starts: { line, left, right }, in cells; places may be fractions. */
+export function segments(from, to, starts) {
   const found = [];
-  for (let line = Math.floor(from / columns); line * columns < to; line += 1) {
-    const left = Math.max(from - line * columns, 0);
-    const right = Math.min(to - line * columns, columns);
+  for (let line = lineOf(from, starts); line < starts.length && starts[line] < to; line += 1) {
+    const left = Math.max(from, starts[line]) - starts[line];
+    const right = Math.min(to, starts[line + 1] ?? to) - starts[line];
     if (right > left) found.push({ line, left, right });
   }
   return found;
@@ -204,12 +218,12 @@ export function segments(from, to, columns) {
  * The lines of a text that are shown, and those folded between them: { from, to, folded } in lines. All of a short text;
  * of a long one its ends and the lines around the stretches [from, to) that matter.
  */
-export function shownLines(numTokens, columns, stretchesShown, most) {
-  const count = Math.max(1, Math.ceil(numTokens / columns));
+export function shownLines(starts, stretchesShown, most) {
+  const count = starts.length;
   if (count <= most) return [{ from: 0, to: count, folded: false }];
   const kept = new Set([0, count - 1]);
   for (const [from, to] of stretchesShown) {
-    for (let line = Math.floor(from / columns); line <= Math.min(count - 1, Math.floor(to / columns)); line += 1) kept.add(line);
+    for (let line = lineOf(from, starts); line <= lineOf(to, starts); line += 1) kept.add(line);
   }
   const parts = [];
   for (let line = 0; line < count; line += 1) {

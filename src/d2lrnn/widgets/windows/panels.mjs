@@ -1,11 +1,11 @@
 // The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
 import { dragOn, emphasised } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { coverage, cutMinibatch, lacksAnswer, memoryAt, segments, shownLines, stretches } from "./maths.mjs";
+import { coverage, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches } from "./maths.mjs";
 
-const LINE = { wide: 45, narrow: 39 }; // a line of the text with room above it for the names of the readers
+const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
-const HEAD = { wide: 19, narrow: 17 };
+const HEAD = { wide: 19, narrow: 15 };
 const FOLD = 30;
 const MOST_LINES = 14;
 const BADGE_WIDTH = { word: 60, number: 18 }; // "reader 1", or "1" where there is no room
@@ -34,12 +34,13 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   const probe = element("span", { class: "win-probe", "aria-hidden": "true" }, "0".repeat(20));
   const node = element("div", { class: "win-text" }, probe, trails, lines, windows);
   let model = null;
-  let layout = null; // { columns, cell, tops: line -> y }
+  let layout = null; // { columns, cell, starts: of the lines, tops: line -> y }
   let frame = null;
   let width = 0;
   let lineHeight = LINE.wide;
   let head = HEAD.wide;
   let trailed = [0, false];
+  let isNew = true; // another model than that of the trails
   const rows = [];
 
   // ---- geometry ----
@@ -53,13 +54,14 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     const cell = isText ? character : Math.max(28, character * (String(tokens.length).length + 1.2));
     const columns = Math.max(1, Math.floor(width / cell));
     const near = epoch.slice(Math.max(0, k - 1), k + 2).flat().map((start) => [start, start + num_steps + 1]);
-    const parts = shownLines(tokens.length, columns, near, MOST_LINES);
+    const starts = lineStarts(tokens, columns);
+    const parts = shownLines(starts, near, MOST_LINES);
     const tops = new Map();
     let y = 0;
     const drawn = [];
     for (const { from, to, folded } of parts) {
       if (folded) {
-        const [first, last] = [from * columns, Math.min(tokens.length, to * columns)];
+        const [first, last] = [starts[from], starts[to] ?? tokens.length];
         const words = isText ? t("fold_text", { count: last - first }) : t("fold_numbers", { from: first, to: last - 1 });
         const fold = element("div", { class: "win-fold" }, words);
         fold.style.top = `${y + 8}px`;
@@ -69,7 +71,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       }
       for (let line = from; line < to; line += 1) {
         tops.set(line, y);
-        const texts = tokens.slice(line * columns, (line + 1) * columns);
+        const texts = tokens.slice(starts[line], starts[line + 1]);
         const row = element("div", { class: "win-line" }, ...(isText ? visibleSpaces(texts.join("")) : texts.map((text) => element("span", {}, text))));
         row.style.top = `${y + head}px`;
         drawn.push(row);
@@ -78,11 +80,11 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     }
     node.style.height = `${y + 4}px`;
     node.style.setProperty("--win-cell", `${cell}px`);
-    layout = { columns, cell, tops };
+    layout = { columns, cell, starts, tops };
     lines.replaceChildren(...drawn);
     return true;
   };
-  const boxes = (from, to) => segments(from, to, layout.columns).filter(({ line }) => layout.tops.has(line));
+  const boxes = (from, to) => segments(from, to, layout.starts).filter(({ line }) => layout.tops.has(line));
   const set = (box, { line, left, right }) => {
     box.style.left = `${left * layout.cell}px`;
     box.style.width = `${(right - left) * layout.cell}px`;
@@ -92,7 +94,8 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   const placeAt = (x, y) => {
     const wanted = y * node.clientHeight - lineHeight / 2;
     const [line] = [...layout.tops].reduce((best, each) => (Math.abs(each[1] - wanted) < Math.abs(best[1] - wanted) ? each : best));
-    return line * layout.columns + Math.min(layout.columns, (x * node.clientWidth) / layout.cell);
+    const most = (layout.starts[line + 1] ?? model.tokens.length) - layout.starts[line];
+    return layout.starts[line] + Math.min(most, (x * node.clientWidth) / layout.cell);
   };
 
   // ---- what was read, and at the end what never was ----
@@ -211,6 +214,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
 
   const draw = (given) => {
     model = given;
+    isNew = true;
     const { tokens, epoch, k, num_steps } = model;
     const reads = (epoch[k] ?? []).map((start, row) => t("strip_window", { reader: row + 1, from: start, to: start + num_steps - 1 }));
     lines.setAttribute("aria-label", t("strip", { count: tokens.length, windows: reads.join("; ") || t("strip_none") }));
@@ -220,6 +224,8 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   return {
     node, draw, paint,
     trails: (k, isOver) => {
+      if (k === trailed[0] && isOver === trailed[1] && !isNew) return; // nothing new is made while it glides
+      isNew = false;
       trailed = [k, isOver];
       if (layout !== null) drawTrails(k, isOver);
     },
