@@ -168,23 +168,21 @@ def _gradient_flow() -> Iterable[str]:
 
 
 def _attention() -> Iterable[str]:
-    # After "the rain came do": how much of attention's guess depends on each letter, and of the state's.
-    effects = {
-        BLUE: (0, 0.02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.06, 0.16, 0.48, 0.82, 0.78),
-        VERMILLION: (0.01, 0.01, 0.02, 0.01, 0.01, 0.02, 0.02, 0.02, 0.07, 0.11, 0.17, 0.27, 0.4, 0.8, 0.82, 0.79),
-    }
-    for fill, values in effects.items():
-        for k, value in enumerate(values):
-            x, wide, thick = 16 + 13 * k, 6 * value + 0.2, 2.5 * value + 0.2
-            start, end = (49, 12) if fill == BLUE else (70, 107)
-            outer, inner = (end - thick, end + thick) if fill == BLUE else (end + thick, end - thick)
-            a, b = x - wide, x + wide
-            path = (
-                f"M{a:.1f} {start}C{a:.1f} {outer:.1f} {0.7 * a + 69.6:.1f} {outer:.1f} 232 {outer:.1f}"
-                f"V{inner:.1f}C{0.7 * b + 69.6:.1f} {inner:.1f} {b:.1f} {inner:.1f} {b:.1f} {start}Z"
-            )
-            yield _node("path", d=path, fill=fill, opacity=0.65, move="in", i=15 - k)
-    yield _letters("the rain came do", 16, 64, 13, font_size=14)
+    # After "along the shel": how much of attention's guess depends on each letter, and of the state's.
+    direct = (0.03, 0.01, 0.04, 0.03, 0.03, 0.05, 0.04, 0.04, 0.02, 0.03, 0.76, 0.66, 0.96, 0.78)
+    handed_on = (0.02, 0.01, 0.02, 0.05, 0.11, 0.22, 0.37, 0.26, 0.34, 0.39, 0.34, 0.66, 0.88, 0.63)
+    for k, (value, other) in enumerate(zip(direct, handed_on, strict=True)):
+        x, wide, thick = 16 + 15 * k, 7 * value + 0.2, 2.5 * value + 0.2
+        a, b = x - wide, x + wide
+        path = (
+            f"M{a:.1f} 49C{a:.1f} {12 - thick:.1f} {0.7 * a + 69.6:.1f} {12 - thick:.1f} 232 {12 - thick:.1f}"
+            f"V{12 + thick:.1f}C{0.7 * b + 69.6:.1f} {12 + thick:.1f} {b:.1f} {12 + thick:.1f} {b:.1f} 49Z"
+        )
+        yield _node("path", d=path, fill=BLUE, opacity=0.65, move="in", i=13 - k)
+        yield _box(x - 7 * other - 0.2, 70, 14 * other + 0.4, 30, fill=VERMILLION, opacity=0.65, move="in", i=13 - k)
+    yield _line((16, 105), (232, 105), stroke=VERMILLION, stroke_width=1.5)
+    yield from (_dot(16 + 15 * k, 105, 5, fill=PAPER, stroke=VERMILLION, stroke_width=1.5) for k in range(14))
+    yield _letters("along the shel", 16, 64, 15, font_size=14)
 
 
 def _scan() -> Iterable[str]:
