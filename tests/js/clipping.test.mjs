@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { told } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { derive, EDGE, lossAt, pathFrom, signed, slopeAt, STEPS } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { derive, EDGE, lossAt, pathFrom, signed, slopeAt, STEEP, STEPS } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -52,11 +52,11 @@ test("the valley: its slope is that of its loss, and no step is longer than the 
 });
 
 test("not clipped, each jump ends lower within the square root of 8, and higher beyond it", () => {
-  const steep = Math.sqrt(8);
-  for (let x = 0.05; x < 4; x += 0.05) assert.equal(lossAt(x - slopeAt(x)) < lossAt(x), x < steep, `${x}`);
+  assert.ok(Math.abs(slopeAt(STEEP) - 2 * STEEP) < 1e-12, "from there it jumps to the other side, as high");
+  for (let x = 0.05; x < 4; x += 0.05) assert.equal(lossAt(x - slopeAt(x)) < lossAt(x), x < STEEP, `${x}`);
   for (let i = 1; i <= 40; i += 1) {
     const { free, freeEnd } = of(i / 10, 2);
-    assert.equal(freeEnd, i / 10 < steep ? "rest" : "out");
+    assert.equal(freeEnd, i / 10 < STEEP ? "rest" : "out");
     if (freeEnd === "out") free.slice(1).forEach((x, k) => assert.ok(x * free[k] < 0 && lossAt(x) > lossAt(free[k]), "from wall to wall, higher each time"));
   }
   assert.equal(of(2.9, 2).free.length - 1, 3);
@@ -79,10 +79,12 @@ test("what is clipped never leaves the picture, and the sentence tells how it en
 
 test("the guided steps: what is said to be right is right", () => {
   const [which, flat, lower] = SPEC.steps;
-  const ends = [0.1, 1, 7].map((clip) => of(which.state.start, clip));
+  const answers = [1, 2, 3].map((i) => Number(SPEC.words.en[`step_1_answer_${i}`]));
+  assert.deepEqual(answers, [0.1, 1, 7], "the outcome names them");
+  const ends = answers.map((clip) => of(which.state.start, clip));
   const losses = ends.map(({ keptLoss }) => keptLoss);
   assert.equal(losses.indexOf(Math.min(...losses)), which.right);
-  assert.ok(which.state.clip === 1 && which.before.start === which.state.start && losses[1] < 1e-9);
+  assert.ok(which.state.clip === answers[which.right] && which.before.start === which.state.start && losses[1] < 1e-9);
   assert.deepEqual(ends.map(({ keptEnd }) => keptEnd), ["slow", "rest", "jumps"]);
   const { kept } = ends[2];
   for (let i = 2; i + 2 < kept.length; i += 1) close(kept[i], kept[i + 2]); // for ever
@@ -90,10 +92,10 @@ test("the guided steps: what is said to be right is right", () => {
 
   const { free, cuts, keptEnd } = of(flat.state.start, flat.state.clip);
   assert.ok(!cuts && !of(flat.before.start, flat.before.clip).cuts && keptEnd === "rest" && flat.right === 2);
-  assert.ok(free.every((x) => Math.abs(slopeAt(x)) < 2));
+  assert.ok(free.every((x) => Math.abs(slopeAt(x)) < flat.state.clip) && SPEC.words.en.step_2_question.includes(`limit of ${flat.state.clip} `));
 
   assert.deepEqual([lower.before, lower.state].map(({ start, clip }) => of(start, clip).freeEnd), ["out", "rest"]);
-  assert.ok(lower.right === 0 && lower.state.start < Math.sqrt(8) && Math.sqrt(8) < lower.before.start);
+  assert.ok(lower.right === 0 && lower.state.start < STEEP && STEEP < lower.before.start);
 });
 
 test("signs are true ones, and zero has none", () => {

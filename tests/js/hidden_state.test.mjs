@@ -113,6 +113,7 @@ test("the right answers of the steps are right", () => {
   const nearest = answers.map((share) => Math.abs(Math.log(left / share)));
   assert.equal(nearest.indexOf(Math.min(...nearest)), SPEC.steps[2].right);
   assert.equal(three.kept.length, 17);
+  assert.deepEqual(SPEC.steps.map(({ right }) => right), [1, 2, 2]);
   for (const { before } of SPEC.steps) assert.equal(at(before).kept, "ther", "the question comes before the answer is shown");
 });
 
@@ -155,6 +156,7 @@ test("texts are bounded, and a link may set what the controls may", () => {
   assert.equal(SPEC.controls.text.max, MAX_TEXT);
   assert.equal(SPEC.controls.cut.max, MAX_TEXT);
   assert.equal(SPEC.controls.unit.max, SIZE - 1);
+  assert.ok(WORDS.numbers.includes(` ${SIZE} `));
   const rules = rulesOf(SPEC.controls);
   const link = (state) => decodeLink(encodeLink("HiddenState", 0, state), "HiddenState", 0, rules);
   const state = { text: "the sea", cut: 40, unit: 127 };

@@ -42,7 +42,9 @@ test("the guided steps: what is called right is right", () => {
     const value = answers(i)[right].replace("about ", "");
     assert.ok(value === "infinite" ? choices[i] === Infinity : Math.abs(choices[i] - Number(value)) < 0.05, `${i}: ${choices[i]}`);
   });
-  assert.equal(derive(SPEC.steps[1].before).choices, 1);
+  assert.deepEqual(SPEC.steps.map(({ before }) => derive(before).choices), [2, 1, 1]);
+  assert.deepEqual(derive(SPEC.steps[0].state).rows.slice(0, 2).map((row) => row.choices), [2, 50]);
+  assert.ok(Math.abs(derive(SPEC.steps[1].state).bits - 1 / 6) < 1e-12, "one bit is shared among six letters");
   assert.deepEqual(answers(0), ["26", "10", "50"]);
   assert.ok(Math.abs(derive(SPEC.steps[0].state).means.arithmetic - 26) < 1e-12);
 });
@@ -101,7 +103,8 @@ test("a step along the slider always changes the probability", () => {
 test("a place on the axis is the probability next to it; the end is impossible", () => {
   const stops = probabilityStops(27);
   stops.forEach((p, i) => {
-    if ((p < 0.97 && surpriseBits(p) <= AXIS_BITS) || p === 0) assert.equal(stopAt(stops, axisPosition(surpriseBits(p))), i, `${p}`);
+    const place = axisPosition(surpriseBits(p));
+    if (surpriseBits(p) <= AXIS_BITS || p === 0) assert.equal(stopAt(stops, place), place < 0.005 ? 0 : i, `${p}`);
   });
   for (const place of [0, 0.002, 0.0049]) assert.equal(stops[stopAt(stops, place)], 1); // the axis is some 300 pixels long
   assert.equal(stops[stopAt(stops, 1)], 0);

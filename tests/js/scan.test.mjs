@@ -146,7 +146,7 @@ test("after each tick of doubling the scan has twice as many states, the loop on
     }
   }
   const keys = [0, 1, 2, 3, 6, 7].map((step) => sentence(at({ step }))[0]);
-  assert.deepEqual(keys, ["now_start", "now_one", "now", "now_scan_done", "now_scan_done", "now_end"]);
+  assert.deepEqual(keys, ["now_start", "now", "now", "now_scan_done", "now_scan_done", "now_end"]);
   assert.equal(sentence(at({ ...presetValues("sum", 2), step: 1 }))[0], "now_end_one");
 });
 
@@ -164,9 +164,10 @@ test("the right answers of the steps are right, and the question comes before th
   const { work } = counts(64, scanLevels(64, "doubling"), 63).scan;
   assert.equal(work, 321);
   assert.equal(right(three, 2), 320);
+  assert.equal(Math.round(work / 63), 5, "about five times as many");
   assert.deepEqual(at(one.state).levels.map(({ distance }) => 2 * distance), [2, 4, 8], "each column joins twice as many steps");
   assert.deepEqual(at(two.state).levels.map(({ distance }) => 2 * distance), [2, 4, 8, 16, 32, 64]);
-  assert.deepEqual([at(two.state).levels.length / at(one.state).levels.length, 63 / 7], [2, 9], "twice the ticks, the loop 9 times");
+  assert.deepEqual([at(two.state).levels.length / at(one.state).levels.length, 63 / 7], [2, 9], "twice the rounds, the loop 9 times");
 });
 
 test("a cell in hand is one that is filled, and its words are the sum that made it", () => {

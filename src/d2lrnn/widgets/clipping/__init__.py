@@ -12,8 +12,6 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Clipping"]
 
 _SPEC = Spec("clipping")
-
-
 _STEPS, _EDGE, _RESTS = 10, 4.4, 0.005  # as in maths.mjs
 
 

@@ -1,12 +1,12 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, svg } from "../ui.mjs";
-import { derive, lossAt, pathFrom, signed, STEPS } from "./maths.mjs";
+import { derive, lossAt, pathFrom, signed, STEEP, STEPS } from "./maths.mjs";
 import { planePanel, valleyPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its keys, and its values. */
-export function sentence({ start, free, freeEnd, keptEnd, freeLoss, keptLoss, cuts, clip }) {
+function sentence({ start, free, freeEnd, keptEnd, freeLoss, keptLoss, cuts, clip }) {
   const both = freeEnd === "rest" && keptEnd === "rest" ? ["now_both_rest"] : [`now_free_${freeEnd}`, `now_kept_${keptEnd}`];
   const keys = start === 0 ? ["now_none"] : cuts ? both : [`now_same_${keptEnd}`];
   return [keys, { clip: clip.toFixed(1), step: free.length - 1, free: freeLoss.toFixed(2), kept: keptLoss.toFixed(2) }];
@@ -60,16 +60,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const lowest = (i, clip) => lossAt(pathFrom(steps[i].state.start, clip).at(-1)).toFixed(2);
-  const outcomes = [() => ({ low: lowest(0, 0.1), middle: lowest(0, 1) }), () => ({}), () => ({ edge: Math.sqrt(8).toFixed(2) })];
+  const lowest = (clip) => lossAt(pathFrom(steps[0].state.start, clip).at(-1)).toFixed(2);
+  const outcomes = [{ low: lowest(0.1), middle: lowest(1) }, {}, { edge: STEEP.toFixed(2) }];
   const near = derive({ ...state(), ...steps[1].before });
   const asked = {
     step_2_question: { start: signed(near.start, 0), slope: near.slope.toFixed(2) },
     step_3_question: { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
   };
   const words = (key, values) => t(key, { ...asked[key], ...values });
-  words.raw = t.raw;
-  const guided = guidedSteps({ t: words, steps, set, outcome: (i) => outcomes[i](), onReset, say, signal });
+  const guided = guidedSteps({ t: words, steps, set, outcome: (i) => outcomes[i], onReset, say, signal });
   onReset(() => {
     how.open = false;
     plane.askToDrag();

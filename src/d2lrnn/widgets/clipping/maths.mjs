@@ -4,12 +4,13 @@ const DEGREES = 180 / Math.PI;
 
 export const STEPS = 10;
 export const EDGE = 4.4; // the picture ends there
+export const STEEP = Math.sqrt(8); // beyond it a step that is not clipped ends higher: there the slope is 2 x
 const RESTS = 0.005; // such a loss is told as 0.00
 
 /** An example of a loss of one weight: a valley whose walls get steeper. */
 export const lossAt = (x) => x * x * (0.4 + 0.0375 * x * x);
 export const slopeAt = (x) => x * (0.8 + 0.15 * x * x);
-const within = (value, limit) => Math.min(limit, Math.max(-limit, value));
+export const within = (value, max, min = -max) => Math.min(max, Math.max(min, value));
 
 /** The weight before and after each step of learning rate 1, until the ball leaves the picture. */
 export function pathFrom(start, limit = Infinity) {

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { dragOn } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { EDGE, lossAt, signed, STEPS } from "./maths.mjs";
+import { EDGE, lossAt, signed, STEPS, within } from "./maths.mjs";
 
 const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
@@ -12,7 +12,6 @@ const SIDEWAYS = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
 const STEM = 0.95; // the limit's handle stands so far outside, clear of a short arrow
 const holdAt = (clip) => -Math.min(clip + STEM, 5.95); // and inside the picture
 
-const within = (value, max, min = -max) => Math.min(max, Math.max(min, value));
 const rounded = (value, max, min) => Math.round(10 * within(value, max, min)) / 10;
 
 function arrow(kind, [x, y], thickness) {

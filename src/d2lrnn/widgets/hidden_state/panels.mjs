@@ -283,7 +283,7 @@ export function stage({ t, onCut, signal }) {
 function guessCards({ t }) {
   const cards = ["whole", "other"].map((kind) => {
     const caption = element("p", { class: "cut-caption" });
-    const stem = element("span", { class: "cut-stem" });
+    const stem = element("span");
     const written = element("span", { class: "cut-written" });
     const word = element("p", { class: "cut-word" }, stem, written);
     const next = element("p", { class: "cut-caption cut-next" });

@@ -197,11 +197,11 @@ export function chart({ t, signal }) {
   const cut = element("span", { class: "ppl-tick" }, "//"); // beyond it the axis is not to scale
   cut.style.setProperty("left", percent((AXIS_BITS + 0.25) / (AXIS_BITS + 1)));
   const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }));
-  const caption = element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" }, element(
+  const caption = element("div", { class: "ppl-row", "aria-hidden": "true" }, element(
     "span", { class: "ppl-axis-caption" },
     element("span", {}, t("axis_likelier")), element("span", { class: "ppl-axis-title" }, t("axis_bits")), element("span", {}, t("axis_less")),
   ));
-  const axis = element("div", { class: "ppl-row ppl-axis-row", "aria-hidden": "true" },
+  const axis = element("div", { class: "ppl-row", "aria-hidden": "true" },
     element("span", { class: "ppl-column-p" }, t("column_p")), element("span", { class: "ppl-axis" }, ...ticks, cut));
   const rows = element("div", { class: "ppl-rows" });
   const flagBits = element("span");

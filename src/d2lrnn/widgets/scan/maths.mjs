@@ -152,7 +152,6 @@ export function formatDifference(value) {
   return `${mantissa}×10${raised(exponent)}`;
 }
 
-
 /** As many factors as inputs; a tick and a place that there are. */
 export function repair(state) {
   const numSteps = Math.min(state.a.length, state.x.length);

@@ -177,8 +177,8 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = sample !== null && i === 1 && s === sample.later;
       if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
-      else if (boxes) frame(places.levels[i], s, places.cell, `scan-open scan-ghost`);
-      else lines.add(`scan-cell scan-dot scan-open scan-ghost`, circle(places.levels[i], y[s], dot));
+      else if (boxes) frame(places.levels[i], s, places.cell, "scan-open scan-ghost");
+      else lines.add("scan-cell scan-dot scan-open scan-ghost", circle(places.levels[i], y[s], dot));
     }
   }
   lines.flush();
@@ -415,7 +415,7 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
 
 /** The cell in hand: how it was made, and the two numbers of its time step; hidden while there is none. */
 export function hand({ t, signal, controls, onNumber }) {
-  const lines = element("div", { class: "scan-lines" });
+  const lines = element("div");
   const slider = (name, step) => {
     const label = element("span", { class: "scan-slider-label" });
     const { min, max } = controls[name].of;
@@ -484,5 +484,5 @@ export function sentence(model) {
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   if (step === 0) return [sampleOf(model) === null ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [step === 1 ? "now_end_one" : "now_end", values];
-  return [done.scan ? "now_scan_done" : step === 1 ? "now_one" : "now", values];
+  return [done.scan ? "now_scan_done" : "now", values];
 }

@@ -54,7 +54,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
     ghost = before.kept;
     paint(derive(state()));
-    return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work, more: after.work / before.work };
+    return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work };
   };
   const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
@@ -125,4 +125,4 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   return { draw };
 }
 
-export default explorable({ spec: SPEC, data: [], derive, build, spoken: (model, t) => t(...sentence(model)) });
+export default explorable({ spec: SPEC, derive, build, spoken: (model, t) => t(...sentence(model)) });

@@ -28,7 +28,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const cells = text.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
-  }, ...cells.map((cell) => element("span", { class: "trunc-cell", "aria-hidden": "true" }, cell)));
+  }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
   const reached = element("span", { class: "trunc-reached" });
   const ways = text.map(() => element("span", { class: "trunc-arrow", hidden: true })); // a way back each
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
@@ -50,7 +50,6 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const cut = cutFrom(event);
       const { way, tau } = shown.model;
       held = cut ? { from: x, x, tau, count: way === "windows" ? Number(cut.dataset.cut) : -1, grip: event.target.closest(".trunc-grip") !== null } : null;
-      node.classList.toggle("trunc-held", held !== null);
     },
     move: ({ x }) => {
       if (held) [held.x, isDragged] = [x, true];
@@ -61,7 +60,6 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const tapped = held !== null && !held.grip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside a cut
       if (tapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
       held = null;
-      node.classList.remove("trunc-held");
     },
     signal,
   });
