@@ -43,6 +43,7 @@ const of = (start, clip) => derive({ start, clip, g_1: 4, g_2: 3, by: "norm" });
 
 test("the valley: its slope is that of its loss, and no step is longer than the limit", () => {
   for (let x = -EDGE; x <= EDGE; x += 0.13) assert.ok(Math.abs((lossAt(x + 1e-5) - lossAt(x - 1e-5)) / 2e-5 - slopeAt(x)) < 1e-6, `${x}`);
+  for (const x of [-2.9, 0, 1.2]) assert.equal(of(x, 2).slope, Math.abs(slopeAt(x)), "what is told is how steep it is");
   const path = pathFrom(2.9, 2);
   assert.equal(path.length, STEPS + 1);
   path.slice(1).forEach((x, i) => {

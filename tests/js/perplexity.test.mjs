@@ -50,7 +50,7 @@ test("the guided steps: what is called right is right", () => {
 });
 
 test("the column of probabilities has two decimals, three where two would round", () => {
-  assert.deepEqual([0, 0.02, 0.25, 0.29, 1, 1 / 27, 0.995].map(columnProbability), ["0.00", "0.02", "0.25", "0.29", "1.00", "0.037", "0.995"]);
+  assert.deepEqual([0, 0.0001, 0.02, 0.25, 0.29, 1, 1 / 27, 0.995].map(columnProbability), ["0.00", "1e-4", "0.02", "0.25", "0.29", "1.00", "0.037", "0.995"]);
 });
 
 test("no surprise is a plain zero, not a negative one", () => {
@@ -136,7 +136,7 @@ test("probabilities keep their places in another word", () => {
 test("counts of choices in a sentence are those of Python", () => {
   for (const { choices, text } of CASES.sentences) assert.equal(formatChoices(choices), text, `${choices}`);
   assert.equal(formatChoices(Infinity), "∞");
-  assert.deepEqual([1, 1.01, 2, Infinity].map(sentenceKey), ["sentence_certain", "sentence_almost", "sentence", "sentence_infinite"]);
+  assert.deepEqual([1, 1.0004, 1.01, 1.06, 2, Infinity].map(sentenceKey), ["certain", "certain", "almost", "", "", "infinite"].map((kind) => (kind ? `sentence_${kind}` : "sentence")));
 });
 
 test("ten thousand random moves: never NaN, and harmonic <= geometric <= arithmetic", () => {

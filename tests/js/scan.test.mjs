@@ -186,6 +186,8 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
     "Steps 5⁠–⁠8 in one box: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875 (rounded in the box).",
     "0.25 × 0.25 = 0.0625 and 0.25 × 1.5 + 1.5 = 1.875.",
   ]);
+  const [, product] = words({ ...presetValues("halving", 16), place: 16, step: 3 });
+  assert.ok(product.startsWith("0.0625 × 0.0625 ≈ 0.004 and"), product);
   assert.deepEqual(words({ ...halving, step: 3 }), ["Steps 1⁠–⁠8 in one box: 0.0625 × 1.875 + 1.875 ≈ 1.9922, which is h₈."]);
   assert.deepEqual(words({ place: 1, step: 2 }), ["Step 1, kept from the column before: 2, which is h₁."]);
   assert.deepEqual(words({ place: 1, step: 2, level: 0 }), words({ place: 1, level: -1 }), "the first step is a state at once");
