@@ -198,6 +198,19 @@ export function whenSeen(node, { act, signal }) {
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
+/** Call `act` with the width of a node in pixels, when it has one and when it changes. */
+export function watchWidth(node, { act, signal }) {
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    const now = Math.round(node.clientWidth);
+    if (now === width || now === 0) return;
+    width = now;
+    act(width);
+  });
+  observer.observe(node);
+  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+}
+
 /**
  * A motion from 0 to 1 in `seconds`: `run(frame)` calls `frame(share)` until 1 and resolves to true, or to false where
  * another run or the end of the view stops it. Where the reader asked for less movement it jumps to 1.

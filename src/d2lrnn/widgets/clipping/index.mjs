@@ -31,13 +31,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
   const show = motion({ seconds: 3, signal });
   let touched = false;
-  const touch = () => (touched = true);
   const set = (values) => {
-    touch();
+    touched = true;
     commit(values);
   };
   const now = nowLine();
-  const valley = valleyPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: set, onTouch: touch, signal });
+  const valley = valleyPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: set, signal });
   const plane = planePanel({ t, range: controls.clip, onChange: set, signal });
   const ways = controls.by.choices.map((way) => buttonControl({
     label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),

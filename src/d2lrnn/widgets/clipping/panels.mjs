@@ -1,6 +1,6 @@
 // The valley, whose ball and limit are dragged; and the plane of two weights: the gradient's arrow, and what clipping leaves of it.
 import { linePath } from "../charts.mjs";
-import { dragOn } from "../shape.mjs";
+import { dragOn, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { EDGE, lossAt, signed, STEPS, within } from "./maths.mjs";
 
@@ -24,6 +24,29 @@ function arrow(kind, [x, y], thickness) {
     svg("path", { class: `clip-tip-${kind}`, d: `M${length.toFixed(1)} 0l${-tip} ${tip / 2}v${-tip}z` }));
 }
 
+/** A handle that is dragged, and a slider for keys and screen readers: a circle, pale around `parts`. */
+function handle(kind, name, [min, max], halo, ...parts) {
+  return svg(
+    "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
+    svg("circle", { class: "clip-halo", r: halo }), ...parts);
+}
+
+const knob = (r) => svg("circle", { class: "clip-grip", r });
+const sideways = () => svg("path", { class: "clip-sign", d: SIDEWAYS });
+
+/** What the keys change a value between two ends by. */
+const byKey = ({ min, max }) =>
+  ({ ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: min - max, End: max - min });
+
+/** `act` gets what `map` has for a key that is pressed on `node`, and 10 with Shift, else 1. */
+function onKeys(node, { map, act, signal }) {
+  node.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(map, event.key)) return;
+    event.preventDefault();
+    act(map[event.key], event.shiftKey ? 10 : 1);
+  }, { signal });
+}
+
 /** `onChange` gets new values of the controls, by dragging the tip or the edge of what is allowed, or by the arrow keys. */
 export function planePanel({ t, range, onChange, signal }) {
   const allowed = svg("g");
@@ -34,11 +57,9 @@ export function planePanel({ t, range, onChange, signal }) {
   const edgeText = svg("text", { class: "clip-text clip-edge-text", "text-anchor": "end" });
   const stem = svg("path", { class: "clip-stem" });
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "middle" }, t("drag"));
-  const handle = (kind, name, [min, max], sign) => svg(
-    "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
-    svg("circle", { class: "clip-halo", r: 28 }), svg("circle", { class: "clip-grip", r: sign === null ? 13 : 10 }), ...(sign === null ? [] : [svg("path", { class: "clip-sign", d: sign })]));
-  const edge = handle("edge", t("plane_limit"), [range.min, range.max], SIDEWAYS);
-  const tip = handle("tip", t("tip"), [0, 8.5], null);
+  const { min, max } = range;
+  const edge = handle("edge", t("plane_limit"), [min, max], 28, knob(10), sideways());
+  const tip = handle("tip", t("tip"), [0, 8.5], 28, knob(13));
   const grid = [];
   for (let i = -6; i <= 6; i += 1) if (i !== 0) grid.push(`M${i * UNIT} ${-HALF}V${HALF}M${-HALF} ${i * UNIT}H${HALF}`);
   const picture = svg(
@@ -65,21 +86,17 @@ export function planePanel({ t, range, onChange, signal }) {
     },
     move: (at) => {
       const [x, y] = pointOf(at);
-      if (holds === "edge") onChange({ clip: rounded(grabbed - x, range.max, range.min) });
+      if (holds === "edge") onChange({ clip: rounded(grabbed - x, max, min) });
       else onChange({ g_1: rounded(x, LIMIT), g_2: rounded(y, LIMIT) });
     },
     signal,
   });
-  const KEYS = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowDown: [0, -STEP], ArrowUp: [0, STEP] };
-  const keys = (node, map, act) => node.addEventListener("keydown", (event) => {
-    if (!Object.hasOwn(map, event.key)) return;
-    event.preventDefault();
-    act(map[event.key], event.shiftKey ? 10 : 1);
-  }, { signal });
-  keys(tip, KEYS, ([x, y], times) => onChange({ g_1: rounded(shown.g_1 + times * x, LIMIT), g_2: rounded(shown.g_2 + times * y, LIMIT) }));
-  const { min, max } = range;
-  const BY = { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: min - max, End: max - min };
-  keys(edge, BY, (by, times) => onChange({ clip: rounded(shown.clip + times * by, max, min) }));
+  onKeys(tip, {
+    map: { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowDown: [0, -STEP], ArrowUp: [0, STEP] },
+    act: ([x, y], times) => onChange({ g_1: rounded(shown.g_1 + times * x, LIMIT), g_2: rounded(shown.g_2 + times * y, LIMIT) }),
+    signal,
+  });
+  onKeys(edge, { map: byKey(range), act: (by, times) => onChange({ clip: rounded(shown.clip + times * by, max, min) }), signal });
 
   const keepInside = (label) => {
     const box = label.getBBox();
@@ -178,7 +195,7 @@ const [BASE, RULER, MARGIN] = [58, 48, 16]; // pixels: beneath the valley, for w
 const [SKY, TOP] = [28, 6]; // above the walls; and no flight goes higher
 
 /** Why one clips: ten steps downhill on an example of a loss, as they are and clipped. The ball is dragged, and so is the limit. */
-export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal }) {
+export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   let width = 0;
   let high = 300; // of the part above the ruler
   let shown = null;
@@ -196,11 +213,8 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
   const ends = svg("text", { class: "clip-text clip-ends", "text-anchor": "middle" });
   const out = svg("text", { class: "clip-text clip-out" });
   const limitText = svg("text", { class: "clip-text clip-limit-text" });
-  const handle = (kind, name, { min, max }, ...parts) => svg(
-    "g", { class: `clip-handle clip-handle-${kind}`, role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": min, "aria-valuemax": max },
-    svg("circle", { class: "clip-halo", r: 22 }), ...parts);
-  const ball = handle("ball", t("ball"), rangeStart, svg("circle", { class: "clip-start", r: 9 }));
-  const limit = handle("limit", t("threshold"), range, svg("circle", { class: "clip-grip", r: 12 }), svg("path", { class: "clip-sign", d: SIDEWAYS }));
+  const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 9 }));
+  const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(12), sideways());
   const picture = svg("svg", { class: "clip-valley", role: "group" }, ground, curve, drop, loss, weight, ticks, bar, free, kept, ends, out, limitText, limit, ball);
   const node = element("div", { class: "clip-valley-box" }, picture);
 
@@ -211,7 +225,6 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min) });
   dragOn(picture, {
     start: (at) => {
-      onTouch();
       holds = at.y * (high + RULER) < high ? "ball" : "limit";
       const off = holds === "ball" ? x(shown.start) - at.x * width : MARGIN + long(shown.clip) - at.x * width;
       grabbed = Math.abs(off) < 26 ? off : 0; // pressed far from it: it comes
@@ -223,17 +236,8 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
     },
     signal,
   });
-  const keys = (target, { min, max }, act) => {
-    const by = { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: min - max, End: max - min };
-    target.addEventListener("keydown", (event) => {
-      if (!Object.hasOwn(by, event.key)) return;
-      event.preventDefault();
-      onTouch();
-      act(by[event.key] * (event.shiftKey ? 10 : 1));
-    }, { signal });
-  };
-  keys(limit, range, (by) => moveLimit(shown.clip + by));
-  keys(ball, rangeStart, (by) => moveBall(shown.start + by));
+  onKeys(limit, { map: byKey(range), act: (by, times) => moveLimit(shown.clip + times * by), signal });
+  onKeys(ball, { map: byKey(rangeStart), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
   /** The steps of a path, each an arc to where it lands; the last may leave the picture. */
@@ -307,17 +311,17 @@ export function valleyPanel({ t, range, rangeStart, onChange, onTouch, signal })
     ball.setAttribute("aria-valuetext", t("ball_value", at));
     picture.setAttribute("aria-label", t("picture_valley", { ...at, told: shown.told }));
   }
-  const observer = new ResizeObserver(() => {
-    const now = Math.round(node.clientWidth);
-    if (now === width || now < 120) return;
-    width = now;
-    high = width < 480 ? 236 : 310;
-    picture.setAttribute("viewBox", `0 0 ${width} ${high + RULER}`);
-    picture.setAttribute("height", high + RULER);
-    paint();
+  watchWidth(node, {
+    act: (now) => {
+      if (now < 120) return;
+      width = now;
+      high = width < 480 ? 236 : 310;
+      picture.setAttribute("viewBox", `0 0 ${width} ${high + RULER}`);
+      picture.setAttribute("height", high + RULER);
+      paint();
+    },
+    signal,
   });
-  observer.observe(node);
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
   return {
     node,
     /** A model with what the living sentence tells of it, and so many of its steps. */

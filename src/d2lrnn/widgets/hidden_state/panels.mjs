@@ -1,6 +1,6 @@
 // What HiddenState shows: the text under the scissors over the thread of memory, the two guesses, the 128 numbers, a text field.
 import { legend, linePath, scale } from "../charts.mjs";
-import { dragOn } from "../shape.mjs";
+import { dragOn, watchWidth } from "../shape.mjs";
 import { element, formatNumber, rangeControl, svg, visibleCharacter } from "../ui.mjs";
 import { leftOut } from "../weights.mjs";
 
@@ -121,19 +121,6 @@ function watchTheme(onChange, signal) {
   for (const node of [document.documentElement, document.body]) observer.observe(node, { attributes: true, attributeFilter });
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", onChange, { signal });
-}
-
-/** Call back with the width of a node, now and when it changes. */
-function watchWidth(node, onWidth, signal) {
-  let width = 0;
-  const observer = new ResizeObserver(() => {
-    const now = Math.round(node.clientWidth);
-    if (now === width || now === 0) return;
-    width = now;
-    onWidth(width);
-  });
-  observer.observe(node);
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
 // ---- the text, the scissors, the thread ------------------------------------------------------------------------------
@@ -269,11 +256,14 @@ export function stage({ t, onCut, signal }) {
     cards.draw(model, asking);
     if (width > 0) drawFigure();
   };
-  watchWidth(figure, (now) => {
-    figure.classList.toggle("cut-beside", now >= BESIDE);
-    width = node.clientWidth;
-    if (latest) drawFigure();
-  }, signal);
+  watchWidth(figure, {
+    act: (now) => {
+      figure.classList.toggle("cut-beside", now >= BESIDE);
+      width = node.clientWidth;
+      if (latest) drawFigure();
+    },
+    signal,
+  });
   return { node: figure, draw, placeHandle: (at) => width > 0 && placeHandle(at) };
 }
 
@@ -375,10 +365,13 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     picture.setAttribute("aria-label", t("unit_plot", { unit, whole: inWords(states[0]), other: asking ? "?" : inWords(states[1]) }));
     picture.replaceChildren(...parts);
   };
-  watchWidth(box, (now) => {
-    width = now;
-    if (latest) paintTraces();
-  }, signal);
+  watchWidth(box, {
+    act: (now) => {
+      width = now;
+      if (latest) paintTraces();
+    },
+    signal,
+  });
   watchTheme(() => latest && paint(canvas, latest, asking, colours()), signal);
   const draw = (model, isAsking) => {
     latest = model;

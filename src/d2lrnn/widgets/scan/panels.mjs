@@ -1,5 +1,5 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
-import { emphasised } from "../shape.mjs";
+import { emphasised, watchWidth } from "../shape.mjs";
 import { element, rangeControl, svg } from "../ui.mjs";
 import { coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
 
@@ -229,14 +229,13 @@ export function figure({ t, signal, onCell }) {
     places = layoutOf(width, latest.numSteps, latest.levels.length, latest.numSteps <= MOST_NUMBERS ? longestCell(latest.trace) : 0);
     paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null });
   };
-  const observer = new ResizeObserver(() => {
-    const now = Math.round(node.clientWidth);
-    if (now === width || now === 0) return;
-    width = now;
-    draw();
+  watchWidth(node, {
+    act: (now) => {
+      width = now;
+      draw();
+    },
+    signal,
   });
-  observer.observe(node);
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 
   const under = (event) => {
     const frame = picture.getBoundingClientRect();
