@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 
+import d2lrnn as d
 from d2lrnn import widgets
 from d2lrnn.widgets.page import page_of
 from gallery import MAKES_ONE, names, read_tiles
@@ -46,6 +47,26 @@ def test_a_thumbnail_is_a_small_drawing_in_the_colours_of_the_page(name: str) ->
     assert root.get("aria-hidden") == "true" and len(svg) < 40_000
     assert not re.search(r"#[0-9a-f]{3,6}\b|rgb\(|\bid=|<style|<script", svg)
     assert 'class="m-' in svg, "something moves"
+
+
+def lengths(name: str, move: str, side: str) -> list[float]:
+    """The heights or widths of the boxes of a thumbnail that move so."""
+    boxes = ElementTree.fromstring(thumbnail(name)).iter("rect")
+    return [float(box.get(side, "")) for box in boxes if box.get("class", "").startswith(f"m-{move} ")]
+
+
+def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
+    text = d.load_text()
+    story = text.vocab.decode(text.train_ids)
+    followed = ["".join(re.findall(f"(?<={context}).", story)) for context in ("", "a", "wa", " wa", "e wa", "re wa")]
+    shares = [letters.count("s") / len(letters) for letters in followed]
+    assert lengths("ContextTable", "in", "width") == pytest.approx([156 * share for share in shares], abs=0.1)
+    bits = widgets.SurpriseMap(text="low tide quixotl", stage="trained").bits
+    assert lengths("SurpriseMap", "up", "height") == pytest.approx([1, *(3.6 * cost + 1 for cost in bits)], abs=0.3)
+    after_h = widgets.Gates(text="what the sea keeps").forget_gates[7:]
+    left = [[1.0, *after_h[:, unit].cumprod(0).tolist()] for unit in (18, 16)]
+    drawn = [36 * share for shares in left for share in shares if share > 0.005]
+    assert lengths("Gates", "up", "height") == pytest.approx(drawn, abs=0.3)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -65,7 +65,7 @@ def _dot(x: float, y: float, r: float, **more: object) -> str:
 
 
 def _context_table() -> Iterable[str]:
-    # What followed "s", "as", "was", ... in the story: a longer context guesses better, until it was never seen.
+    # How often an s followed in the story: after any letter, after "a", "wa", " wa", "e wa", "re wa".
     yield _box(68, 8, 84, 28, fill=BLUE, fill_opacity=0.2)
     yield _box(152, 8, 17, 28, fill=INK)
     yield _letters("there was a ", 24, 28, 16.8, font_size=15)
@@ -199,7 +199,7 @@ def _scan() -> Iterable[str]:
 def _gates() -> Iterable[str]:
     # What is left of what the h adds, under each letter: one unit loses it at the space, the other keeps it.
     yield _letters("the sea keeps", 12 + 216 / 26, 20, 216 / 13, font_size=15)
-    rows = (0, 1, 0.99, 0.04) + (0,) * 9, (0, 1, 1, 1, 1, 0.98, 0.95, 0.95, 0.94, 0.94, 0.94, 0.93, 0.92)
+    rows = (0, 1, 0.99, 0.04, 0.04, 0.02) + (0,) * 7, (0, 1, 1, 1, 1, 0.99) + (0.95,) * 6 + (0.94,)
     for row, left in enumerate(rows):
         y = 32 + 43 * row
         yield _box(12, y, 216, 36, fill=RULE, fill_opacity=0.4)
