@@ -48,7 +48,7 @@ def show(page: Page, folder: Path, *widgets: Explorable, address: str | None = N
     (folder / "page.html").write_text(page_of(*widgets, **arguments), encoding="utf-8")
     page.goto(f"{address or folder.as_uri()}/page.html")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(len(widgets))
-    page.evaluate("() => document.querySelectorAll('.ppl-more').forEach((e) => { e.open = true; })")
+    page.evaluate("() => document.querySelectorAll('.ppl-tools').forEach((e) => { e.closest('details').open = true; })")
     return page.locator(".d2lrnn-widget").first
 
 
@@ -416,8 +416,8 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     page = context.new_page()
     widget = show(page, tmp_path, Perplexity(), head="<style>body { margin: 0 }</style>")
-    height = "(e) => e.querySelector('.ppl-flag-row').getBoundingClientRect().bottom - e.getBoundingClientRect().top"
-    assert widget.evaluate(height) <= 740
+    foot = widget.locator(".ppl-row", has=page.locator(".ppl-flag")).bounding_box()
+    assert foot["y"] + foot["height"] - widget.bounding_box()["y"] <= 740
     # With the longest word the result stays in sight while its last slider is used.
     widget.get_by_label("Word").fill("perplexities")
     last = slider(widget, 10)

@@ -59,12 +59,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
     table.calm();
     touched = gliding = true;
   });
-  const more = fold(t("more_word"), tools.node);
-  more.classList.add("ppl-more");
   el.append(element(
     "div", { class: "d2lrnn-shape ppl" },
     result.node, element("p", { class: "d2lrnn-lead" }, t("lead")), table.node, steps.node,
-    more, fold(t("more_means"), means.node), footRow({ t, reset, link, say, signal }),
+    fold(t("more_word"), tools.node), fold(t("more_means"), means.node), footRow({ t, reset, link, say, signal }),
   ));
   whenSeen(result.node, { act: () => touched || glide.open(shown), signal });
 

@@ -215,7 +215,7 @@ export function chart({ t, signal }) {
   const node = element(
     "div", { class: "ppl-chart" },
     head, caption, axis, rows,
-    element("div", { class: "ppl-row ppl-flag-row" }, element("span", { class: "ppl-flag-track" }, flag)),
+    element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)),
     key, detail,
   );
   let views = [];
