@@ -63,6 +63,13 @@ def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
     assert lengths("ContextTable", "in", "width") == pytest.approx([156 * share for share in shares], abs=0.1)
     bits = widgets.SurpriseMap(text="low tide quixotl", stage="trained").bits
     assert lengths("SurpriseMap", "up", "height") == pytest.approx([1, *(3.6 * cost + 1 for cost in bits)], abs=0.3)
+    by_state = widgets.Attention(text="along the shel").effects[1].tolist()
+    assert lengths("Attention", "in", "width") == pytest.approx([14 * effect + 0.4 for effect in by_state], abs=0.15)
+    likeliest = widgets.HiddenState(text="the tide ").probs.topk(7)
+    letters = ElementTree.fromstring(thumbnail("NextCharacter")).findall("text")[1:]
+    assert "".join(letter.text for letter in letters) == text.vocab.decode(likeliest.indices)
+    heights = [230 * p for p in likeliest.values.tolist()]
+    assert lengths("NextCharacter", "up", "height") == pytest.approx(heights, abs=0.2)
     after_h = widgets.Gates(text="what the sea keeps").forget_gates[7:]
     left = [[1.0, *after_h[:, unit].cumprod(0).tolist()] for unit in (18, 16)]
     drawn = [36 * share for shares in left for share in shares if share > 0.005]
