@@ -92,10 +92,10 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     told, value = widget.locator(".trunc-told"), widget.locator(".trunc-value")
-    expect(told).to_have_text("The guess after e can use only this letter: 20 % of its signal gets through.")
-    expect(value).to_have_text("20 %")
+    expect(told).to_have_text("The guess after e can use only this letter: 20% of its signal gets through.")
+    expect(value).to_have_text("20%")
     widget.locator(".trunc-letter").nth(11).click()
-    expect(told).to_have_text("The guess after m can use 6 letters: 74 % of its signal gets through.")
+    expect(told).to_have_text("The guess after m can use 6 letters: 74% of its signal gets through.")
     expect(widget.locator(".trunc-is-kept")).to_have_text(["d", "e", "␣", "c", "a", "m"])
     expect(widget.locator(".trunc-is-cut")).to_have_count(6)
     line = widget.locator(".trunc-bars").bounding_box()
@@ -104,8 +104,8 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
-    expect(value).to_have_text("67 %")
-    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67 % gets through"
+    expect(value).to_have_text("67%")
+    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67% gets through"
     letters.press("Home")
     expect(told).to_contain_text("after t can use only this letter")
     widget.get_by_role("button", name="Reset").click()
@@ -122,7 +122,7 @@ def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], 
     widths = "(all) => all.map((one) => one.offsetWidth / one.parentNode.offsetWidth)"
     found = widget.locator(".trunc-share .trunc-fill").evaluate_all(widths)
     assert found == pytest.approx([1 - flow.lost], abs=0.01)
-    expect(widget.locator(".trunc-share")).to_have_text("Signal59 % cut off")
+    expect(widget.locator(".trunc-share")).to_have_text("Signal59% cut off")
 
 
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -148,9 +148,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-work")
     for i, (answer, told) in enumerate(
         (
-            ("31 %", "Right. 31 %, not half of 49 %"),
+            ("31%", "Right. 31%, not half of 49%"),
             ("Twice", "No. Each of 24 guesses goes back 6 letters: 144 steps, not 24."),
-            ("Less is cut off", "Right. 16 % instead of 49 %"),
+            ("Less is cut off", "Right. 16% instead of 49%"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()

@@ -15,11 +15,11 @@ _NUM_LETTERS = 24
 
 
 def _percent(share: float) -> str:
-    """47 %, 3.1 %, 0.04 %, <0.01 %."""
+    """47%, 3.1%, 0.04%, <0.01%."""
     value = 100 * share
     if value < 0.005:
-        return "<0.01 %"
-    return f"{value:.0f} %" if value >= 9.95 else f"{value:.1f} %" if value >= 0.095 else f"{value:.2f} %"
+        return "<0.01%"
+    return f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.095 else f"{value:.2f}%"
 
 
 class Truncation(Explorable):

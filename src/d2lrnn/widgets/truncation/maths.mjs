@@ -25,15 +25,15 @@ export function nearestTau(wish) {
 
 const placesOf = (value) => (value >= 9.95 ? 0 : value >= 0.095 ? 1 : 2);
 
-/** What is cut off: 47 %, 3.1 %, 0.04 %, <0.01 %. */
+/** What is cut off: 47%, 3.1%, 0.04%, <0.01%. */
 export function percent(share) {
   const value = 100 * share;
-  return value < 0.005 ? "<0.01 %" : `${value.toFixed(placesOf(value))} %`;
+  return value < 0.005 ? "<0.01%" : `${value.toFixed(placesOf(value))}%`;
 }
 
 /** What gets through where that share is cut off, with as many places: the two make 100. */
 export function percentKept(lost) {
   const value = 100 * lost;
   const places = placesOf(value);
-  return value < 0.005 ? ">99.99 %" : `${(100 - value.toFixed(places)).toFixed(places)} %`;
+  return value < 0.005 ? ">99.99%" : `${(100 - value.toFixed(places)).toFixed(places)}%`;
 }
