@@ -76,7 +76,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
         return Attention(text="went quite slac", letter=letter, view=view).static_sentence()
 
     assert said(0) == (
-        "Both guess k as the next letter. Press a letter to replace it by a space: whose guess changes?"
+        "Both guess k as the next letter. Press a letter, say the s, to erase it: whose guess changes?"
     )
     assert said(0, "hidden") == "Both guess k as the next letter."
     assert said(6) == "The q, 9 letters back, becomes a space: attention now guesses e, the state still k."
@@ -89,11 +89,12 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 def test_the_averages_are_told_and_drawn() -> None:
     shown = Attention(view="mean")
     assert shown.static_sentence() == (
-        "On average over 2,223 new passages, the state\u2019s guess depends on letters further back."
+        "On average over 2\u202f223 new passages, the state\u2019s guess depends on letters further back."
     )
     shown.letter = 11
     assert shown.static_sentence() == (
-        "Replacing the letter 5 back moves 0.6% of attention\u2019s guess and 20% of the state\u2019s, on average."
+        "Replacing the letter 5 back moves 0.6% of attention\u2019s probability to other letters, "
+        "20% of the state\u2019s, on average."
     )
     assert "further" not in Attention(view="mean_hidden").static_sentence()
     picture = shown.static_picture()

@@ -64,7 +64,7 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.locator(".att-bead")).to_have_count(14)
     widget.get_by_text("How it is measured").click()
     models = widget.locator(".d2lrnn-fold > p").last
-    expect(models).to_contain_text("perplexity 3.88 against attention\u2019s 4.06")
+    expect(models).to_contain_text("as among 4.06 (this number is called perplexity")
     expect(models).to_contain_text(re.compile("23.451 against 13.179"))
 
 
@@ -79,7 +79,7 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".att-guess-state")).to_have_text("ksame")
     expect(widget.locator(".att-lit")).to_have_count(2)
     expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
-    expect(widget.locator(".att-tip")).to_contain_text("36% of attention\u2019s guess moves to other letters, 2.6% of")
+    expect(widget.locator(".att-tip")).to_contain_text("36% of attention\u2019s probability goes to other letters, 2.6% of")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")
@@ -156,6 +156,8 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
     expect(box).to_have_value("")
     expect(widget.locator(".att-letters")).to_have_text("1514131211109876543210")
     assert [guess.strip() for guess in guesses(widget)] == ["guess", "guess"]
+    expect(widget.locator(".att-far")).to_have_text(["1% of passages", "17% of passages"])
+    expect(widget.locator(".att-is-far")).to_have_count(8)
     widget.locator(".att-letter").nth(10).click()
     expect(widget.locator(NOW)).to_have_text(Attention(view="mean", letter=11).static_sentence())
     box.fill("low tide")
@@ -163,9 +165,9 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
 
 
 STEPS = [
-    ("Far", "neither", "In the memory the q fades: only 2.6%", ["36%", "2.6%"]),
-    ("Nearer", "the state\u2019s", "Right. The memory still holds the r: 82%", ["0.7%", "82%"]),
-    ("Average", "the state\u2019s", "The state\u2019s changes in 372 passages, attention\u2019s in 22.", ["", ""]),
+    ("Far q", "neither", "In the memory the q fades: only 2.6%", ["36%", "2.6%"]),
+    ("Near r", "the state\u2019s", "Right. The memory still holds the r: 82%", ["0.7%", "82%"]),
+    ("Average", "the state\u2019s", "The state\u2019s in 372, attention\u2019s in 22.", ["", ""]),
 ]
 
 
@@ -194,7 +196,7 @@ def test_a_step_asks_first_and_shows_then(
 def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    widget.get_by_role("button", name="Far").click()
+    widget.get_by_role("button", name="Far q").click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
@@ -211,7 +213,7 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")
-    expect(widget.locator(".att-figure")).to_be_hidden()
+    expect(widget.locator(".att-stage")).to_be_hidden()
     box.fill("z" * 60)
     expect(widget.locator(".att-letter")).to_have_count(16)
     expect(widget.locator(".att-hint")).to_have_text("Both read only its last 16 letters.")

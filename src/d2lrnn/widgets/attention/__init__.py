@@ -120,6 +120,19 @@ class Attention(Explorable):
         """The same with the letter replaced (none: as `probs`). Shape (2, 27)."""
         return self._predict(self._replaced(self._ids())[None])[:, 0]
 
+    def _telling(self) -> str:
+        """A letter that stands once in the text and changes one of the two guesses, the one that moves most."""
+        ids, best, telling = self._ids(), 0.0, ""
+        rows = ids.repeat(len(ids), 1)
+        rows.diagonal().copy_(self._others(ids))
+        changed = self._predict(rows).argmax(dim=2) != self.probs.argmax(dim=1, keepdim=True)
+        for s, (letter, moves) in enumerate(zip(self.text, self.effects.T.tolist(), strict=True)):
+            if letter == " " or self.text.count(letter) > 1 or changed[:, s].sum() != 1:
+                continue
+            if (move := moves[int(changed[1, s])]) > best:
+                best, telling = move, letter
+        return telling
+
     def _ids(self) -> torch.Tensor:
         return torch.tensor(_network("trained").vocab.encode(self.text))
 
@@ -162,7 +175,9 @@ class Attention(Explorable):
         )
         if not 0 <= s < len(text):
             same = "now_asked" if self.view == "hidden" else "now_same"
-            return words(same if before[0] == before[1] else "now_none", looks=before[0], holds=before[1])
+            letter = self._telling()
+            such = words("such", letter=letter) if letter else words("such_last")
+            return words(same if before[0] == before[1] else "now_none", looks=before[0], holds=before[1], such=such)
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = "both" if len(changed) == 2 else changed[0] if changed else "neither"
         count = len(text) - 1 - s

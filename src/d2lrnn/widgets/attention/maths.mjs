@@ -136,9 +136,25 @@ function sizeOf(view) {
 
 /** In how many passages of new text a far letter changes the guess: attention's, the state's. */
 export const FAR = AVERAGES.far;
+export const PASSAGES = AVERAGES.passages;
+/** A letter at least so far back is far. */
+export const FAR_BACK = 8;
 
 /** The averages over new text, column by column: as far back as the figure reaches, the last letter last. */
 const MEANS = AVERAGES.moved.map((row) => row.slice(0, MAX_TEXT).reverse());
+
+/** A letter that stands once in the text and changes one of the two guesses, the one that moves most; "" for none. */
+export function tellingLetter(text, read, vocab) {
+  const best = { moves: 0, letter: "" };
+  Array.from(text).forEach((letter, s) => {
+    if (letter === " " || text.indexOf(letter) !== text.lastIndexOf(letter)) return;
+    const changed = read.filter(({ probs, others }) => guessOf(probs, vocab).index !== guessOf(others[s], vocab).index);
+    if (changed.length !== 1) return;
+    const moves = moved(changed[0].probs, changed[0].others[s]);
+    if (moves > best.moves) Object.assign(best, { moves, letter });
+  });
+  return best.letter;
+}
 
 /** What the figure shows: what each guesses after the text, and how much of it changes with each letter replaced. */
 export function derive({ text, letter, view, weights_attention, weights_trained }) {
@@ -148,7 +164,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const mean = view.startsWith("mean");
   const count = mean ? MEANS[0].length : text.length;
   const told = letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is replaced
-  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", before: [], after: [], differs: Array(count).fill(0) };
+  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", such: "", before: [], after: [], differs: Array(count).fill(0) };
   if (mean) {
     const differs = shown.differs.map((_, s) => (told < 0 || s < told ? 0 : AVERAGES.differs[s - told]));
     return { ...shown, effects: MEANS, differs };
@@ -162,7 +178,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
     replaceEach(network, ids),
   ];
   return {
-    ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)],
+    ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 ? tellingLetter(text, read, vocab) : "",
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),

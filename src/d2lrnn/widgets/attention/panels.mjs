@@ -2,7 +2,7 @@
 import { element, formatNumber, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { drop, FAR, MAX_TEXT, percent, readable, strip } from "./maths.mjs";
+import { drop, FAR, FAR_BACK, MAX_TEXT, PASSAGES, percent, readable, strip } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 const GAP = 0.6; // from the last letter to the guess, in columns
@@ -19,14 +19,14 @@ const movedOf = ({ told, effects }) => ({ looks_moved: percent(effects[0][told])
 
 /** The sentence on top: { key, values }. */
 function sentenceOf(model, t) {
-  const { text, told, by, mean, hidden, count, before, after } = model;
+  const { text, told, by, such, mean, hidden, count, before, after } = model;
   if (mean) {
     if (told >= 0) return { key: "now_mean_told", values: { earlier: anyEarlier(count - 1 - told, t), ...movedOf(model) } };
     return { key: hidden ? "now_mean_asked" : "now_mean", values: {} };
   }
   if (text === "") return { key: "now_empty", values: {} };
   const [looks, holds] = before.map(({ character }) => named(character, t));
-  if (told < 0) return { key: looks !== holds ? "now_none" : hidden ? "now_asked" : "now_same", values: { looks, holds } };
+  if (told < 0) return { key: looks !== holds ? "now_none" : hidden ? "now_asked" : "now_same", values: { looks, holds, such: such === "" ? t("such_last") : t("such", { letter: such }) } };
   const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
   return {
@@ -55,7 +55,7 @@ export function scores({ perplexities, sizes }) {
 
 /** What a guided step tells of the model it has set. */
 export function outcomeOf(model, t) {
-  return model.mean ? { looks: FAR[0], holds: FAR[1] } : { ...sentenceOf(model, t).values, ...movedOf(model) };
+  return model.mean ? { looks: FAR[0], holds: FAR[1], ...scores(model) } : { ...sentenceOf(model, t).values, ...movedOf(model) };
 }
 
 /** One of the two: its name, its strips, and what it guesses. */
@@ -66,6 +66,7 @@ function half(name, pathOf, t) {
   const guess = element("p", { class: `att-guess att-guess-${name}` }, box, note);
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", t(`gloss_${name}`));
   const value = element("span", { class: `att-value att-value-${name}` });
+  const far = element("span", { class: `att-far att-far-${name}` });
   let paths = [];
   const draw = ({ count, told, mean, hidden }, effects, was, is) => {
     if (paths.length !== count) {
@@ -79,6 +80,7 @@ function half(name, pathOf, t) {
       path.setAttribute("d", pathOf(hidden ? 0 : effects[s], s, count + GAP));
       path.classList.toggle("att-lit", s === told);
     });
+    far.textContent = mean && !hidden && told < 0 ? t("far", { share: `${Math.round((100 * FAR[NAMES.indexOf(name)]) / PASSAGES)}%` }) : "";
     value.textContent = told < 0 ? "" : percent(effects[told]);
     box.textContent = was === undefined ? t("guess") : visibleCharacter((is ?? was).character);
     guess.classList.toggle("att-any", was === undefined);
@@ -87,7 +89,7 @@ function half(name, pathOf, t) {
     const now = changed ? t("guess_was", { letter: visibleCharacter(was.character) }) : t("guess_same");
     note.textContent = mean ? "" : is === undefined ? t("guess") : now;
   };
-  return { picture, guess, title, value, draw };
+  return { picture, guess, title, value, far, draw };
 }
 
 /** The memory: a circle for each letter, on the line that hands it on to the guess; the darker, the more it differs. */
@@ -115,7 +117,7 @@ export function textPanel({ t, signal, onLetter }) {
   const letters = element("div", { class: "att-letters" });
   const [above, below] = NAMES.map((name, k) => half(name, [strip, drop][k], t));
   const memory = memoryRow();
-  const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, above.picture, letters, below.picture, memory.node, above.value, below.value);
+  const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, above.picture, letters, below.picture, memory.node, above.far, below.far, above.value, below.value);
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
   const stage = element("div", { class: "att-stage" }, above.title, columns, above.guess, below.guess, below.title, keys);
   const tip = element("p", { class: "att-tip" });
@@ -148,12 +150,14 @@ export function textPanel({ t, signal, onLetter }) {
     cells.forEach((cell, s) => {
       cell.textContent = mean ? String(count - 1 - s) : visibleCharacter(s === told ? by : text[s]);
       cell.classList.toggle("att-told", s === told);
-      cell.classList.toggle("att-other", mean && s !== told && (count - 1 - s) % 5 !== 0);
+      cell.classList.toggle("att-other", mean && s !== told && (count - 1 - s) % 2 !== 0);
+      cell.classList.toggle("att-is-far", mean && count - 1 - s >= FAR_BACK);
     });
+    columns.style.setProperty("--att-far", ((count - FAR_BACK) / (count + GAP)).toFixed(4));
     columns.style.setProperty("--att-at", ((told + 0.5) / (count + GAP)).toFixed(4));
     [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k]));
     memory.draw(model);
-    tip.textContent = hidden ? t("tip_asked") : mean ? t("tip_mean") : told < 0 ? t("tip") : t("tip_told", movedOf(model));
+    tip.textContent = hidden ? t("tip_asked") : mean ? t(told < 0 ? "tip_mean" : "tip_mean_told") : told < 0 ? t("tip") : t("tip_told", movedOf(model));
     node.classList.toggle("att-mean", mean);
     keys.disabled = count === 0;
     keys.max = Math.max(count, 1);
