@@ -79,7 +79,8 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".att-guess-state")).to_have_text("ksame")
     expect(widget.locator(".att-lit")).to_have_count(2)
     expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
-    expect(widget.locator(".att-tip")).to_contain_text("36% of attention\u2019s probability goes to other letters, 2.6% of")
+    told = "36% of attention\u2019s probability goes to other letters, 2.6% of"
+    expect(widget.locator(".att-tip")).to_contain_text(told)
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")
