@@ -49,7 +49,7 @@ def test_it_opens_on_the_letter_that_the_training_changes_most(opened: tuple[Pag
     widget = show(page, tmp_path)
     letters = [place for place in range(1, len(text)) if text[place] != " "]
     most = max(letters, key=lambda place: abs(after[place - 1] - before[place - 1]))
-    context = text[max(0, most - 12) : most]
+    context = f"…{text[most - 12 : most].lstrip()}"
     told = f"Tap a letter. After “{context}” it gave {text[most]} the probability"
     expect(widget.locator(DETAIL)).to_contain_text(told)
     expect(widget.locator(".map-here")).to_have_count(1)
@@ -91,14 +91,14 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
     training.focus()
     page.keyboard.press("Home")
     expect(widget.locator(NOW)).to_contain_text(
-        "Before training: like choosing among 28.0 equally likely letters. Blind guessing: 27"
+        "Before training: 4.81 bits a letter, like choosing among 2^4.81 ≈ 28.0. A bit worse than blind guessing: 27"
     )
     levels = [darkness(widget)]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
         levels.append(darkness(widget))
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
-    expect(widget.locator(NOW)).to_contain_text("choosing among 3.8 equally likely letters. Before training: 28.0.")
+    expect(widget.locator(NOW)).to_contain_text("choosing among 2^1.92 ≈ 3.8. Before training: 28.0.")
 
 
 def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -106,13 +106,16 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget = show(page, tmp_path)
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
-    expect(widget.locator(NOW)).to_contain_text("After 300 updates")
+    expect(widget.locator(NOW)).to_contain_text("After 40 updates: 3.96 bits a letter")
+    expect(widget.locator(NOW)).to_contain_text("Easiest: the spaces, 2.2 bits.")
+    expect(widget.locator(NOW)).to_contain_text("After 300 updates", timeout=9000)
+    expect(widget.locator(NOW)).to_contain_text("First letters cost 4.0, later ones 3.3.")
     expect(widget.locator(NOW)).to_contain_text("3.8")
     widget.get_by_role("button", name="Watch it learn").click()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_label("Your own text").fill("quixotl")
-    expect(widget.locator(NOW)).to_contain_text("on the wrong letters: like choosing among 85.7. Blind guessing: 27.")
-    page.wait_for_timeout(2000)
+    expect(widget.locator(NOW)).to_contain_text("on the wrong letters: 6.42 bits each, like choosing among 2^6.42 ≈ 85.7. Blind guessing: 27.")
+    page.wait_for_timeout(2500)
     expect(widget.locator(NOW)).to_contain_text("85.7")
 
 
@@ -159,9 +162,25 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     widget.get_by_role("button", name=guess).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
-    expect(widget.locator(NOW)).to_contain_text("After")
+    expect(widget.locator(NOW)).not_to_contain_text("Before training: 4.")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
+
+
+def test_an_answer_lets_the_letters_it_is_about_stand_out(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    text = SurpriseMap().text
+    first = [i for i in range(1, len(text)) if text[i] != " " and text[i - 1] == " "]
+    strong = """(all) => all.flatMap((e, i) => (i > 0 && getComputedStyle(e).opacity === "1" ? [i] : []))"""
+    widget.get_by_role("button", name="The hardest letters").click()
+    assert len(widget.locator(".map-bar").evaluate_all(strong)) == len(text) - 1
+    widget.get_by_role("button", name="first letters of words").click()
+    page.wait_for_timeout(600)
+    assert widget.locator(".map-bar").evaluate_all(strong) == first
+    widget.get_by_role("slider", name="Training").press("Home")
+    page.wait_for_timeout(600)
+    assert len(widget.locator(".map-bar").evaluate_all(strong)) == len(text) - 1
 
 
 def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
@@ -211,7 +230,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     box.fill("alexander")
     widget.get_by_role("button", name="about the same").click()
     expect(told).to_contain_text("Right. “alexander”: like choosing among 27.1 letters before training, among 26.7")
-    expect(told).to_contain_text("The x after “ale” cost most: 15.33 bits.")
+    expect(told).to_contain_text("The x after “ale” cost most: 15.33 bits")
     widget.get_by_role("button", name="A made-up word").click()
     box.fill("the sea")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()

@@ -151,6 +151,9 @@ class SurpriseMap(Explorable):
             key,
             updates=format_number(_network(self._printed).num_steps, 0),
             perplexity=format_number(now, 1),
+            rate=(rate := format_number(math.log2(now))),
+            power=f"2^{rate}",
+            learned=words("learned", before=format_number(before, 1)),
             before=format_number(before, 1),
             characters=characters,
         )

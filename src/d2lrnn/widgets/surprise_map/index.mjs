@@ -5,7 +5,8 @@ import SPEC from "./spec.json" with { type: "json" };
 import { bitsByPlace, compared, derive, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
-const STAGE_MS = 1300; // how long the training stands still at each of its stages
+const STAGE_MS = 2000; // how long the training stands still at each of its stages
+const WORDS = 0; // the step that asks which letters are hard
 const OWN = 2; // the step that asks about the reader's own word
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
@@ -20,6 +21,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   };
   const change = (values) => {
     stop();
+    map.mark(false);
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
@@ -61,10 +63,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     outcome: (i) => {
       const model = derive(state());
       const { text, before, after } = model;
+      map.mark(i === WORDS);
       if (model.count < 1) return { text, verdict: t("text_short"), known: "" };
       const { first, later, space } = bitsByPlace(text, after.bits);
       const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
-      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits };
+      const [[guess, p]] = after.top(model.most - 1);
+      const over = model.vocab[guess] === " " && text[model.most] !== " " && p > 0.5 ? t("over", { p: `${Math.round(100 * p)}%` }) : "";
+      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits, over };
       return {
         text, ...values, first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
         verdict: t("verdict", values), known: text === SPEC.steps[OWN].before.text ? t("known") : "",

@@ -73,6 +73,13 @@ export function compared(before, after) {
   return ratio > 1.1 ? 2 : ratio < 1 / 1.1 ? 0 : 1;
 }
 
+/** What a stage has learned of this text, as far as its bits show it: "learned_spaces", "learned_later", or "learned" for the whole. */
+export function learned(stage, { first, later, space }) {
+  if (stage === STAGES[1] && space.mean < 0.8 * Math.min(first.mean, later.mean)) return "learned_spaces";
+  if (stage === STAGES[2] && later.mean < 0.9 * first.mean) return "learned_later";
+  return "learned";
+}
+
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
 export function oneIn(p) {
   return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;

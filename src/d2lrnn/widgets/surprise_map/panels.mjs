@@ -2,29 +2,32 @@
 import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { leftOut, normalise } from "../weights.mjs";
-import { BITS_SHOWN, level, MAX_TEXT, oneIn, pieces, readable, STAGES, unaccented } from "./maths.mjs";
+import { BITS_SHOWN, bitsByPlace, learned, level, MAX_TEXT, oneIn, pieces, readable, STAGES, unaccented } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
-export function sentenceOf({ count, stage, updates, now, before, vocab }) {
+export function sentenceOf({ text, count, stage, updates, now, before, vocab }, t) {
   if (count < 1) return { key: "now_short", values: {} };
   const values = {
     updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), before: formatNumber(before.perplexity, 1),
-    characters: vocab.length,
+    characters: vocab.length, rate: formatNumber(now.rate), power: `2^${formatNumber(now.rate)}`,
   };
-  if (stage === STAGES[0]) return { key: "now_untrained", values };
+  if (stage === STAGES[0]) return { key: now.perplexity > vocab.length ? "now_worse" : "now_untrained", values };
   if (now.perplexity > vocab.length) return { key: "now_blind", values };
-  return { key: now.perplexity > before.perplexity ? "now_more" : "now_less", values };
+  if (now.perplexity > before.perplexity) return { key: "now_more", values };
+  const kinds = bitsByPlace(text, now.bits);
+  const means = Object.fromEntries(Object.entries(kinds).map(([name, { mean }]) => [name, formatNumber(mean, 1)]));
+  return { key: "now_less", values: { ...values, learned: t(learned(stage, kinds), { ...values, ...means }) } };
 }
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, values } = sentenceOf(model);
+  const { key, values } = sentenceOf(model, t);
   return t(key, values);
 }
 
 export const sentenceNodes = (model, t) => {
-  const { key, values } = sentenceOf(model);
-  return emphasised(t.raw(key), values);
+  const { key, values } = sentenceOf(model, t);
+  return emphasised(values.learned === undefined ? t.raw(key) : t.raw(key).replace("{learned}", values.learned), values);
 };
 
 function letterSpan(character) {
@@ -34,6 +37,12 @@ function letterSpan(character) {
 
 const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one_in", { count: oneIn(p) }));
 
+/** The letters before, cut where a word begins, if one does. */
+function contextOf(text, place) {
+  if (place <= 12) return text.slice(0, place);
+  return `…${text.slice(place - 12, place).trimStart()}`;
+}
+
 /** One letter in words. */
 export function tell({ text, now, vocab }, place, t) {
   const character = visibleCharacter(text[place]);
@@ -41,7 +50,7 @@ export function tell({ text, now, vocab }, place, t) {
   const expected = now.top(place - 1).map(([index, p]) =>
     t("expected_row", { character: visibleCharacter(vocab[index]), p: probability(p, t) }));
   return {
-    context: text.slice(Math.max(0, place - 12), place), character, p: probability(2 ** -b, t), bits: formatNumber(b),
+    context: contextOf(text, place), character, p: probability(2 ** -b, t), bits: formatNumber(b),
     expected: expected.join(", "),
   };
 }
@@ -53,8 +62,7 @@ export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-key" }, element("span", { class: "map-rule" }), t("scale")),
-    element("span", {}, t("space")), element("span", { class: "map-key map-then" }, element("span", { class: "map-dash" }), t("ghost")));
+    element("span", { class: "map-tip" }, t("tip")), element("span", {}, t("space")), element("span", { class: "map-key map-then" }, element("span", { class: "map-dash" }), t("ghost")));
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
@@ -112,12 +120,14 @@ export function mapPanel({ t, signal, onPlace }) {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
+      letters[0]?.append(element("span", { class: "map-note" }, element("span", {}, t("given"))), element("span", { class: "map-note map-rule" }, element("span", {}, t("scale"))));
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
       text.classList.toggle("map-short", letters.length <= 20); // it stands in one line
+      letters.forEach((letter, i) => letter.classList.toggle("map-first", i > 0 && model.text[i] !== " " && model.text[i - 1] === " "));
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
       text.scrollTop = 0;
       showScroll();
@@ -139,7 +149,9 @@ export function mapPanel({ t, signal, onPlace }) {
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
-  return { node, draw, clear: () => (pointed = null) };
+  /** Let the letters that begin words stand out, or not. */
+  const mark = (on) => node.classList.toggle("map-marked", on);
+  return { node, draw, mark, clear: () => (pointed = null) };
 }
 
 /** The training: a slider over its stages, and a button that plays them. */
