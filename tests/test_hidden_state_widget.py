@@ -74,8 +74,14 @@ def test_the_claims_of_its_words() -> None:
     other = HiddenState(cut=21)
     assert other.guesses == (" ", " ")
     assert float(other.cut_probs.max()) > 0.95 and other.distances[-1] > 2
-    short = HiddenState(cut=24)
-    assert short.guesses == (" ", " ") and float(short.cut_probs.max()) < 0.65
+    line = "everything that it had ever"
+    turned = HiddenState(text=line, cut=19)
+    assert turned.kept == "had ever" and turned.guesses == (" ", "y ")
+    assert turned.distances[-1] < 0.2 * turned.distances[18]
+    story = d.load_text()
+    train, heldout = (story.vocab.decode(ids) for ids in (story.train_ids, story.heldout_ids))
+    assert f"{line} " in heldout and line not in train
+    assert max(HiddenState(cut=1).distances) > 1.1 * HiddenState(cut=1).distances[0]
     far = HiddenState(cut=9)
     assert far.kept == "there was another" and far.distances[-1] < 0.02 * far.distances[8]
 

@@ -64,12 +64,12 @@ def words(widget: Locator) -> list[str]:
 def thread(widget: Locator) -> list[float]:
     """How far the cut memory hangs under the other, in pixels, from the cut on."""
     line = float(re.search(r"[ML][\d.]+ ([\d.]+)H", widget.locator(".cut-whole").get_attribute("d"))[1])
-    heights = [float(dot.get_attribute("cy")) for dot in widget.locator(".cut-dot").all()]
-    return [height - line for height in heights]
+    heights = re.findall(r"[ML][\d.]+ ([\d.]+)", widget.locator(".cut-other").get_attribute("d"))
+    return [float(height) - line for height in heights]
 
 
 def shares(widget: Locator) -> list[str]:
-    """How much of the difference is left, as it is written at the first and the last dot of the thread."""
+    """How much of the difference is left, as it is written at the end of the thread."""
     return widget.locator(".cut-share").all_text_contents()
 
 
@@ -84,13 +84,14 @@ def press(widget: Locator, name: str) -> None:
 def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert words(widget) == ["another␣", "there␣"]
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "With only ther in memory, it goes on with e; with everything, a space."
+        "With only ther in memory, it goes on with e; with the full one, a space."
     )
     python = HiddenState()
     whole, other = (f"{float(probs.max()):.0%}" for probs in (python.probs, python.cut_probs))
-    assert captions(widget) == ["remembers all", f"a space: {whole} sure", "has only “ther”", f"e: {other} sure"]
+    assert captions(widget) == ["full memory", f"next: a space, {whole}", "has only “ther”", f"next: e, {other}"]
     left = python.distances[25] / python.distances[21]
-    assert shares(widget) == ["100%", f"{left:.0%}"]
+    assert shares(widget) == [f"{left:.0%}"]
+    expect(widget.locator(".cut-label").last).to_have_text("memory emptied here: 100%")
     hanging = thread(widget)
     assert [depth / hanging[0] for depth in hanging] == pytest.approx(
         [distance / python.distances[21] for distance in python.distances[21:]], abs=0.01
@@ -126,15 +127,16 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_contain_text("With only other in memory")
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuenow", "26")
-    assert captions(widget)[2:] == ["has nothing", "no idea: 5% sure"]
-    assert words(widget)[1] == "?"
-    expect(widget.locator(".d2lrnn-now")).to_have_text("With nothing in memory, it cannot tell what comes next.")
+    assert captions(widget)[2:] == ["has nothing", "next: a, 5%"]
+    assert words(widget)[1] == "and␣"
+    expect(widget.locator(".d2lrnn-now")).to_have_text("With nothing in memory, it hardly knows what comes next.")
     slider.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "26")
     slider.press("PageDown")
     expect(slider).to_have_attribute("aria-valuenow", "21")
     slider.press("Home")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^“a”; “nd then"))
+    expect(widget.locator(".cut-gap")).to_contain_text("Here it first grows, to 112%.")
     slider.press("Tab")
     expect(widget.get_by_label("Your own text")).to_be_focused()
     press(widget, "Reset")
@@ -180,25 +182,28 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     assert captions(widget)[3] == "what comes next?", "nothing gives the answer away"
     expect(widget.locator(".cut-dot")).to_have_count(1)
-    assert shares(widget) == ["100%"]
+    assert shares(widget) == []
     spoken = widget.locator(".cut-picture").first.get_attribute("aria-label")
     assert "Cut: ?. " in spoken and spoken.endswith(": ?.")
     width, _, data = widget.locator("canvas").evaluate(PIXELS)
     assert all(data[4 * (unit * width + 23) + 1] == 255 for unit in range(128))
     press(widget, "with a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. A space, 98% sure. One letter more turns e into")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("That one is less sure (94%)")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. A space, 98%: one letter more")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("It is even surer (94% with everything).")
     assert len(thread(widget)) == 6
     width, _, data = widget.locator("canvas").evaluate(PIXELS)
     assert any(data[4 * (unit * width + 23) + 1] < 200 for unit in range(128))
-    press(widget, "Only “er” left")
-    assert words(widget)[1] == "er?"
+    expect(widget.get_by_text("This step uses this text.")).to_be_hidden()
+    press(widget, "A new text")
+    expect(widget.get_by_text("This step uses this text.")).to_be_visible()
+    assert words(widget) == ["ever␣", "ever?"]
     handle(widget).press("ArrowRight")  # a reader may look elsewhere meanwhile
-    assert words(widget)[1] not in ("er?", "er␣")
-    press(widget, "with “y”, as at the end of “every”")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. A space, but only 59% sure")
-    assert words(widget) == ["another␣", "er␣"]
+    assert words(widget)[1] != "ever?"
+    press(widget, "with “t”, as in “evert”")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. “y”, 67%. What stood before")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("only 14% of the gap is left")
+    assert words(widget) == ["ever␣", "every␣"]
     press(widget, "How fast it fades")
     press(widget, "about a hundredth")
     python = HiddenState(cut=9)
@@ -207,6 +212,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     )
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
+    expect(widget.get_by_text("This step uses this text.")).to_be_hidden()
     assert words(widget) == ["another␣", "there␣"]
 
 
@@ -241,7 +247,7 @@ def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(
     field.press("Backspace")
     assert captions(widget)[2] == "has only “othe”"
     field.fill("<img src=x onerror=alert(1)>\u0000👩" + "wave " * 20_000)
-    expect(widget.locator(".cut-hint").first).to_contain_text("Only the last 40 letters are read")
+    expect(widget.locator(".cut-hint").nth(1)).to_contain_text("Only the last 40 letters are read")
     expect(handle(widget)).to_have_attribute("aria-valuenow", "36")
     assert widget.locator("img").count() == 0
     field.fill("")

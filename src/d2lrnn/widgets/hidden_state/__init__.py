@@ -179,7 +179,7 @@ class HiddenState(Explorable):
         picture.add("path", d=f"M10 {top}H{end}", stroke=color("blue"), stroke_width=4)
         picture.add("path", d=f"M{hanging}", stroke=color("vermillion"), stroke_width=3, fill="none")
         picture.add("path", d=f"M{edge} 2V{points[0][1]:.1f}", stroke="currentColor", stroke_dasharray="5 4")
-        if edge > 110:
+        if edge > 150:
             picture.add("text", words("memory"), x=10, y=top + 22, fill=color("blue"))
         anchor = "start" if edge < 220 else "end"
         picture.add("text", words("emptied"), x=edge, y=top + depth + 22, fill=color("vermillion"), text_anchor=anchor)

@@ -19,12 +19,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const memory = memoryPanel({ t, max: SPEC.controls.unit.max, signal, onUnit: (number) => commit({ unit: number }) });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, set: commit, onReset, say, signal,
+    t, steps: SPEC.steps, onReset, say, signal,
+    set: (values) => {
+      if (values.text !== latest.text) field.tellStep(true);
+      commit(values);
+    },
     outcome: () => {
       const { distances, cut, guesses: [whole, other] } = derive(state());
       return { p: sure(other.p), q: sure(whole.p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
     },
   });
+  onReset(() => field.tellStep(false));
   const root = element(
     "div", { class: "d2lrnn-shape cut" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, cutter.node, field.node, steps.node,

@@ -9,6 +9,7 @@ import { leftOut } from "../weights.mjs";
 export const LEFT = 6;
 const WIDEST_COLUMN = 40;
 const BESIDE = 560; // from here on the guesses stand beside the thread, else under it
+const CARDS = 192; // their width there (style.css)
 const BRIDGE = 20; // from the text to the guesses beside it
 const HANDLE = 44;
 const LETTERS = 34;
@@ -144,8 +145,9 @@ export function stage({ t, onCut, signal }) {
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
   const node = element("div", { class: "cut-stage" }, picture, drag, handle);
   const cards = guessCards({ t });
-  const gap = element("p", { class: "cut-gap" }, t("gap"));
-  const figure = element("div", { class: "cut-figure" }, node, cards.node, gap);
+  const gap = element("p");
+  const notes = element("div", { class: "cut-gap" }, gap, element("p", {}, t("on")));
+  const figure = element("div", { class: "cut-figure" }, node, cards.node, notes);
   let latest = null;
   let width = 0;
   let asking = false; // a step asks what the figure would tell
@@ -211,17 +213,15 @@ export function stage({ t, onCut, signal }) {
       add("path", { class: "cut-cut", d: `M${edge} ${HANDLE - 4}V${THREAD}` });
       add("path", { class: "cut-drop", d: `M${edge} ${THREAD}V${y(points[0][1])}` });
       add("path", { class: "cut-other", d: points.map(([x, depth], i) => `${i === 0 ? "M" : "L"}${x} ${y(depth)}`).join("") });
-      const apart = points.filter(([, depth], i) => depth > 8 || i === points.length - 1); // no beads on the other line
-      apart.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: Math.min(4, 0.3 * column) }));
-      if (edge > 110) add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
-      const share = (name, at, y, anchor) => add("text", { class: `cut-label cut-share cut-share-${name}`, x: at, y, "text-anchor": anchor }, percentLeft(distances.at(name === "peak" ? cut - 1 : -1), distances[cut - 1]));
-      if (edge > 46) share("peak", edge - 10, y(points[0][1]) + 5, "end");
-      else share("peak", edge + 8, y(0) + 20, "start");
+      const ends = points.length > 1 ? [points[0], points.at(-1)] : points;
+      ends.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: 4 }));
+      if (edge > 150) add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
+      const share = (at, y, anchor) => add("text", { class: "cut-label cut-share", x: at, y, "text-anchor": anchor }, percentLeft(distances.at(-1), distances[cut - 1]));
       if (points.length > 1) {
         const depth = points.at(-1)[1];
-        if (depth < 24) share("left", last - 4, y(depth) + 20, "middle");
-        else if (textWidth() - last > 32 || beside) share("left", last + 8, y(depth) - 7, "start");
-        else share("left", last + 14, y(depth) - 9, "end");
+        if (depth < 24) share(last - 4, y(depth) + 20, "middle");
+        else if (textWidth() - last > 32 || beside) share(last + 8, y(depth) - 7, "start");
+        else share(last + 14, y(depth) - 9, "end");
       }
       const words = t("emptied");
       const half = 3.6 * words.length; // about half its width
@@ -253,6 +253,8 @@ export function stage({ t, onCut, signal }) {
     handle.setAttribute("aria-valuemax", Math.max(1, text.length));
     handle.setAttribute("aria-valuenow", Math.max(1, cut));
     handle.setAttribute("aria-valuetext", t(kept === "" ? "cut_value_nothing" : "cut_value", { forgotten, kept: shown(kept) }));
+    const most = Math.max(...model.distances) / model.distances[cut - 1];
+    gap.textContent = most > 1.005 && !asking ? t("gap_grows", { most: percentLeft(most, 1) }) : t("gap");
     cards.draw(model, asking);
     if (width > 0) drawFigure();
   };
@@ -274,24 +276,25 @@ function guessCards({ t }) {
   const cards = ["whole", "other"].map((kind) => {
     const caption = element("p", { class: "cut-caption" });
     const stem = element("span");
+    const first = element("span", { class: "cut-written cut-first" });
     const written = element("span", { class: "cut-written" });
-    const word = element("p", { class: "cut-word" }, stem, written);
+    const word = element("p", { class: "cut-word" }, stem, first, written);
     const next = element("p", { class: "cut-caption cut-next" });
-    return { caption, stem, written, word, next, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
+    return { caption, stem, first, written, word, next, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
   });
   const draw = ({ text, kept, guesses }, isAsking) => {
     const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: brief(shown(kept)) })];
     cards.forEach((card, i) => {
       const { p, written: [letter] } = guesses[i];
       const isKept = isAsking && i === 1;
-      const unsure = isKept || p < UNSURE;
       const word = wordOf(guesses[i], 12);
-      const { stem, written } = text === "" ? { stem: "", written: "" } : { ...word, written: unsure ? "?" : word.written };
-      card.word.classList.toggle("cut-unsure", unsure);
+      const { stem, written } = text === "" ? { stem: "", written: "" } : { ...word, written: isKept ? "?" : word.written };
+      card.word.classList.toggle("cut-asked", isKept);
       card.caption.textContent = captions[i];
       card.stem.textContent = stem;
-      card.written.textContent = written;
-      card.next.textContent = isKept ? t("next_asks") : t(unsure ? "next_unsure" : "next", { letter: named(letter), sure: sure(p) });
+      card.first.textContent = written.slice(0, 1);
+      card.written.textContent = written.slice(1);
+      card.next.textContent = isKept ? t("next_asks") : t("next", { letter: named(letter), sure: sure(p) });
       card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
     });
   };
@@ -338,7 +341,7 @@ export function memoryPanel({ t, onUnit, max, signal }) {
   };
   const paintTraces = () => {
     const { text, states, unit, cut } = latest;
-    const { column, right } = layoutOf(width - TICKS, text.length);
+    const { column, right } = layoutOf(width - (width >= BESIDE ? BRIDGE + CARDS : TICKS), text.length); // under the large text
     canvas.style.setProperty("width", `${right - LEFT}px`);
     mark.style.setProperty("left", `${right + 2}px`);
     mark.replaceChildren(svg("path", { class: "cut-mark", d: `M1 ${unit + 0.5}l9 -5v10Z` }));
@@ -393,8 +396,10 @@ export function textField({ t, onText, readable, max, signal }) {
   });
   const long = element("p", { class: "cut-hint", hidden: true }, t("text_long", { max }));
   const lost = element("p", { class: "cut-hint", hidden: true });
-  const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label-row" }, t("text"), input), long, lost);
+  const step = element("p", { class: "cut-hint", hidden: true }, t("text_step"));
+  const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label-row" }, t("text"), input), step, long, lost);
   const read = (event) => {
+    step.hidden = true;
     if (!event.isComposing) onText(readable(input.value)); // else an input method is still at work
   };
   input.addEventListener("input", read, { signal });
@@ -406,5 +411,5 @@ export function textField({ t, onText, readable, max, signal }) {
     lost.textContent = t("text_lost", { count });
     lost.hidden = count === 0;
   };
-  return { node, draw };
+  return { node, draw, tellStep: (on) => (step.hidden = !on) };
 }
