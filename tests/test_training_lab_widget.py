@@ -124,6 +124,11 @@ def test_a_storys_run_ends_by_itself_and_its_cat_is_seen(lab: TrainingLab) -> No
     assert lab.report["catAt"] == 40 * 32
     command(lab, "begin", cat=0, until=0)
     assert lab.report["steps"] == 0 and lab.report["ended"] is None
+    command(lab, "begin", until=60, tells="spelled")
+    lab._run.spelled = {"steps": 0, "real": 3, "words": 5, "pieces": []}  # what it waits for is there
+    command(lab, "go")
+    wait(lambda: lab.report["status"] == "ended")
+    assert (lab.report["steps"], lab.report["ended"]) == (1, "until")
 
 
 def test_a_text_that_the_page_sends_is_learned_and_given_back(lab: TrainingLab) -> None:

@@ -81,7 +81,7 @@ def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page
     expect(page.locator(".lab-beaten")).to_have_count(0)
     press(page, "normal")
     press(page, "Start")
-    beaten = "It beats the 2-gram, which counts letter pairs. Next rival: the 3-gram."
+    beaten = "It beats the 2-gram (letter pairs). Next rival: the 3-gram."
     expect(now(page)).to_have_text(beaten, timeout=LONG_MS)
     expect(now(page)).to_contain_text("beats the 3-gram", timeout=LONG_MS)
     press(page, "Pause")
@@ -158,13 +158,18 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     expect(outcome).to_contain_text("The cat was here", timeout=LONG_MS)
     assert abs(page.evaluate("() => scrollY") - top) < 60, "lines that come below do not scroll the page"
     expect(now(page)).to_contain_text("The cat threw it off: perplexity from", timeout=LONG_MS)
-    expect(page.locator(".lab-bell")).to_be_hidden()
     expect(outcome).to_contain_text("Next: the same, clipped", timeout=LONG_MS)
+    value, axis = (page.locator(part).bounding_box() for part in (".lab-now-value", ".lab-chart .d2lrnn-grid >> nth=0"))
+    if "↑" in page.locator(".lab-now-value").text_content():
+        assert value["x"] >= axis["x"] + axis["width"], "a value off the chart stands beside it"
+    expect(page.locator(".lab-norms .lab-head")).to_have_text("Length of each gradient")
     expect(outcome).to_contain_text("The same again", timeout=LONG_MS)
     expect(page.locator(".lab-ghost-button")).to_have_count(1)
     expect(page.locator(".lab-ghost-button")).to_have_text(re.compile(r"^A: \S+ \(no clipping\)$"))
-    expect(outcome).to_contain_text("Right. The cat throws the unclipped network", timeout=LONG_MS)
-    lost, kept = re.search(r"to perplexity (\S+)\. .* stays at ([\d.]+) or below\.$", outcome.inner_text()).groups()
+    expect(outcome).to_contain_text("Right. Without clipping it ends at perplexity", timeout=LONG_MS)
+    lost, kept = re.search(r"perplexity (\S+)\. .* stays at ([\d.]+) or below", outcome.inner_text()).groups()
+    expect(page.locator(".lab-ghost-button")).to_contain_text(f"A: {lost} ")  # one number for one end
+    expect(page.locator(".lab-norms .lab-head")).to_have_text("Length of each gradient before clipping")
     assert ("×" in lost or float(lost) > 27) and float(kept) < 1.3 * 8.85  # noqa: RUF001
     has_status(page, "ended")
 
@@ -244,7 +249,7 @@ def test_a_link_reproduces_the_settings(browser: Browser, tmp_path: Path) -> Non
         expect(page.locator(".d2lrnn-question")).to_contain_text("a cat lies on the keyboard")
         expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
         expect(page.get_by_role("button", name="GRU", exact=True)).to_have_attribute("aria-pressed", "true")
-        expect(page.locator(".lab-reading")).to_contain_text("16 memory numbers")
+        expect(page.locator(".lab-net")).to_contain_text("memory: 16 units")
         assert_clean(record)
 
 
@@ -276,7 +281,7 @@ def test_a_change_of_size_starts_again_and_one_of_the_learning_rate_does_not(nar
     assert page.locator(".lab-count").inner_text() == before
     page.get_by_label("hidden units").press("Home")
     expect(page.locator(".lab-count")).to_contain_text("0 updates")
-    expect(page.locator(".lab-reading")).to_contain_text("2 memory numbers")
+    expect(page.locator(".lab-net")).to_contain_text("memory: 2 units")
     expect(page.locator(".lab-ghost-button")).to_have_count(1)
 
 
@@ -290,6 +295,12 @@ def test_the_first_story_tells_its_verdict_as_soon_as_the_words_are_real(narrow:
     expect(page.locator(".d2lrnn-verdict")).to_have_text("No.")
     expect(outcome).to_have_class(re.compile("d2lrnn-missed"))
     expect(page.locator(".d2lrnn-right")).to_have_text("a few hundred")
+    steps, real, words, percent = re.search(r"After (\d+) updates (\d+) of (\d+) .*: (\d+) %", outcome.inner_text()).groups()
+    assert int(percent) == round(100 * int(real) / int(words)) >= 60
+    has_status(page, "ended")  # all of the figure is of the update that the verdict speaks of
+    expect(now(page)).to_contain_text(f"Stopped at update {steps}:")
+    expect(page.locator(".lab-count")).to_contain_text(f"{steps} updates")
+    expect(page.locator(".lab-counted .lab-head")).to_have_text(f"At update {steps}: {real} of {words} words are real")
     expect(page.locator(".d2lrnn-question")).to_be_hidden()
     press(page, "The whole question")
     expect(page.locator(".d2lrnn-question")).to_be_visible()
@@ -358,25 +369,25 @@ def test_a_run_that_goes_on_moves_nothing_where_the_page_is_wide(browser: Browse
         assert_clean(record)
 
 
-def test_a_touched_unit_shows_its_values_and_a_second_touch_all_of_them(page: Page) -> None:
+def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(page: Page) -> None:
     note, strip = page.locator(".lab-strip-note"), page.locator(".lab-strip").first
-    expect(note).to_be_hidden()
+    button = page.get_by_role("button", name="Watch one unit")
+    expect(button).to_be_hidden()
     press(page, "Start")
-    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 25")
+    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 15")
     press(page, "Pause")
-    press(page, "Its memory at every letter")
-    expect(note).to_contain_text("one of its 64 memory numbers, letter by letter.")
+    has_status(page, "paused")
+    expect(note).to_be_hidden()
     expect(page.locator(".lab-net-key")).to_have_text("\u22121+1")
-    assert strip.bounding_box()["height"] >= 64, "a pixel a unit"
-    height = page.locator(".lab-reading").bounding_box()["height"]
-    box = strip.bounding_box()
-    strip.click(position={"x": 30, "y": box["height"] * 16.5 / 64})
-    expect(note).to_contain_text(re.compile(r"^Unit 1\d: high after . ., low after . ."))
-    assert page.locator(".lab-reading").bounding_box()["height"] == height
-    strip.click()
-    expect(note).to_contain_text("64 memory numbers")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(note).to_contain_text(re.compile(r"^Unit \d+: high after . ., low after . .\. Touch another square\.$"))
+    assert "␣" in note.inner_text(), "it tells the spaces from the letters"
+    expect(strip).to_be_visible()
     unit = page.get_by_role("slider", name="Unit of the hidden state")
-    unit.press("ArrowRight")
+    unit.press("Home")
+    expect(unit).to_have_attribute("aria-valuenow", "1")
+    unit.press("ArrowLeft")
     expect(unit).to_have_attribute("aria-valuenow", "1")
     expect(note).to_contain_text("Unit 1:")
     squares = page.locator(".lab-net-units")
@@ -390,7 +401,7 @@ def test_a_touched_unit_shows_its_values_and_a_second_touch_all_of_them(page: Pa
     expect(note).to_be_visible()
     press(page, "Reset")
     expect(note).to_be_hidden()
-    expect(note).to_contain_text("64 memory numbers")
+    expect(button).to_have_attribute("aria-pressed", "false")
 
 
 def test_start_learns_the_text_that_a_reader_has_just_brought(narrow: Page) -> None:
@@ -415,7 +426,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     top = page.evaluate(at)
     press(page, "No memory")
     expect(now(page)).to_contain_text("read nothing yet")
-    expect(page.locator(".lab-strip-note")).to_contain_text("from this letter alone")
+    expect(page.locator(".lab-net")).to_contain_text("no memory")
     assert page.evaluate(at) == top
     press(page, "the 2-gram")
     press(page, "fast")
@@ -427,7 +438,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "GRU")
     expect(page.locator(".lab-undo")).to_be_hidden()
     expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(page.locator(".lab-strip-note")).to_contain_text("memory numbers")
+    expect(page.locator(".lab-net")).to_contain_text("memory: 64 units")
 
 
 def test_a_network_that_knows_its_text_by_rote_is_said_to_memorise(narrow: Page) -> None:
@@ -451,7 +462,6 @@ def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:
     expect(now(page)).to_contain_text("100 % of these pages are copies", timeout=LONG_MS)
     has_status(page, "ended")
     expect(now(page)).to_contain_text("100 % of these pages are copies")  # it does not memorise: all of it is seen
-    expect(page.locator(".lab-bell")).to_be_hidden()
     press(page, "Reset")
     expect(remark).to_be_hidden()
 
@@ -487,11 +497,24 @@ def test_while_it_learns_the_network_reads_on_until_a_letter_is_touched(page: Pa
     expect(slider).to_have_attribute("aria-valuenow", "21")
 
 
-def test_a_beaten_rival_rings_and_stops_ringing(page: Page) -> None:
-    bell = page.locator(".lab-bell")
-    expect(bell).to_be_hidden()
+def test_a_beaten_rival_lights_up_and_is_said_and_nothing_moves(page: Page) -> None:
+    tops = "() => ['.lab-chart', '.d2lrnn-step-titles'].map((part) => document.querySelector(part).getBoundingClientRect().y)"
+    before = page.evaluate(tops)
     press(page, "normal")
     press(page, "Start")
-    expect(bell).to_have_text("✓ It beats the 2-gram!", timeout=LONG_MS)
-    press(page, "Pause")
-    expect(bell).to_be_hidden()
+    expect(page.get_by_role("status")).to_have_text("It beats the 2-gram!", timeout=LONG_MS)
+    expect(page.locator("text.lab-flash")).to_have_text("✓ 2-gram 8.85")
+    assert page.evaluate(tops) == before
+
+
+def test_a_story_runs_at_normal_speed_unless_the_reader_has_chosen_one(narrow: Page) -> None:
+    page = narrow
+    slow, normal = (page.get_by_role("button", name=name, exact=True) for name in ("slow", "normal"))
+    press(page, "No memory")
+    expect(slow).to_have_attribute("aria-pressed", "true")
+    press(page, "the 2-gram")
+    expect(normal).to_have_attribute("aria-pressed", "true")
+    slow.click()
+    press(page, "Why clip gradients?")
+    press(page, "nothing")
+    expect(slow).to_have_attribute("aria-pressed", "true")

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, rivalsInSight, scales, standing, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
+  powerName, rivalsInSight, scales, standing, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { inWords, SAMPLES } from "../../src/d2lrnn/widgets/training_lab/samples.mjs";
@@ -221,11 +221,18 @@ test("a text of the reader's own: too short, all alike, cut, rare signs, any alp
   assert.equal(inspectText("👩‍💻🙂 ab".repeat(500)).problem, null);
 });
 
+test("the unit that tells most is the one that differs most after the commonest letter", () => {
+  const sentence = [..."a b a c a"];
+  const states = Int8Array.from(sentence.flatMap((letter) => [letter === "a" ? 40 : -40, letter === " " ? 100 : -100, letter === "b" ? 127 : -127]));
+  assert.equal(tellingUnit({ sentence, states }), 1);
+  assert.equal(tellingUnit({ sentence: ["x"], states: Int8Array.from([3, 4]) }), 1, "a text of one letter has one too");
+});
+
 test("what a story came to is read off its runs", () => {
   const report = (ys, rest) => ({ heldout: { xs: ys.map((_, i) => 512 * (298 + i)), ys }, tokens: 512 * 600, steps: 600, perplexity: ys.at(-1), ...rest });
-  const told = OUTCOMES[1]([report([8, 7.7, 60, 2e6]), report([8, 7.6, 8.7, 6.6])], LEVELS, 300);
-  assert.deepEqual(told, { worst: "2.0×10⁶", clipped: "8.70" });
+  const told = OUTCOMES[1]([report([8, 7.7, 3e7, 2e6]), report([8, 7.6, 8.7, 6.6])], LEVELS, 300);
+  assert.deepEqual(told, { lost: "2.0×10⁶", clipped: "8.70" });
   const spelled = { steps: 251, real: 37, words: 73 };
-  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73 });
+  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73, percent: 51 });
   assert.deepEqual(OUTCOMES[2]([report([9.01])], LEVELS), { perplexity: "9.01", bigram: "8.85" });
 });

@@ -131,6 +131,17 @@ test("a story's run ends by itself at its update, and not one later", () => {
   assert.equal(turns, 0, "it is over");
 });
 
+test("a story that waits for something ends as soon as it is there", () => {
+  send("begin", { settings: SETTINGS, until: 120, tells: "diary" }); // there from the first
+  send("go");
+  takeTurnsUntil(() => last().status === "ended");
+  assert.deepEqual([last().steps, last().ended], [1, "until"]);
+  send("begin", { settings: SETTINGS, until: 30, tells: "spelled" });
+  send("go");
+  takeTurnsUntil(() => last().status === "ended");
+  assert.deepEqual([last().steps, last().spelled], [30, null], "it never came");
+});
+
 test("a free run ends when it has stopped improving", () => {
   send("begin", { settings: { ...SETTINGS, learning_rate: 1e-9 } });
   send("go");

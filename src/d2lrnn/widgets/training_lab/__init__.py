@@ -191,7 +191,7 @@ class TrainingLab(Explorable):
         self.stop()
         super().close()
 
-    def _begin(self, **order: int) -> LabRun:
+    def _begin(self, **order: Any) -> LabRun:
         with self._lock:
             self._run = LabRun(self, **order)
             self._run.evaluate()
@@ -256,7 +256,8 @@ class TrainingLab(Explorable):
             running = self._wanted.is_set()
             self.stop()
             self._take(content.get("text"))
-            self._begin(cat=int(content.get("cat", 0)), until=int(content.get("until", 0)))
+            cat, until = int(content.get("cat", 0)), int(content.get("until", 0))
+            self._begin(cat=cat, until=until, tells=str(content.get("tells", "")))
             if running:
                 self._start()
 

@@ -39,7 +39,7 @@ export function createPageEngine(story, onReport, onError) {
     flush();
   };
   return {
-    /** Start afresh: { settings, text (null: the story), cat, until, speed }. */
+    /** Start afresh: { settings, text (null: the story), cat, until, tells, speed }. */
     begin(order) {
       run += 1;
       post({ kind: "begin", run, ...order });
@@ -83,7 +83,7 @@ export function createKernelEngine(model, onReport) {
   model.on("change:report", listen);
   listen();
   return {
-    begin: ({ text, cat = 0, until = 0 }) => command("begin", { text, cat, until }),
+    begin: ({ text, cat = 0, until = 0, tells = "" }) => command("begin", { text, cat, until, tells }),
     go: () => command("go"),
     pause: () => command("pause"),
     set() {},

@@ -15,6 +15,7 @@ const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" &&
 const FOLDED = SETTINGS.filter((name) => name !== "cell" && name !== "num_hiddens");
 /** Settings that a run can take over while it goes on; a change of any other starts it again. */
 const LIGHT = ["learning_rate", "clip", "optimizer"];
+const ORDER = ["cat", "until", "tells"]; // how a story's run goes
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
@@ -35,8 +36,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let isTold = false; // whether the settings are a story's
   let isBegun = false; // whether a run has: then the network can be changed
   let isSeen = true; // whether any of the figure is on the screen
-  let order = { cat: 0, until: 0 }; // what the run at hand was begun with
+  let order = { cat: 0, until: 0, tells: "" }; // what the run at hand was begun with
   let orderedSettings = null;
+  let isPaced = false; // whether the reader has chosen a speed
   let opened = 0; // the story that was opened here, by a press or a link
 
   // ---- words ----
@@ -52,7 +54,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   now.set(t("now_waiting"));
   const main = buttonControl({ label: t("start"), class: "d2lrnn-button lab-main", signal, onPress: () => (wish ? pause() : start()) });
   const speeds = SPEC.controls.speed.choices.map((name) =>
-    buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => commit({ speed: name }) }));
+    buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => { isPaced = true; commit({ speed: name }); } }));
   const ownButton = buttonControl({
     label: t("own_text"), "aria-expanded": "false", signal,
     onPress: () => showText(text.node.hidden),
@@ -74,7 +76,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
-  network.knobs.append(reading.states, undo);
+  const about = element("div", { class: "lab-about lab-early" }, network.gloss, reading.unitButton);
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
   const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
@@ -98,7 +100,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
       stories.node),
-    text.node, network.knobs, diary.node, element("div", { class: "lab-end" }, more, foot),
+    text.node, network.knobs, about, diary.node, element("div", { class: "lab-end" }, more, undo, foot),
   );
   el.append(body);
 
@@ -146,7 +148,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     showBar();
   }
   /** Start afresh with these settings; what was becomes a ghost. */
-  function begin(fresh, { cat = 0, until = 0, speed = state().speed } = {}) {
+  function begin(fresh, { cat = 0, until = 0, tells = "", speed = state().speed } = {}) {
     if (report && report.steps >= WORTH_KEEPING) {
       const known = {
         settings: orderedSettings, heldout: report.heldout, perplexity: report.perplexity,
@@ -156,12 +158,12 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     }
     settings = fresh;
     orderedSettings = fresh;
-    order = { cat, until };
+    order = { cat, until, tells };
     report = null;
     flash = null;
     beatenOrder = -1;
     trouble.hidden = true;
-    engine.begin({ settings: fresh, text: own, cat, until, speed });
+    engine.begin({ settings: fresh, text: own, cat, until, tells, speed });
     showGhosts();
   }
   function restart(fresh = settings) {
@@ -204,7 +206,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     reading.clear();
     settings = pick(values, SETTINGS); // so that the traits' change does not start yet another run
     commit(values);
-    begin(settings, { cat: step.cat, until: step.until });
+    begin(settings, pick(step, ORDER));
   }
   function openStory(i) {
     opened = i + 1;
@@ -224,10 +226,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isPlain = [first, step.state, { ...step.state, ...step.then }].some((known) => changed(values, known, SETTINGS).length === 0);
     opened = values.story;
     if (isPlain) openStory(values.story - 1);
-    else begin(settings, { cat: step.cat, until: step.until });
+    else begin(settings, pick(step, ORDER));
   }
   function runStory(step, phase) {
-    prepareStory(step, phase);
+    prepareStory(step, phase, !isPaced && state().speed === SPEC.controls.speed.default ? { speed: "normal" } : {}); // one waits for its end
     wish = isBegun = true;
     if (isFree()) engine.go();
     showBar();
@@ -373,7 +375,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     } else if (report.steps > 0 && order_ > beatenOrder && !isCopied) {
       flash = { order: order_, since: performance.now() };
       const words = t("bell", { beaten: rivalName(beaten) });
-      curve.ring(words);
       say(words);
       flare();
     }
@@ -389,6 +390,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
     network.knobs.hidden = !isBegun && !(isTorch && report.steps > 0) && !["cell", "num_hiddens"].some((name) => settings[name] !== SPEC.controls[name].default);
+    about.classList.toggle("lab-early", network.knobs.hidden);
     const isWide = standsBeside(body);
     const hasNorms = order.cat > 0 || more.open;
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
@@ -407,7 +409,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   onReset(() => {
     wish = isBegun = false;
-    isTold = false;
+    isTold = isPaced = false;
     opened = 0;
     own = null;
     copied = 0;

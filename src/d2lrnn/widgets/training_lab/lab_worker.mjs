@@ -1,4 +1,4 @@
-// Runs as a classic script in the lab's worker. Messages in: { kind: "begin", run, text, settings, cat, until }, "go",
+// Runs as a classic script in the lab's worker. Messages in: { kind: "begin", run, text, settings, cat, until, tells }, "go",
 // "pause", { kind: "pace", speed }, { kind: "set", changes }, "cat". Message out: the report, whenever there is something new.
 import { createTraining, prepareText, rivals } from "./lab_training.mjs";
 import { PLAIN } from "../kernels.mjs";
@@ -28,6 +28,7 @@ let training = null;
 let run = 0;
 let cat = 0; // the update at which the cat comes, 0 for never
 let until = 0; // the update at which the run ends, 0 for a free run
+let tells = ""; // what of the report ends it sooner, once it is there
 let speed = "slow";
 let running = false;
 let ended = null; // why a run is over: "until", "plateau" or "most"
@@ -47,8 +48,8 @@ let best = { perplexity: Infinity, steps: 0 };
 function tell() {
   const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, catAt, diary, counted, spelled } = training.report;
   lastReport = performance.now();
-  const isFirst = writtenAt === 0 && steps > 0;
-  if (!running || isFirst || lastReport - lastSample > 1000 * LAB.sample_seconds) {
+  const isOld = steps > 2 * writtenAt; // its first updates change most
+  if (!running || lastReport - lastSample > 1000 * (isOld ? LAB.young_sample_seconds : LAB.sample_seconds)) {
     written = training.sample();
     writtenAt = steps;
     lastSample = lastReport;
@@ -94,7 +95,7 @@ function takeTurn() {
 /** Why the run is over, or null: a free one ends when it has not improved by LAB.gain while its age doubled. */
 function end() {
   const { steps } = training.report;
-  if (until) return steps >= until ? "until" : null;
+  if (until) return steps >= until || training.report[tells] ? "until" : null;
   if (steps >= LAB.most_updates) return "most";
   return steps > LAB.young && steps > 2 * best.steps ? "plateau" : null;
 }
@@ -156,13 +157,13 @@ function createRun(settings) {
 }
 
 const actions = {
-  begin({ text: source, settings, run: id = 0, cat: comes = 0, until: last = 0, speed: pace = speed }) {
+  begin({ text: source, settings, run: id = 0, cat: comes = 0, until: last = 0, tells: what = "", speed: pace = speed }) {
     const isNew = source !== undefined;
     if (isNew) {
       text = prepareText(source);
       levels = [];
     }
-    [run, cat, until, speed] = [id, comes, last, pace];
+    [run, cat, until, tells, speed] = [id, comes, last, what, pace];
     running = false;
     ended = null;
     due = seconds = heldoutSeconds = scoredTokens = 0;

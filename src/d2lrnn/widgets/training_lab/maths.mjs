@@ -191,6 +191,21 @@ export function unitLetters({ sentence, states }, unit) {
   return { highest: order.slice(0, 2), lowest: order.slice(-2).reverse() };
 }
 
+/** The unit that tells most of what was read: its value after the commonest letter (a space, mostly) differs most from its value after others. */
+export function tellingUnit({ sentence, states }) {
+  const units = states.length / sentence.length;
+  const count = (letter) => sentence.filter((each) => each === letter).length;
+  const common = [...new Set(sentence)].reduce((best, letter) => (count(letter) > count(best) ? letter : best));
+  const gap = (unit) => {
+    const mean = (isCommon) => {
+      const values = sentence.flatMap((letter, i) => ((letter === common) === isCommon ? [states[i * units + unit]] : []));
+      return values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
+    };
+    return Math.abs(mean(true) - mean(false));
+  };
+  return Array.from({ length: units }, (_, unit) => gap(unit)).reduce((best, value, unit, all) => (value > all[best] ? unit : best), 0);
+}
+
 /** The value at which a unit stands still through the sentence, to one digit; null where it moves. */
 export function unitRest({ sentence, states }, unit) {
   const units = states.length / sentence.length;
@@ -299,10 +314,10 @@ const show = (value) => formatNumber(value);
 
 /** What each story came to, as the values of its words; `reports` are the last ones of its runs. */
 export const OUTCOMES = [
-  ([{ spelled }]) => ({ steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words }),
+  ([{ spelled: { steps, real, words } }]) => ({ steps: formatNumber(steps, 0), real, words, percent: Math.round(100 * real / words) }),
   ([free, clipped], levels, cat) => {
-    const [a, b] = [free, clipped].map((report) => around(report.heldout, cat * report.tokens / report.steps));
-    return { worst: show(a.worst), clipped: show(b.worst) };
+    const { worst } = around(clipped.heldout, cat * clipped.tokens / clipped.steps);
+    return { lost: show(free.perplexity), clipped: show(worst) };
   },
   ([report], levels) => ({
     perplexity: show(report.perplexity),

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, whenSeen } from "../shape.mjs";
-import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
+import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
 
 /** Redraw when the width of a node changes; `draw(width)`. */
 function onWidth(node, draw, signal) {
@@ -38,29 +38,19 @@ const BAR = 8; // canvas pixels of a letter's bar, and half its height
 const HALF = 16;
 
 /**
- * Letter by letter: coloured and underlined by surprisal; touch one for its prediction. The hidden state, where it is asked
- * for, stands below: all units, or the values of the one that is touched.
+ * Letter by letter: coloured and underlined by surprisal; touch one for its prediction. One unit of the hidden state, where
+ * it is asked for, stands below with its values: the one that tells most, or the one that is touched.
  */
 export function readingPanel({ t, signal, onReset }) {
   const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 2, "aria-valuemax": FIRST + 1, "aria-valuenow": FIRST + 1 });
   const net = netPicture({ t, signal, onUnit: (touched) => touchUnit(touched) });
-  const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 0 });
-  const states = buttonControl({ label: t("states"), class: "d2lrnn-button lab-states", signal, onPress: () => showStates(strip.hidden) });
+  const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 1 });
+  const unitButton = buttonControl({ label: t("states"), "aria-pressed": "false", class: "d2lrnn-button lab-states", signal, onPress: () => latest && chooseUnit(unit < 0 ? tellingUnit(latest) : -1) });
   const node = element(
     "div", { class: "lab-reading" },
-    element("p", { class: "lab-note" }, t("reading")),
+    element("p", { class: "lab-note" }, t("reading"), " ", element("span", { class: "lab-first-note" }, t("reading_first"))),
     page, strip, net.node,
   );
-  const showStates = (isShown) => {
-    const wasShown = !strip.hidden;
-    strip.hidden = !isShown;
-    page.classList.toggle("lab-with-states", isShown);
-    states.setAttribute("aria-pressed", String(isShown));
-    if (isShown !== wasShown && latest && width) {
-      paintStrips(latest);
-      explain(latest);
-    }
-  };
   let width = 0;
   let latest = null;
   let shape = ""; // what the lines were built for
@@ -70,8 +60,7 @@ export function readingPanel({ t, signal, onReset }) {
   let isHeld = false; // by a reader: else it moves on while the network learns
   let isOver = false; // whether a mouse lies on it
   let moved = 0; // when it moved on last
-  let unit = -1; // the one whose values are shown, -1 for all
-  showStates(false);
+  let unit = -1; // the one whose values are shown, -1 for none
 
   const build = ({ sentence }, cell) => {
     letters = [];
@@ -102,44 +91,30 @@ export function readingPanel({ t, signal, onReset }) {
   };
   const paintStrips = ({ states, sentence }) => {
     const units = states.length / sentence.length;
-    const [least, most, below] = colours();
+    const [, most, below] = colours();
     if (unit >= units) unit = -1;
+    strip.hidden = unit < 0;
+    page.classList.toggle("lab-with-states", unit >= 0);
+    unitButton.setAttribute("aria-pressed", String(unit >= 0));
+    if (unit < 0) return;
     explainStrip(latest, units);
-    if (strip.hidden) return;
     for (const { from, to, canvas } of strips) {
       const columns = to - from;
-      if (unit >= 0) {
-        Object.assign(canvas, { width: BAR * columns, height: 2 * HALF });
-        const context = canvas.getContext("2d");
-        for (let i = 0; i < columns; i += 1) {
-          const value = states[(from + i) * units + unit] / 127;
-          context.fillStyle = `rgb(${(value > 0 ? most : below).join(" ")})`;
-          context.fillRect(BAR * i + 1, value > 0 ? HALF * (1 - value) : HALF, BAR - 2, HALF * Math.abs(value));
-        }
-        continue;
-      }
-      if (canvas.width !== columns || canvas.height !== units) Object.assign(canvas, { width: columns, height: units });
+      Object.assign(canvas, { width: BAR * columns, height: 2 * HALF });
       const context = canvas.getContext("2d");
-      const image = context.createImageData(columns, units);
       for (let i = 0; i < columns; i += 1) {
-        for (let j = 0; j < units; j += 1) {
-          const value = states[(from + i) * units + j] / 127;
-          const at = 4 * (j * columns + i);
-          for (let k = 0; k < 3; k += 1) image.data[at + k] = least[k] + (1 + value) / 2 * (most[k] - least[k]);
-          image.data[at + 3] = 255;
-        }
+        const value = states[(from + i) * units + unit] / 127;
+        context.fillStyle = `rgb(${(value > 0 ? most : below).join(" ")})`;
+        context.fillRect(BAR * i + 1, value > 0 ? HALF * (1 - value) : HALF, BAR - 2, HALF * Math.abs(value));
       }
-      context.putImageData(image, 0, 0);
     }
   };
 
-  const explainStrip = ({ sentence, states, forgets }, units) => {
-    const name = forgets ? "strip_alone" : "strip";
+  const explainStrip = ({ sentence, states }, units) => {
     const spell = (all) => all.map(visibleCharacter).join(" ");
-    const { highest, lowest } = unit < 0 ? { highest: [], lowest: [] } : unitLetters({ sentence, states }, unit);
-    const stuck = unit < 0 ? null : unitRest({ sentence, states }, unit);
-    if (unit < 0) strip.textContent = t(name, { units });
-    else if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
+    const { highest, lowest } = unitLetters({ sentence, states }, unit);
+    const stuck = unitRest({ sentence, states }, unit);
+    if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
     else strip.textContent = t("unit", { unit: unit + 1, highest: spell(highest), lowest: spell(lowest) });
     strip.setAttribute("aria-valuemax", units);
     strip.setAttribute("aria-valuenow", unit + 1);
@@ -152,11 +127,7 @@ export function readingPanel({ t, signal, onReset }) {
     if (letters.length) explain(latest); // its square has a frame
   };
   /** A square of the memory: its unit's values along the text; touched again, they go. */
-  const touchUnit = (touched) => {
-    const isSame = !strip.hidden && unit === touched;
-    showStates(!isSame);
-    chooseUnit(isSame ? -1 : touched);
-  };
+  const touchUnit = (touched) => chooseUnit(unit === touched ? -1 : touched);
 
   const explain = ({ sentence, nats, top, states, forgets }) => {
     const came = sentence[chosen];
@@ -167,7 +138,7 @@ export function readingPanel({ t, signal, onReset }) {
     net.draw({
       before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
       state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: colours(), forgets,
-      unit: strip.hidden ? -1 : unit,
+      unit,
     });
     page.setAttribute("aria-valuemax", letters.length);
     page.setAttribute("aria-valuenow", chosen + 1);
@@ -213,7 +184,7 @@ export function readingPanel({ t, signal, onReset }) {
     chosen = Math.max(1, Math.min(place, letters.length - 1)); // nothing is predicted before the first
     explain(latest);
   };
-  const point = (event) => event.target.localName !== "canvas" && choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
+  const point = (event) => choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
   page.addEventListener("click", point, { signal });
   page.addEventListener("pointermove", (event) => {
     if (event.pointerType !== "mouse") return;
@@ -223,17 +194,11 @@ export function readingPanel({ t, signal, onReset }) {
   }, { signal });
   page.addEventListener("pointerleave", () => { isOver = false; }, { signal });
   page.addEventListener("focus", () => { isHeld = true; }, { signal });
-  page.addEventListener("click", (event) => {
-    if (event.target.localName !== "canvas" || latest === null) return;
-    const { top, height } = event.target.getBoundingClientRect();
-    const units = latest.states.length / latest.sentence.length;
-    chooseUnit(unit >= 0 ? -1 : Math.min(units - 1, Math.max(0, Math.floor(units * (event.clientY - top) / height))));
-  }, { signal });
   const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 8, PageDown: -8, Home: -Infinity, End: Infinity };
   strip.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key)) return;
     event.preventDefault();
-    chooseUnit(unit + steps[event.key]);
+    chooseUnit(Math.max(0, unit + steps[event.key]));
   }, { signal });
   const line = () => (strips[0] ? strips[0].to : 1);
   const moves = {
@@ -246,7 +211,6 @@ export function readingPanel({ t, signal, onReset }) {
     choose(Math.max(0, moves[event.key]()));
   }, { signal });
   const clear = () => {
-    showStates(false);
     chooseUnit(-1);
     chosen = FIRST;
     isHeld = false;
@@ -254,11 +218,9 @@ export function readingPanel({ t, signal, onReset }) {
   };
   onReset(clear);
   return {
-    node, states, clear,
+    node, unitButton, clear,
     draw(report) {
       latest = report;
-      const label = t(report.forgets ? "states_alone" : "states");
-      if (states.textContent !== label) states.textContent = label;
       walk(report);
       show();
     },
@@ -334,6 +296,7 @@ export function characterCount(t, value) {
 
 const FLASH_MS = 2000;
 const RIGHT = 120; // the room of the levels' names
+const OFF_ROOM = [26, 50]; // pixels above them for a value off the chart, and for words below it
 
 /** Where a cat lay on the keyboard: a line through the chart, and its name. */
 function catMark(x, { top, bottom }, name) {
@@ -349,11 +312,9 @@ export function curvePanel({ t, signal }) {
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   const thin = element("p", { class: "lab-note lab-thin" });
   const means = element("span", { class: "lab-note lab-means" }, t("curve_means_fresh"));
-  let silence = 0;
-  const bell = element("span", { class: "lab-bell", hidden: true, "aria-hidden": "true" });
   const node = element(
     "div", { class: "lab-curve" },
-    element("p", { class: "lab-curve-head" }, element("span", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means), bell),
+    element("p", { class: "lab-curve-head" }, element("span", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means)),
     box, thin,
   );
   let latest = null;
@@ -388,7 +349,8 @@ export function curvePanel({ t, signal }) {
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
     const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom });
-    if (places[0]?.label >= 26) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 11 }, t("rivals"));
+    const isOff = perplexity > range.y.to && places[0]?.label >= OFF_ROOM[0]; // its value has room beside the chart
+    if (places[0]?.label >= 26 && !isOff) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 11 }, t("rivals"));
     for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
@@ -409,15 +371,16 @@ export function curvePanel({ t, signal }) {
     add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
     add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys.map((value) => Math.min(value, range.y.to)), x, y) }); // a lost one has no gap
-    const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, 1e9))];
+    const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, range.y.to))];
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
     add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
     const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
-    const shown = isFresh ? "" : `${formatNumber(perplexity)}${perplexity > range.y.to ? " ↑" : ""}`;
+    const shown = isFresh ? "" : `${perplexity > range.y.to ? "↑ " : ""}${formatNumber(perplexity)}`;
     const marks = letterPlaces(ends.map(({ points }) => points), box);
-    const curves = [[xs, heldout.ys], [train.xs, train.ys]].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(up[i]) })));
-    const value = valuePlace({ x: cx, y: cy }, curves, marks, box, 9 * shown.length);
+    const curves = [[xs, heldout.ys], [train.xs, train.ys]].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
+    const value = isOff ? { x: box.right + 11, y: box.top + 5, anchor: "start" } : valuePlace({ x: cx, y: cy }, curves, marks, box, 9 * shown.length);
     add("text", { class: "lab-now-value", x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
+    if (isOff && places[0].label >= OFF_ROOM[1]) add("text", { class: "d2lrnn-axis", x: value.x, y: value.y + 15 }, t("off_chart"));
     marks.forEach((place, i) => {
       add("circle", { class: "lab-ghost-disc", cx: place.x, cy: place.y, r: 8 });
       add("text", { class: "d2lrnn-level-text lab-ghost-letter", x: place.x, y: place.y + 4, "text-anchor": "middle" }, ends[i].letter);
@@ -430,7 +393,6 @@ export function curvePanel({ t, signal }) {
     }));
     picture.replaceChildren(...parts);
     if (flash && !prefersReducedMotion()) flare(flash.since - now);
-    if (!flash || now - flash.since < FLASH_MS) bell.hidden = !flash;
   };
   /** The bell: the level that was beaten flares up. Elements are new at every report, the flare goes on. */
   const flare = (delay) => {
@@ -442,12 +404,6 @@ export function curvePanel({ t, signal }) {
   };
   return {
     node,
-    /** The words of the bell, for as long as its flare. */
-    ring(words) {
-      bell.textContent = `✓ ${words}`;
-      clearTimeout(silence);
-      silence = setTimeout(() => { bell.hidden = true; }, FLASH_MS); // a run that has ended brings no report more
-    },
     draw(data) {
       latest = data;
       const { report, isCopied } = data; // copied pages are not unseen: a gap says nothing of overfitting
@@ -466,7 +422,8 @@ export function curvePanel({ t, signal }) {
 export function normPanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
-  const node = element("div", { class: "lab-norms" }, element("p", {}, element("span", { class: "lab-head" }, t("norm")), " ", element("span", { class: "lab-note" }, t("norm_means"))), box);
+  const head = element("span", { class: "lab-head" });
+  const node = element("div", { class: "lab-norms" }, element("p", {}, head, " ", element("span", { class: "lab-note" }, t("norm_means"))), box);
   let latest = null;
   let width = 0;
   onWidth(box, (now) => {
@@ -501,6 +458,7 @@ export function normPanel({ t, signal }) {
     draw(data, isShown) {
       node.hidden = !isShown;
       latest = data;
+      head.textContent = t(data.clip > 0 ? "norm_clipped" : "norm");
       if (width > 0) paint(data);
     },
   };
@@ -646,7 +604,7 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   const gloss = element("p", { class: "lab-note lab-gloss" });
   const knobs = element(
     "div", { class: "lab-knobs" },
-    element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), gloss, sliders.num_hiddens.node,
+    element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
   );
   const draw = (state) => {
     for (const button of cells) button.setAttribute("aria-pressed", String(button.dataset.cell === state.cell));
@@ -657,6 +615,7 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   return {
     node,
     knobs,
+    gloss,
     draw,
     /** What the layer does with its memory, if it has one. */
     tell(cell, forgets) {

@@ -121,8 +121,8 @@ class _Random(_WithCat, RandomWindows):
 class LabRun(Callback):
     """One training with torch, by `fit`, that can pause after any update and go on; it listens to itself."""
 
-    def __init__(self, lab: TrainingLab, cat: int = 0, until: int = 0) -> None:
-        self.lab, self.text, self.cat, self.until = lab, lab.encoded, cat, until
+    def __init__(self, lab: TrainingLab, cat: int = 0, until: int = 0, tells: str = "") -> None:
+        self.lab, self.text, self.cat, self.until, self.tells = lab, lab.encoded, cat, until, tells
         size = len(self.text.vocab)
         torch.manual_seed(lab.seed)
         if lab.cell == "tanh":
@@ -207,10 +207,10 @@ class LabRun(Callback):
             self.cat_norm, self.cat_at = norm, self.tokens
         self.train.add(self.tokens, exp_or_infinity(self.smooth))
         self.norms.add(self.tokens, norm)
-        self._look()
         if self.steps == self.next_look:
             self.next_look = math.ceil(_LAB["looks"]["factor"] * self.next_look)
             self._look_at_words()
+        self._look()
         if self.pause():
             self.progress, self.stored_kind = run.state_dict(), self.kind
             run.stop("paused")
@@ -240,7 +240,8 @@ class LabRun(Callback):
         if is_age:
             self.note()
         if self.until:
-            self.ended = "until" if self.steps >= self.until else None
+            is_told = self.tells == "spelled" and self.spelled is not None
+            self.ended = "until" if self.steps >= self.until or is_told else None
         elif self.steps >= _LAB["most_updates"]:
             self.ended = "most"
         elif self.steps > _LAB["young"] and self.steps > 2 * self.best_steps:
@@ -313,8 +314,8 @@ class LabRun(Callback):
 
     def report(self) -> dict[str, Any]:
         now = time.monotonic()
-        is_first = self.written_at == 0 and self.steps > 0
-        if self.status != "running" or is_first or now - self.sampled > _LAB["sample_seconds"]:
+        age = "young_sample_seconds" if self.steps > 2 * self.written_at else "sample_seconds"
+        if self.status != "running" or now - self.sampled > _LAB[age]:
             self.written, self.written_at, self.sampled = self.sample(), self.steps, now
         return {
             "steps": self.steps,
