@@ -58,7 +58,7 @@ def test_four_temperatures_write_what_python_writes(widget: Locator) -> None:
     python = NextCharacter()
     assert written(widget) == list(python.writings.values())
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
-    counts = ["↻ the same 26", "13 unlikely", "34 unlikely", "2 unlikely"]
+    counts = ["repeats 26 letters", "13 unlikely", "34 unlikely", "2 unlikely"]
     expect(widget.locator(".next-count")).to_have_text(counts)
     assert widget.locator(".next-written").nth(2).locator(".next-improbable").count() == 34
     lap = widget.locator(".next-written").first.locator(".next-lap").all_text_contents()
@@ -179,7 +179,7 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     expect(caption).to_have_text("“a” after “the␣tide␣”: probability 0.10.")
     expect(widget.locator(".next-level")).to_have_text(["0.5"])
     tail = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
-    expect(widget.locator(".next-tail")).to_have_text(f"{tail:.2f}21 unlikely")
+    expect(widget.locator(".next-tail")).to_have_text(f"together {tail:.2f}21 unlikely")
     expect(widget.locator(".next-rare")).to_have_count(21)
     expect(widget.locator(".next-ticks > *")).to_have_text(["0", "0.5", "1", "1.5", "2"])
 
@@ -207,7 +207,7 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget.get_by_role("button", name="hardly any").click()
         told = re.search(r"(\d+) of these 80; without the cut", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"At 1.5 it writes {told} unlikely letters.")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"Unlikely ones at 1.5: {told}, without the cut 34.")
         expect(widget.locator(".next-count").nth(2)).to_have_text(f"{told} unlikely")
         assert record.errors == []
 
@@ -218,15 +218,23 @@ def test_the_guided_steps(widget: Locator) -> None:
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
     expect(told).to_contain_text(re.compile(r"^Right\. Only \d of these 80; without the cut 34"))
-    widget.get_by_role("button", name="Only one letter").click()
-    assert len(set(written(widget))) == 4, "the question finds them uncut"
-    widget.get_by_role("button", name="4", exact=True).click()
-    expect(told).to_contain_text("No. Only 1 text: a temperature never changes which letter is likeliest.")
+    widget.get_by_role("button", name="Hottest").click()
+    expect(widget.locator(".next-count").nth(2)).to_have_text("34 unlikely")  # the question finds them uncut
+    texts = written(widget)
+    assert texts[3] == texts[1] and len(set(texts)) == 3, "the dice are the same: equal temperatures, equal texts"
+    widget.get_by_role("button", name="another one").click()
+    expect(told).to_contain_text("No. Still t, now 0.13 instead of 0.26.")
+    pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+); .*, ([\d.]+), it is ([\d.]+)\.$"
+    own, raised, total, p = map(float, re.search(pattern, widget.locator(".next-axis").inner_text()).groups())
+    assert abs(own**0.5 - raised) < 2e-3 and abs(raised / total - p) < 2e-3
+    slider = cut(widget)
+    widget.get_by_role("button", name="top-k").click()
+    slider.press("Home")
     assert len(set(written(widget))) == 1
     same = "The cut leaves only the likeliest letter: all four write the same text."
     expect(widget.locator(".d2lrnn-now")).to_have_text(same)
     widget.get_by_role("button", name="Colder").click()
-    expect(widget.locator(".next-chosen .next-temperature")).to_have_text(re.compile("^1 as it learned$"))
+    expect(widget.locator(".next-chosen .next-temperature")).to_have_text(re.compile("^1 yours$"))
     expect(widget.locator(".next-cutting")).to_have_count(0)
     tallest = widget.locator(".next-bar").first
     warm = tallest.bounding_box()["height"]

@@ -295,7 +295,8 @@ def test_the_first_story_tells_its_verdict_as_soon_as_the_words_are_real(narrow:
     expect(page.locator(".d2lrnn-verdict")).to_have_text("No.")
     expect(outcome).to_have_class(re.compile("d2lrnn-missed"))
     expect(page.locator(".d2lrnn-right")).to_have_text("a few hundred")
-    steps, real, words, percent = re.search(r"After (\d+) updates (\d+) of (\d+) .*: (\d+) %", outcome.inner_text()).groups()
+    pattern = r"After (\d+) updates (\d+) of (\d+) .*: (\d+) %"
+    steps, real, words, percent = re.search(pattern, outcome.inner_text()).groups()
     assert int(percent) == round(100 * int(real) / int(words)) >= 60
     has_status(page, "ended")  # all of the figure is of the update that the verdict speaks of
     expect(now(page)).to_contain_text(f"Stopped at update {steps}:")
@@ -401,7 +402,7 @@ def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(
     expect(note).to_be_visible()
     press(page, "Reset")
     expect(note).to_be_hidden()
-    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".lab-states")).to_have_attribute("aria-pressed", "false")
 
 
 def test_start_learns_the_text_that_a_reader_has_just_brought(narrow: Page) -> None:
@@ -498,7 +499,8 @@ def test_while_it_learns_the_network_reads_on_until_a_letter_is_touched(page: Pa
 
 
 def test_a_beaten_rival_lights_up_and_is_said_and_nothing_moves(page: Page) -> None:
-    tops = "() => ['.lab-chart', '.d2lrnn-step-titles'].map((part) => document.querySelector(part).getBoundingClientRect().y)"
+    parts = [".lab-chart", ".d2lrnn-step-titles"]
+    tops = f"() => {parts}.map((part) => document.querySelector(part).getBoundingClientRect().y)"
     before = page.evaluate(tops)
     press(page, "normal")
     press(page, "Start")

@@ -7,7 +7,7 @@ import { reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
 import { nowValues, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
 import {
   FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, TEMPERATURES, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
-  write, writings,
+  worked, write, writings,
 } from "../../src/d2lrnn/widgets/next_character/maths.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -73,7 +73,7 @@ test("what the figure opens with: a circle at 0, and more improbable letters the
   assert.deepEqual(hotter.map((i) => counts[i]), [...counts].sort((a, b) => a - b));
   assert.notEqual(findCircle(textOf(all[0])), null);
   assert.deepEqual(all.slice(1).map((each) => findCircle(textOf(each))), [null, null, null]);
-  assert.deepEqual(nowValues(all, false), { first: 0, last: 1.5, count: counts[2], isCircle: true, isCut: false, isSame: false });
+  assert.deepEqual(nowValues(all, false), { first: 0, last: 1.5, count: counts[2], free: null, isCircle: true, isCut: false, isSame: false });
   const [{ index, probs }] = all[FREE_COLUMN].letters;
   assert.equal(ranking(probs)[0], index, "the letter that is looked at is the tallest bar: what its temperature does to it is what it does to the text");
 });
@@ -106,15 +106,24 @@ test("a bound for top-p keeps as many letters as were asked for", () => {
 
 test("the right answers of the guided steps are right, and their outcomes say so", () => {
   const t = translator("en", SPEC.words);
-  const [colder, three, one] = outcomes(NETWORK, DEFAULT).map((outcome) => outcome());
+  const [colder, three, hottest] = outcomes(NETWORK, DEFAULT).map((outcome) => outcome());
   assert.ok(Number(colder.after) > 1.5 * Number(colder.before) && colder.cold < colder.warm / 2, "it grows, and the text is safer");
   assert.equal(t(`step_1_answer_${SPEC.steps[0].right + 1}`), "it grows");
   const [, { letters: own }] = writings(NETWORK, DEFAULT);
   assert.equal(colder.warm, countImprobable(own), "the bars of the question are those of temperature 1");
   assert.ok(three.now < three.before / 5, "hardly any");
   assert.equal(t(`step_2_answer_${SPEC.steps[1].right + 1}`), "hardly any");
-  assert.equal(one.count, 1, "so that all write what temperature 0 writes");
-  assert.equal(t(`step_3_answer_${SPEC.steps[2].right + 1}`), String(one.count));
+  assert.deepEqual(hottest, { letter: "t", before: "0.26", after: "0.13" });
+  assert.equal(t(`step_3_answer_${SPEC.steps[2].right + 1}`), "the same as at 1");
+  for (const { probs } of writings(NETWORK, DEFAULT).flatMap(({ letters }) => letters)) {
+    for (const temperature of [0.1, 0.7, 1.5, 2]) {
+      const drawn = reshapeProbs(probs, { temperature });
+      ranking(probs).reduce((i, j) => (assert.ok(drawn[i] >= drawn[j], "no temperature changes the order"), j));
+    }
+  }
+  const { probs } = own[0];
+  const { raised, sum, p } = worked(probs, probs[own[0].index], 0.7);
+  assert.ok(Math.abs(p - reshapeProbs(probs, { temperature: 0.7 })[own[0].index]) < 1e-6 && Math.abs(raised / sum - p) < 1e-12);
 });
 
 test("whatever is typed or pasted becomes letters and spaces, at most MAX_TEXT of them", () => {

@@ -5,7 +5,7 @@ import { buttonControl, element, explorable, fill, formatProbability, prefersRed
 import { leftOut, loadModel } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  FREE_COLUMN, NUM_WRITTEN, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, writings,
+  FREE_COLUMN, NUM_WRITTEN, TEMPERATURES, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, worked, write, writings,
 } from "./maths.mjs";
 import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
@@ -16,6 +16,8 @@ const PAST_SHOWN = 10; // letters before the one that is looked at
 const { seed: SEED } = SPEC.controls;
 /** A probability, a very small one as a power of ten: 2×10⁻⁴. */
 const probability = (p) => formatProbability(p).replace(/e-(\d+)/, (_, power) => `×10⁻${power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`);
+/** The same with three digits, so that a reader can reckon with it. */
+const exact = (value) => (value < 0.001 ? probability(value) : String(Number(value.toPrecision(3))));
 const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
 
 function networkIn(view) {
@@ -39,16 +41,16 @@ const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) =>
 
 /** The words for what is the case: after a cut, with a circle, or without. */
 export function nowWords({ isCircle, count, isCut, isSame }) {
-  if (isCut) return isSame ? "now_cut_same" : count === 1 ? "now_cut_one" : "now_cut";
+  if (isCut) return isSame ? "now_cut_same" : "now_cut";
   if (isCircle) return count === 1 ? "now_circle_one" : "now_circle";
   return count === 1 ? "now_one" : "now";
 }
 
-/** What is the case once all is written, as values for these words. */
-export function nowValues(all, isCut) {
+/** What is the case once all is written, as values for these words; `free` counts the unlikely letters without the cut. */
+export function nowValues(all, isCut, free = null) {
   const [first, last] = [all[0], all[HOTTEST]];
   return {
-    first: first.temperature, last: last.temperature, count: countImprobable(last.letters),
+    first: first.temperature, last: last.temperature, count: countImprobable(last.letters), free,
     isCircle: findCircle(textsOf([first])[0]) !== null, isCut, isSame: new Set(textsOf(all)).size === 1,
   };
 }
@@ -58,17 +60,22 @@ export function outcomes(network, state) {
   const written = (given, column) => writings(network, { ...state, ...given }).at(column);
   const looked = (given) => {
     const { letters, temperature } = written(given, given.column);
-    return { count: countImprobable(letters), p: Math.max(...reshapeProbs(letters[0].probs, { temperature })) };
+    const drawn = reshapeProbs(letters[0].probs, { temperature });
+    const p = Math.max(...drawn);
+    return { count: countImprobable(letters), p, letter: network.vocab[drawn.indexOf(p)] };
   };
   const hot = (given) => countImprobable(written(given, HOTTEST).letters);
-  const [colder, three, one] = SPEC.steps;
+  const [colder, three, hottest] = SPEC.steps;
   return [
     () => {
       const [warm, cold] = [colder.before, colder.state].map(looked);
       return { before: probability(warm.p), after: probability(cold.p), warm: warm.count, cold: cold.count };
     },
     () => ({ now: hot(three.state), before: hot(three.before), all: NUM_WRITTEN }),
-    () => ({ count: new Set(textsOf(writings(network, { ...state, ...one.state }))).size }),
+    () => {
+      const [own, hot] = [hottest.before, hottest.state].map(looked);
+      return { letter: visibleCharacter(hot.letter), before: probability(own.p), after: probability(hot.p) };
+    },
   ];
 }
 
@@ -79,6 +86,7 @@ function build(context) {
   const size = network.vocab.length;
   let shown = null; // the state on the screen
   let run = { key: null, all: [] };
+  let uncut = { key: null, count: 0 }; // the unlikely letters at the hottest temperature without a cut
   let atOnce = false; // what a guided step sets is written at once: its outcome speaks of the finished texts
 
   const now = nowLine();
@@ -109,13 +117,6 @@ function build(context) {
   });
   const columns = columnsPanel({
     t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)), onLetter: (column, place) => commit({ column, place }),
-    onProgress: (length) => {
-      if (length < NUM_WRITTEN) now.set(t("now_writing")); // a sentence that counts along cannot be read
-      else {
-        const values = nowValues(run.all, isBinding(shown));
-        now.set(...emphasised(t.raw(nowWords(values)), values));
-      }
-    },
   });
   const chart = cutPanel({
     t, size, signal, onLook: (row) => tell(row),
@@ -128,6 +129,7 @@ function build(context) {
   const kinds = SPEC.controls.kind.choices.map((kind) => ({
     kind, button: buttonControl({ label: t(kind), "aria-pressed": "false", signal, onPress: () => commit({ kind }) }),
   }));
+  const axis = element("p", { class: "next-key next-axis" });
   const caption = element("p", { class: "next-caption" });
   const value = element("p", { class: "next-value" });
   const cuts = fold(t("cut_fold"), element("div", { class: "next-cuts" },
@@ -164,7 +166,7 @@ function build(context) {
       element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
     element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
       caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend),
-      chart.node, element("p", { class: "next-key next-axis" }, t("axis")))),
+      chart.node, axis)),
     guided, cuts,
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
@@ -181,6 +183,12 @@ function build(context) {
   };
   const tell = (row) => {
     caption.replaceChildren(...emphasised(...words(row)));
+    const { temperature, isCut, probs } = place;
+    if (isCut || temperature === 0 || temperature === 1) axis.textContent = t("axis");
+    else {
+      const { raised, sum, p } = worked(probs, row.before, temperature);
+      axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), sum: exact(sum), p: exact(p) });
+    }
   };
   const draw = (state) => {
     const before = shown;
@@ -195,13 +203,18 @@ function build(context) {
     const isNew = key !== run.key;
     const isWarmer = before !== null && before.temperature !== state.temperature; // its column is written at once
     if (isNew || isWarmer) run = { key, all: writings(network, state, run.all) };
+    const isBound = isBinding(state);
+    const uncutKey = JSON.stringify([state.text, state.seed]);
+    if (isBound && uncut.key !== uncutKey) uncut = { key: uncutKey, count: countImprobable(write(network, state.text, TEMPERATURES[HOTTEST], {}, state.seed)) };
+    const values = nowValues(run.all, isBound, uncut.count);
+    now.set(...emphasised(t.raw(nowWords(values)), values)); // of the whole texts, while they are being written too
     columns.draw(run.all, state, { animate: before !== null && isNew && !isWarmer && !atOnce });
     const writing = run.all[state.column];
     const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     const isCut = distribution.kept < size && writing.temperature > 0;
-    place = { past: past && `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut };
+    place = { past: past && `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut, probs: writing.letters[state.place].probs };
     const why = () => t(`cut_why_${state.kind}${distribution.kept === 1 ? "_one" : ""}`, { value: cutValue(state, t), count: distribution.kept, all: size });
     if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
@@ -211,7 +224,6 @@ function build(context) {
     chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told });
     if (isCutting(state) && (before === null || !isCutting(before))) openCuts(true);
     if (before === null) return;
-    const values = nowValues(run.all, isBinding(state));
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
   };
   input.value = model.get("text");

@@ -45,6 +45,13 @@ export function ranking(probs) {
   return Array.from(probs.keys()).sort((i, j) => probs[j] - probs[i] || i - j);
 }
 
+/** What a temperature makes of a probability: its power, the sum of all powers, and their quotient. */
+export function worked(probs, own, temperature) {
+  const power = (p) => p ** (1 / temperature);
+  const sum = Array.from(probs).reduce((all, p) => all + power(p), 0);
+  return { raised: power(own), sum, p: power(own) / sum };
+}
+
 /** How many letters can be drawn. */
 export function countKept(drawn) {
   return drawn.reduce((count, p) => count + (p > 0), 0);

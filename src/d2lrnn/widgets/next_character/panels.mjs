@@ -22,7 +22,7 @@ export function markedKey(template, word) {
  * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. `slider`
  * sets the temperature of the last of them, and stands at its head.
  */
-export function columnsPanel({ t, slider, onLetter, onProgress, signal }) {
+export function columnsPanel({ t, slider, onLetter, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   let all = null;
   let length = 0;
@@ -59,8 +59,8 @@ export function columnsPanel({ t, slider, onLetter, onProgress, signal }) {
         span.classList.toggle("next-lap-start", lap && (place - circle.from) % circle.length === 0);
       });
       columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count: countImprobable(letters, length) });
+      columns[i].count.classList.toggle("next-lap-key", circle !== null);
     });
-    onProgress(length);
   };
   const mark = () => {
     columns.forEach(({ node, keys }, i) => {
@@ -148,8 +148,14 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     const { left, width } = box.getBoundingClientRect();
     return (size * (event.clientX - left)) / width;
   };
+  /** The letter under a pointer; a phone shows the likeliest only. */
+  const cellAt = ({ clientX }) => cells.findIndex(({ node: cell }) => {
+    const { left, right } = cell.getBoundingClientRect();
+    return clientX >= left && clientX < right;
+  });
   dragOn(chart, { axis: "x", start: () => cutting, move: ({ event }) => keep(Math.round(letterAt(event))), signal });
-  chart.addEventListener("pointermove", (event) => look(shown.rows[Math.floor(letterAt(event))] ?? shown.row), { signal });
+  chart.addEventListener("pointermove", (event) => look(shown.rows[cellAt(event)] ?? shown.row), { signal });
+  chart.addEventListener("click", (event) => look(shown.rows[cellAt(event)] ?? shown.row), { signal });
   chart.addEventListener("pointerleave", () => look(shown.row), { signal });
   chart.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: kept - 1, ArrowDown: kept - 1, ArrowRight: kept + 1, ArrowUp: kept + 1, Home: 1, End: size, PageDown: kept - 5, PageUp: kept + 5 }[event.key];
@@ -197,7 +203,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     });
     stand(sum.outline, rare.before, highest);
     stand(sum.bar, rare.after, highest);
-    sum.p.textContent = formatProbability(rare.after);
+    sum.p.textContent = t("together", { p: formatProbability(rare.after) });
     sum.p.style.setProperty("bottom", `min(${((100 * tallest([rare])) / highest).toFixed(2)}%, 100% - 0.8em)`);
     sum.count.textContent = String(rare.count);
     line.style.setProperty("left", `${(100 * count) / size}%`);
