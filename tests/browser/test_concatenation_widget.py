@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -236,6 +237,48 @@ def test_terms_move_from_two_rows_into_one(browser: Browser, tmp_path: Path) -> 
         glued = widget.evaluate(terms)
         assert [term[:2] for term in glued] == [term[:2] for term in apart]
         assert [len({top for *_, top in state}) for state in (apart, glued)] == [2, 1]
+        assert record.errors == []
+
+
+WHOLE = """() => {
+  const e = document.querySelector(".glue-terms");
+  const shown = (x) => getComputedStyle(x).opacity === "1" && getComputedStyle(x).color !== "rgba(0, 0, 0, 0)";
+  const parts = [...e.querySelectorAll(":not(.glue-ghost) > p :is(.glue-plus, .glue-total, .glue-term)")];
+  const brackets = [...e.querySelectorAll(":not(.glue-ghost) > p .glue-group")];
+  return parts.every(shown) && parts.every((x) => !x.style.transform) && !e.textContent.includes("\u2026")
+    && brackets.every((x) => getComputedStyle(x, "::after").opacity === "1");
+}"""
+
+
+@pytest.mark.parametrize("pause", [0, 300])
+def test_the_sum_ends_whole_after_every_step(browser: Browser, tmp_path: Path, pause: int) -> None:
+    """Also for a reader who answers while the blocks of the question are still on their way."""
+    with watched_page(browser, width=760, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        for step, right, total in ((1, 2, "1.08"), (2, 3, "1.40"), (3, 3, "1.40")):
+            widget.locator(".d2lrnn-step-title").nth(step - 1).click()
+            page.wait_for_timeout(pause)
+            widget.locator(".d2lrnn-answers button").nth(right - 1).click()
+            expect(widget.locator(".glue-one .glue-total")).to_have_text(f"= {total}", timeout=10_000)
+            page.wait_for_function(WHOLE)
+            check_sums(widget)
+        assert record.errors == []
+
+
+def test_the_sum_ends_whole_after_any_interrupted_motion(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=760, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        random = Random(3)
+        for _ in range(6):
+            for _ in range(4):
+                presses = [".glue-button", ".glue-swap", ".glue-sum .glue-cell", ".d2lrnn-step-title"]
+                choices = widget.locator(random.choice(presses)).filter(visible=True)
+                if choices.count() > 0:
+                    choices.nth(random.randrange(choices.count())).click()
+                page.wait_for_timeout(random.choice([0, 100, 500]))
+            page.wait_for_timeout(2500)
+            page.wait_for_function(WHOLE)
+            check_sums(widget)
         assert record.errors == []
 
 

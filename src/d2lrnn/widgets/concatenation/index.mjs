@@ -8,7 +8,7 @@ import SPEC from "./spec.json" with { type: "json" };
 const SLIDE_SECONDS = 1.6;
 const SWAP_SECONDS = 0.7;
 const HOME = 4; // times as fast a block that was let go returns
-const TERMS = 1.6; // times as fast the terms arrive in their new places
+const TERMS_SECONDS = 1; // until the terms of the sum are in their new places
 const SUM_SECONDS = 1.4;
 const REAL = { num_inputs: 27, num_hiddens: 100 }; // of question 3
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
@@ -36,6 +36,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let touched = false;
   const slider = motion({ seconds: SLIDE_SECONDS, signal });
   const swapper = motion({ seconds: SWAP_SECONDS, signal });
+  const carrier = motion({ seconds: TERMS_SECONDS, signal }); // of the terms: they arrive whether or not a block has to move
 
   const now = nowLine();
   const sum = sumPanel({ t });
@@ -56,7 +57,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onDrag: () => {
       slider.stop();
       swapper.stop();
-      sum.move(1);
+      settleTerms();
     },
     onDrop: (glued) => {
       if (glued === model.glued) slide().then((arrived) => arrived && tell());
@@ -101,12 +102,18 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const look = (isTold = true) => {
     looked = hovered ?? [model.row, model.column];
     if (isTold) tell();
-    sum.show(products(model.mats, ...looked, model.swapped), model.parts[looked[0]][looked[1]], model.glued);
+    const areMoving = sum.show(products(model.mats, ...looked, model.swapped), model.parts[looked[0]][looked[1]], model.glued);
+    if (areMoving) carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model.glued, model.swapped);
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
     lightTerm(Infinity);
+  };
+
+  const settleTerms = () => {
+    carrier.stop();
+    sum.move(1);
   };
 
   // ---- the blocks slide ----
@@ -126,7 +133,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const home = Math.min(1, HOME * share);
       const at = share === 1 ? to : from + share * (to - from);
       stage.slide(at, ease(home));
-      sum.move(share === 1 ? 1 : ease(Math.min(1, TERMS * share)));
     });
   };
   const passWeights = () => {
@@ -211,7 +217,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (first || isOther) { // other numbers stand where they belong at once
       slider.stop();
       swapper.stop();
-      sum.move(1);
+      settleTerms();
       stage.swap(Number(model.swapped));
       stage.slide(model.glued ? 1 : 0);
     }

@@ -291,7 +291,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
 /**
  * The sum of one number, term by term: two rows and their sum, or one row. `show(pairs, values, glued)` lists the terms,
- * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old place to its new one.
+ * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old
+ * place to its new one: `show` says whether that is to be done.
  */
 export function sumPanel({ t }) {
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" });
@@ -345,7 +346,9 @@ export function sumPanel({ t }) {
     node.classList.toggle("glue-many", pairs.x.length + pairs.h.length > 6);
     const places = old.length > 0 ? placesNow() : [];
     ways = old.length > 0 && old.length === places.length ? termsNow().map((term, i) => [term, old[i][0] - places[i][0], old[i][1] - places[i][1]]) : [];
-    if (ways.length > 0 && !prefersReducedMotion()) move(0);
+    const areMoving = ways.length > 0 && !prefersReducedMotion();
+    move(areMoving ? 0 : 1); // new terms have no way behind them
+    return areMoving;
   };
   const list = ({ x, h }, values, glued) => {
     const one = line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"), values.sum, values);
