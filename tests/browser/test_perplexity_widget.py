@@ -113,7 +113,7 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
         page.keyboard.press("Enter")
         expect(number(widget)).to_have_text(perplexity)
         sign = "=" if name == "certain" else "≈"
-        flag = f"mean {mean} bits → 2{mean} {sign} {perplexity}"
+        flag = f"mean {mean} bits → perplexity 2{mean} {sign} {perplexity}"
         told = "infinite mean, infinite perplexity" if name == "ruled out" else flag
         assert widget.locator(".ppl-flag").inner_text() == told
         expect(widget.locator(".d2lrnn-now")).to_contain_text(sentence)
@@ -184,6 +184,11 @@ def test_what_stands_above_the_mean_is_what_is_missing_below_it(opened: tuple[Pa
         above, below = widget.evaluate(widths)
         assert above == pytest.approx(below, abs=1) and above > 20
     expect(widget.locator(".ppl-key")).to_be_visible()
+    slider(widget, 0).press("End")
+    slider(widget, 0).press("ArrowLeft")  # p is 0.001: this bar is broken, the mean still stands on the scale
+    expect(widget.locator(".ppl-beyond")).to_have_count(1)
+    expect(widget.locator(".ppl-key")).to_be_visible()
+    assert min(widget.evaluate(widths)) > 20
     slider(widget, 0).press("End")  # beyond the scale there is nothing to compare
     assert widget.evaluate(widths) == [0, 0]
     expect(widget.locator(".ppl-key")).to_be_hidden()
@@ -212,6 +217,9 @@ def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: 
     press_preset(widget, "ruled out")
     slider(widget, 0).press("Home")
     expect(widget.locator(".ppl-means dd")).to_have_text(["2.00", "∞", "∞"])
+    expect(widget.get_by_text("the three means agree")).to_be_hidden()
+    press_preset(widget, "likely")
+    expect(widget.get_by_text("the three means agree")).to_be_visible()
 
 
 def test_branches_follow_the_perplexity(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -224,9 +232,6 @@ def test_branches_follow_the_perplexity(opened: tuple[Page, Record], tmp_path: P
     press_preset(widget, "likely")
     expect(widget.locator(".ppl-branch")).to_have_count(2)
     expect(widget.locator(".ppl-branch-part")).to_have_attribute("stroke-opacity", "0.438")
-    expect(widget.locator(".ppl-fork-part")).to_have_text("1 + 0.25 branches")
-    press_preset(widget, "certain")
-    expect(widget.locator(".ppl-fork-part")).to_have_text("")
 
 
 def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -238,6 +243,9 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".ppl-prediction").last.locator(":visible")).to_have_text(["rnn", "→", "!"])
     expect(slider(widget, 2)).to_have_accessible_name(re.compile("Surprisal of ! after rnn"))
     expect(widget.locator(".ppl-p")).to_have_text(["0.037"] * 3)  # nobody has predicted anything yet
+    expect(preset(widget, "all alike")).to_be_disabled()
+    expect(widget.locator(".ppl-note").first).to_contain_text("“All alike” is off: 1/27 counts only a to z")
+    expect(widget.locator(".ppl-marks")).to_be_hidden()
     field.press_sequentially("s")
     expect(widget.locator(".ppl-p")).to_have_text(["0.037"] * 4)
     expect(number(widget)).to_have_text("27.00")
@@ -246,10 +254,11 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
         if len(text) < 2:  # it has only begun: told to whoever leaves it so
             expect(widget.locator(".ppl-message")).to_be_hidden()
             field.blur()
-        expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 letters; {message}.")
+        expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 characters; {message}.")
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(widget.locator(".ppl-message")).to_contain_text("still show “rnn!s”")
         expect(widget.locator(".ppl-stale")).to_have_count(2)
+        assert widget.locator(".ppl-result").evaluate("(e) => getComputedStyle(e).filter") == "none", "it stays opaque"
         expect(widget.locator("input[type=range]")).to_have_count(4)
     field.fill("a\u0007b")
     expect(widget.locator(".ppl-message")).to_contain_text("U+0007")
@@ -262,7 +271,7 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
 def test_a_step_says_that_it_put_its_word_in_place(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
-    note = widget.locator(".ppl-note")
+    note = widget.locator(".ppl-tools .ppl-note")
     alike = "1/27: 27 letters, a to z and the space, all equally likely."
     widget.locator(".d2lrnn-step-title").first.click()
     expect(note).to_have_text(alike)

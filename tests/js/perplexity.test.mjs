@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, derive, exceedsAlphabet, formatChoices, meanBits, meanChoices, nearestStop, perplexity,
-  columnProbability, predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, wordProblem,
+  columnProbability, predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, TRAINED, wordProblem,
 } from "../../src/d2lrnn/widgets/perplexity/maths.mjs";
 import { RULES, repair } from "../../src/d2lrnn/widgets/perplexity/index.mjs";
 import SPEC from "../../src/d2lrnn/widgets/perplexity/spec.json" with { type: "json" };
@@ -27,6 +28,12 @@ test("the cases that the book names", () => {
   assert.deepEqual(shown, ["1.00", "1.25", "5.00", "27.00", "Infinity"]);
   assert.equal(presetProb("uniform", 7), 1 / 7);
   assert.equal(meanChoices([1, 1, 1, 1, 1, 0]).harmonic, 6 / 5);
+});
+
+test("the mark of the trained network is the number that the lesson prints", () => {
+  const lesson = readFileSync(new URL("../../chapters/06_perplexity.ipynb", import.meta.url), "utf8");
+  const printed = /"perplexity (\d+\.\d+), \d\.\d+ bits a character\\n"/.exec(lesson);
+  assert.equal(Number(printed[1]).toFixed(1), String(TRAINED));
 });
 
 test("it opens on a whole number of choices", () => {

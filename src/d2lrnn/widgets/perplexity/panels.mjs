@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
-  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, wordProblem,
+  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, TRAINED, wordProblem,
 } from "./maths.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -25,23 +25,25 @@ export function resultPanel(t) {
   // No <output>: that would be a second live region, which speaks at every step of a drag.
   const number = element("div", { class: "ppl-number" });
   const now = nowLine();
+  const marks = element(
+    "p", { class: "ppl-marks" }, element("span", {}, t("mark_blind", { blind: ALPHABET })), " ", element("span", {}, t("mark_trained", { trained: TRAINED })),
+  );
   const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 200 122", role: "img" });
   const node = element(
     "div", { class: "ppl-result" },
     element("div", { class: "ppl-figure" }, element("span", { class: "ppl-label" }, t("perplexity")), number),
-    now.node,
-    fork,
+    now.node, marks, fork,
   );
 
-  const draw = ({ choices }) => {
+  const draw = ({ word, vocabSize, choices }) => {
+    marks.classList.toggle("ppl-none", vocabSize !== ALPHABET || exceedsAlphabet(word, vocabSize)); // they count a to z and the space
     number.textContent = formatNumber(choices);
     now.set(...emphasised(t.raw(sentenceKey(choices)), { choices: formatChoices(choices) }));
     fork.setAttribute("aria-label", t("branches", { choices: choices === Infinity ? t("infinite") : formatChoices(choices) }));
   };
   const paths = [];
   const rest = svg("text", { y: 62, class: "ppl-fork-more" });
-  const part = svg("text", { x: 190, class: "ppl-fork-part", "text-anchor": "end" });
-  fork.append(svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), rest, part);
+  fork.append(svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), rest);
   /** Where it still moves, the number of branches that are not drawn is not told. */
   const drawFork = (choices, moving = false) => {
     const { branches, more } = branchLayout(choices);
@@ -60,9 +62,6 @@ export function resultPanel(t) {
       // A little of the last branch shows from the start; it is dashed until it is whole.
       paths[i].setAttribute("stroke-opacity", (0.25 + 0.75 * weight).toFixed(3));
     });
-    const { y, weight } = branches.at(-1);
-    part.setAttribute("y", (56 + spread * y + 21).toFixed(2));
-    part.textContent = weight < 0.995 ? t("branches_part", { whole: branches.length - 1, part: formatNumber(weight) }) : "";
     rest.setAttribute("x", right + 8);
     rest.textContent = !more || moving ? "" : more === Infinity ? t("branches_endless") : t("branches_more", { count: formatNumber(more, 0) });
   };
@@ -136,7 +135,8 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
     note.hidden = note.textContent === "";
     for (const { name, value, button } of presets) {
       value.textContent = name === "uniform" ? `1/${vocabSize}` : String(presetProb(name, vocabSize));
-      button.setAttribute("aria-pressed", String(probs.every((p) => p === presetProb(name, vocabSize))));
+      button.disabled = name === "uniform" && beyond;
+      button.setAttribute("aria-pressed", String(!button.disabled && probs.every((p) => p === presetProb(name, vocabSize))));
     }
   };
   return { node, draw, clear, replace: (word) => (replaced = word) };
@@ -145,7 +145,7 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
 /**
  * One prediction: context and character, p, its bar. The whole track can be dragged; for keys and screen readers an
  * unseen slider lies over it, which has a place for each probability. What stands above the mean of all rows is dark,
- * what is missing below it is an empty frame: both have the same area.
+ * what is missing below it is pale: both have the same area, unless a bar is broken (//).
  */
 function chartRow({ context, target, stops, onTouch, onProbability, t, signal }) {
   const input = element("input", { type: "range", class: "ppl-slider", min: 0, max: stops.length - 1, step: 1 });
@@ -177,7 +177,7 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
 
   const draw = (row) => {
     p.textContent = columnProbability(row.p);
-    bar.classList.toggle("ppl-bar-beyond", row.bits > AXIS_BITS);
+    track.classList.toggle("ppl-beyond", row.bits > AXIS_BITS);
     input.value = nearestStop(stops, row.p);
     input.setAttribute("aria-valuetext", t("slider_value", { p: formatProbability(row.p), bits: inWords(row.bits, t) }));
   };
@@ -205,10 +205,12 @@ export function chart({ t, signal }) {
     element("span", { class: "ppl-column-p" }, t("column_p")), element("span", { class: "ppl-axis" }, ...ticks, cut));
   const rows = element("div", { class: "ppl-rows" });
   const flagBits = element("span");
+  const flagName = element("span", { class: "ppl-wide" }, t("flag_name"));
+  const flagBase = element("span", {}, "2");
   const flagPower = element("sup");
   const flagSign = element("span");
   const flagResult = element("b");
-  const flag = element("div", { class: "ppl-flag" }, flagBits, flagPower, flagSign, flagResult);
+  const flag = element("div", { class: "ppl-flag" }, flagBits, flagName, flagBase, flagPower, flagSign, flagResult);
   const detail = element("p", { class: "ppl-detail" });
   const key = element("p", { class: "ppl-key", "aria-hidden": "true" }, ...t.raw("key").split(/\{(\w+)\}/).map(
     (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part)));
@@ -263,13 +265,13 @@ export function chart({ t, signal }) {
     still();
     views.forEach((view, i) => view.draw(shown[i]));
     tell();
-    const scaled = shown.every((row) => row.bits <= AXIS_BITS); // else the bars are cut, and so are their areas
+    const scaled = bits <= AXIS_BITS; // else the mean stands beyond the scale
     const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
     node.classList.toggle("ppl-to-scale", scaled);
     key.classList.toggle("ppl-none", !scaled || !unequal);
     node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
     flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
-    for (const part of [flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;
+    for (const part of [flagName, flagBase, flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;
     flagPower.textContent = formatNumber(bits);
     flagSign.textContent = Math.abs(2 ** Number(formatNumber(bits)) - choices) < 1e-9 * choices ? " = " : " ≈ ";
     flagResult.textContent = formatNumber(choices);
@@ -286,8 +288,13 @@ export function meansPanel(t) {
   const kinds = ["harmonic", "geometric", "arithmetic"];
   const values = Object.fromEntries(kinds.map((kind) => [kind, element("dd")]));
   const entries = kinds.map((kind) => element("div", { class: `ppl-mean-${kind}` }, element("dt", {}, t(kind)), values[kind]));
-  const node = element("div", { class: "ppl-means" }, element("p", {}, t("means_title")), element("dl", {}, ...entries));
-  return { node, draw: ({ means }) => kinds.forEach((kind) => (values[kind].textContent = formatNumber(means[kind]))) };
+  const alike = element("p", { class: "ppl-note" }, t("means_alike"));
+  const node = element("div", { class: "ppl-means" }, element("p", {}, t("means_title")), element("dl", {}, ...entries), alike);
+  const draw = ({ means, probs }) => {
+    for (const kind of kinds) values[kind].textContent = formatNumber(means[kind]);
+    alike.classList.toggle("ppl-none", probs.some((p) => p !== probs[0]));
+  };
+  return { node, draw };
 }
 
 const FORK_BITS = 5.2; // a glide opens the fork so far at most: 32 branches and more look alike
