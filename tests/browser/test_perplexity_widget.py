@@ -404,8 +404,12 @@ def test_phone(browser: Browser, tmp_path: Path, word: str) -> None:
     page = context.new_page()
     head = "<style>body { margin: 0 } main { padding: 0 16px }</style>"
     widget = show(page, tmp_path, Perplexity(word=word), head=head)
-    for name in ("certain", "likely", "all alike", "ruled out"):
-        press_preset(widget, name)
+    for name in ("all alike", "certain", "likely", "ruled out"):
+        if name == "all alike" and re.search("[^a-z ]", word):  # where it is off, the figure opens on 1/27 each
+            expect(preset(widget, name)).to_be_disabled()
+            expect(number(widget)).to_have_text("27.00")
+        else:
+            press_preset(widget, name)
         assert page.evaluate("document.documentElement.scrollWidth") == 360, name
         clipped = widget.evaluate(
             "(e) => [...e.querySelectorAll('.d2lrnn-view *')].filter((x) => x.getBoundingClientRect().right >"
