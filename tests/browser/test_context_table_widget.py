@@ -135,10 +135,10 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("Home")
     expect(widget.locator(".ctx-seen")).to_have_count(0)
     expect(widget.locator(".ctx-model:enabled")).to_have_count(1)
-    expect(widget.locator(".ctx-rule")).to_have_text("1-gram: the next letter alone.")
+    expect(widget.locator(".ctx-rule")).to_have_text("No letter back.")
     page.keyboard.press("PageUp")
     expect(widget.locator(".ctx-seen")).to_have_text(["t", "h", "e", "r", "e"])
-    expect(widget.locator(".ctx-rule")).to_have_text(re.compile("^6-gram: 5 letters and the next one. Mixed with"))
+    expect(widget.locator(".ctx-rule")).to_have_text(re.compile("^5 letters back, the limit. Own count weighs"))
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
     expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
@@ -153,7 +153,7 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     expect(slider).to_have_attribute("aria-valuenow", "19")
 
 
-@pytest.mark.parametrize(("order", "told"), [(2, "2-gram: 1 letter"), (6, "6-gram: 5 letters")])
+@pytest.mark.parametrize(("order", "told"), [(2, "1 letter back"), (6, "5 letters back, the limit")])
 def test_what_a_model_gives_the_letter_is_pythons(
     opened: tuple[Page, Record], tmp_path: Path, order: int, told: str
 ) -> None:
@@ -163,9 +163,8 @@ def test_what_a_model_gives_the_letter_is_pythons(
     model = d.NGramLM(text.train_ids, order, len(text.vocab))
     share = float(model.next_probs(text.vocab.encode("re wa"[1 - order :]))[letter])
     widget = show(page, tmp_path, ContextTable(order=order))
-    expect(widget.locator(".ctx-rule")).to_have_text(
-        f"{told} and the next one. Mixed with the shorter contexts: “s” gets {share:.0%}."
-    )
+    wanted = re.compile(rf"^{told}\. Own count weighs \d+%, shorter contexts the rest: “s” gets {share:.0%}\.$")
+    expect(widget.locator(".ctx-rule")).to_have_text(wanted)
 
 
 def test_the_letter_and_the_edge_of_the_box_are_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -291,7 +290,10 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert hidden(".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar"), "a step that asks tells nothing ahead"
     expect(widget.get_by_role("status")).to_have_text("The story has “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
-    mixed = "So the model mixes in the shorter contexts: “o” gets 0.01%, little, but not 0. After “h” alone: 7%."
+    mixed = (
+        "The shorter contexts know “o” (after “h”: 7%), but they count little: 7.8%. "
+        "So “o”, the true next letter, gets only 0.01%: a bad guess."
+    )
     expect(told).to_have_text(f"No. Never. {mixed}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
     assert widget.locator(".ctx-told").first.is_visible()

@@ -215,11 +215,13 @@ class ContextTable(Explorable):
             best = min(self.levels, key=lambda level: level["perplexity"])
             named = words("n_gram", n=best["order"])
             return words("now_test", best=named, count=f"{best['perplexity']:.1f}")
-        copied = {n: sum(end - begin for begin, end in found) for n, found in self.copies.items()}
-        if (most := max(copied.values())) == 0:
-            return words("now_none")
-        copiers = words("and").join(words("the_n_gram", n=n) for n, length in copied.items() if length == most)
-        return words("now", copiers=copiers, share=f"{int(100 * most / _NUM_WRITTEN + 0.5)}%")
+        copied = sum(end - begin for begin, end in self.copies[_MAX_ORDER])
+        share = f"{int(100 * copied / _NUM_WRITTEN + 0.5)}%"
+        average = _SPEC.presets["copied"]
+        if self.start != average["start"]:
+            return words("now", share=share)
+        six = f"{int(100 * average['shares'][-1] + 0.5)}%"
+        return words("now_average", share=share, lines=average["lines"], six=six)
 
     def _counted(self, words: Words) -> str:
         if not (rows := self.rows):

@@ -150,7 +150,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     else if (shown.view === "test") now.set(...emphasised(...testedSentence(levels, t)));
     else if (asking) now.set(t("now_asks"));
     else if (rows.writing()) now.set(t("now_writing"));
-    else now.set(...emphasised(...writtenSentence(written.all, t)));
+    else now.set(...emphasised(...writtenSentence(written.all, shown.start, t)));
   };
   const draw = (state) => {
     const before = shown;
@@ -174,7 +174,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
       if (before.view !== state.view || sentence !== sentenceOf(was, t, asking)) say(sentence);
     } else if (state.view === "test") {
       if (before.view !== state.view) say(filled(...testedSentence(levels, t)));
-    } else if (isNew && !asking) say(filled(...writtenSentence(written.all, t)));
+    } else if (isNew && !asking) say(filled(...writtenSentence(written.all, shown.start, t)));
   };
   for (const name of ["line", "start"]) fields[name].force(model.get(name));
   countSlowly({
@@ -200,7 +200,7 @@ export function outcomes({ counts, source }) {
   const short = known.rows[1];
   const here = writings(counts, source, copy.start, copy.seed).at(-1).copied;
   return [
-    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%`, mixed: formatShare(known.mixed) },
+    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%`, mixed: formatShare(known.mixed), rest: formatShare(1 - known.own) },
     {},
     { here: formatShare(here), ...copiedValues() },
   ];

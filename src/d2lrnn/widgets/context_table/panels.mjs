@@ -23,12 +23,10 @@ function timesOf(total, t) {
 
 // ---- writing ----
 
-/** Who copied most in these writings: [template, values]. */
-export function writtenSentence(writings, t) {
-  const most = Math.max(...writings.map(({ copied }) => copied));
-  if (most === 0) return [t.raw("now_none"), {}];
-  const copiers = writings.filter(({ copied }) => copied === most).map(({ n }) => t("the_n_gram", { n })).join(t("and"));
-  return [t.raw("now"), { copiers, share: formatShare(most) }];
+/** What the longest context copied in this text, and on average where that is known: [template, values]. */
+export function writtenSentence(writings, start, t) {
+  const share = formatShare(writings.at(-1).copied);
+  return start === COPIED.start ? [t.raw("now_average"), { ...copiedValues(), share }] : [t.raw("now"), { share }];
 }
 
 /** Values for the words about copies: how much some of the six copy on average. */
@@ -237,8 +235,8 @@ export function modelsPanel({ t, onOrder, signal }) {
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: named(look.letter, t) });
-      rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
-      mixed.textContent = look.n > 1 ? t("mixed", { letter: named(look.letter, t), share: formatShare(look.mixed) }) : "";
+      rule.textContent = t(look.n > 2 && look.n < MAX_ORDER ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
+      mixed.textContent = look.n > 1 ? t(look.total > 0 ? "mixed" : "mixed_unseen", { letter: named(look.letter, t), share: formatShare(look.mixed), own: formatShare(look.own) }) : "";
       rows.forEach(({ button, context, share, of, bar: own }, i) => {
         const row = look.rows[i];
         button.disabled = row === null;
