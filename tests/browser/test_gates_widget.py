@@ -70,17 +70,17 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     says(widget)
     python = Gates()
-    for lane, unit in enumerate((18, 16)):
-        left = [0.0] * 6 + python._left(unit)
+    for lane, unit in enumerate((29, 16)):
+        left = [0.0] * 7 + python._left(unit)
         assert shares(widget, lane, "left") == pytest.approx(left, abs=0.0006)
         assert shares(widget, lane, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
     heads = widget.locator(".gates-head")
-    expect(heads.nth(0)).to_contain_text("Unit 18 half lost at the space")
-    expect(heads.nth(0)).to_contain_text("0.99 × 0.04 → 4% left")  # noqa: RUF001
-    expect(heads.nth(1)).to_contain_text("Unit 16 kept to the end")
-    expect(heads.nth(1)).to_contain_text("94% left")
+    expect(heads.nth(0)).to_contain_text("Unit 29 13% left after the space")
+    expect(heads.nth(0)).to_contain_text("gate 0.13")
+    expect(heads.nth(1)).to_contain_text("Unit 16 94% left at the end")
+    expect(heads.nth(1)).to_contain_text("10 gates, the smallest 0.96")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
-    expect(widget.locator(".gates-cost")).to_have_text("Guessed ahead: 12 of 17 right")
+    expect(widget.locator(".gates-cost")).to_have_text("Guess before each letter: 12 of 17 right")
     expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
@@ -118,7 +118,7 @@ def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Rec
     says(widget, text=text, place=34)
     letter(widget).press("Home")
     says(widget, text=text, place=1)
-    expect(letter(widget)).to_have_attribute("aria-valuetext", re.compile("^the k of “kept”: forget gate 0.07, cell "))
+    expect(letter(widget)).to_have_attribute("aria-valuetext", re.compile("^the k of “kept”: forget gate 0.62, cell "))
 
 
 def test_a_finger_goes_from_letter_to_letter_by_two_arrows(widget: Locator) -> None:
@@ -126,8 +126,8 @@ def test_a_finger_goes_from_letter_to_letter_by_two_arrows(widget: Locator) -> N
     box = later.bounding_box()
     assert box["width"] >= 44 and box["height"] >= 36
     later.click()
-    says(widget, place=8)
-    for _ in range(9):
+    says(widget, place=9)
+    for _ in range(10):
         widget.get_by_role("button", name="letter before").click()
     says(widget, place=1)
 
@@ -136,7 +136,7 @@ def test_the_letter_that_forgets_is_marked(widget: Locator) -> None:
     lost = "(all) => all.flatMap((e, i) => e.matches('.is-lost') ? [i] : [])"
     assert widget.locator(".gates-cell").evaluate_all(lost) == [8]
     letter(widget).press("Home")
-    assert widget.locator(".gates-cell").evaluate_all(lost) == [4, 18 + 1]
+    assert widget.locator(".gates-cell").evaluate_all(lost) == [2, 18 + 1]
     letter(widget).press("End")
     expect(widget.locator(".gates-cell.is-lost")).to_have_count(0)
 
@@ -147,8 +147,8 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     expect(widget.locator(".gates-units span")).to_have_count(12)
     press_at(page, widget.locator(".gates-map"), 0.2, 0.5 / 12)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
-    chosen = int(re.search(r"Unit\s(\d+)", widget.locator(".d2lrnn-now").inner_text())[1])
-    assert chosen != 18
+    chosen = int(re.search(r"unit\s(\d+) keeps", widget.locator(".d2lrnn-now").inner_text())[1])
+    assert chosen != 29
     says(widget, unit=chosen)
     kept = [sum(Gates()._left(unit)) for unit in range(32)]
     assert kept[chosen] == pytest.approx(max(kept), abs=1e-6), "the one that keeps most"
@@ -160,32 +160,38 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     widget.locator("summary").click()
     bias(widget).press("End")
     says(widget, bias=4.0)
-    assert shares(widget, 0, "left")[6:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
-    expect(widget.locator(".gates-cost")).to_have_text("Guessed ahead: 5 of 17 right (was 12)")
+    assert shares(widget, 0, "left")[7:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
+    expect(widget.locator(".gates-cost")).to_have_text("Guess before each letter: 5 of 17 right (was 12)")
     expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: 14.7 (as trained: 3.4)")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("Unit\u00a018 loses over half by the e, unit\u00a016 ")
+    expect(widget.get_by_role("status")).to_contain_text("Of this, unit\u00a029 keeps ")
 
 
 def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> None:
     changed = widget.locator(".gates-guesses .is-changed")
     expect(changed).to_have_count(0)
-    forgot = widget.get_by_role("button", name="unit 16 forgot")
+    forgot = widget.get_by_role("button", name="unit 16 forget")
     forgot.click()
     says(widget, turned="second")
     expect(forgot).to_have_attribute("aria-pressed", "true")
     expect(changed).to_have_text(["e"])
-    expect(widget.locator(".gates-cost")).to_have_text("Guessed ahead: 11 of 17 right (was 12)")
+    expect(widget.locator(".gates-cost")).to_have_text("Guess before each letter: 11 of 17 right (was 12)")
     turned = [i for i, letter in enumerate(Gates().text) if letter == " "]
     found = "(all) => all.flatMap((e, i) => e.matches('.is-turned') ? [i] : [])"
     assert widget.locator(".gates-lane").nth(1).locator(".gates-cell").evaluate_all(found) == turned
     assert shares(widget, 1, "gate") == pytest.approx(Gates(turned="second").forget_gates[:, 16].tolist(), abs=0.0006)
-    widget.get_by_role("button", name="unit 18 kept").click()
+    widget.get_by_role("button", name="unit 29 keep").click()
     says(widget, turned="first")
-    widget.get_by_role("button", name="unit 18 kept").click()
+    widget.get_by_role("button", name="unit 29 keep").click()
     says(widget)
+
+
+def test_where_no_guess_changes_it_says_so(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path, unit=18, turned="first")
+    expect(widget.locator(".gates-cost")).to_contain_text("12 of 17 right (no guess changes: the other units suffice)")
+    expect(widget.locator(".gates-guesses .is-changed")).to_have_count(0)
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
@@ -221,9 +227,9 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 @pytest.mark.parametrize(
     "title, right, before, state, outcome",
     [
+        ("Keep more?", "fewer", {}, {"turned": "first"}, "Right. 7 of 17 right, not 12. For “sea” it now guesses ttv"),
         ("Forget more?", "only the a of “sea”", {}, {"turned": "second"}, "After “the se” it now guesses e, not a."),
-        ("Keep more?", "fewer", {"unit": 29}, {"unit": 29, "turned": "first"}, "Right. 7 of 17 right instead of 12"),
-        ("One letter twice", "no", {}, {"place": 14}, "Right. It is 1.00 at the first e, 0.02 at the second."),
+        ("Open all gates", "fewer", {}, {"bias": 4.0}, "Right. 5 of 17 right, not 12. With all gates pushed shut it is 6."),
     ],
 )
 def test_a_guess_comes_before_the_answer(

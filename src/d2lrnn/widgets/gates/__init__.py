@@ -45,7 +45,7 @@ class Gates(Explorable):
     text : str, optional
         At most 40 characters, normalised to letters and spaces.
     unit : int, optional
-        0 to 31. Beside it stands unit 16, which on average keeps at spaces, or unit 18, which forgets there.
+        0 to 31. Beside it stands unit 16, which on average keeps at spaces, or unit 29, which forgets there.
     place : int, optional
         1 to 40: the letter whose writing is followed; at most the last one.
     bias : float, optional
@@ -185,13 +185,20 @@ class Gates(Explorable):
         if at == len(text) - 1:
             return words("now_last", letter=letter)
 
-        counts = [self._count(unit) for unit in (self.unit, self._other)]
-        keys = ["now_lost", "now_lost" if counts[0] is None else "now_lost_too"]
-        first, second = (
-            words("now_kept") if count is None else words(key, where=self._name(at + count, at))
-            for key, count in zip(keys, counts)
-        )
-        return words("now", letter=letter, first=first, second=second, unit=self.unit, other=self._other)
+        kept = [self._kept(unit) for unit in (self.unit, self._other)]
+        return words("now", letter=letter, first=kept[0], second=kept[1], unit=self.unit, other=self._other)
+
+    def _kept(self, unit: int) -> str:
+        words, count, left = Words(self._words), self._count(unit), self._left(unit)
+        share = left[-1 if count is None else count]
+        percent = f"{math.floor(100 * share + 0.5)}%"
+        if share > 0.99:
+            percent = words("over", share="99%") if share < 1 else "100%"
+        elif share < 0.01:
+            percent = words("under", share="1%")
+        if count is None:
+            return words("now_kept", left=percent)
+        return words("now_lost", left=percent, where=self._name(self._at + count, self._at))
 
     def static_sentence(self) -> str:
         """What the figure shows."""

@@ -2,12 +2,12 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
-import { createGuesses, createMap, createStrips, signed } from "./panels.mjs";
+import { createGuesses, createMap, createStrips, shareText, signed } from "./panels.mjs";
 import { leftOut } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
-const A_OF_SEA = 11; // in the text of the steps
+const [S_OF_SEA, A_OF_SEA] = [9, 11]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -16,8 +16,20 @@ function networkOf(view) {
   return networks.get(view);
 }
 
-/** A number in a product: three decimals, so that the sum can be checked, brackets around one that is negative. */
-const number = (value) => (value < -0.0005 ? `(−${Math.abs(value).toFixed(3)})` : Math.abs(value).toFixed(3));
+/** A number in a product: brackets around one that is negative. */
+const number = (value, digits) => {
+  const text = Math.abs(value).toFixed(digits);
+  return value < 0 && Number(text) > 0 ? `(−${text})` : text;
+};
+
+/** Decimals, at least three, with which the printed numbers give the printed sum. */
+export function digitsOf(factors, sum) {
+  for (let digits = 3; digits < 8; digits += 1) {
+    const [a, b, c, d] = factors.map((value) => Number(value.toFixed(digits)));
+    if (plain(a * b + c * d) === plain(sum)) return digits;
+  }
+  return 8;
+}
 
 /** A number that stands alone. */
 const plain = (value) => signed(value).replace("+", "");
@@ -37,10 +49,10 @@ export function sentence({ letters, at, unit, other, strips }, t) {
   const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
   if (at === letters.length - 1) return { key: "now_last", values: { letter }, letter };
-  const both = strips.every(({ count }) => count !== null); // the verb once
-  const [first, second] = strips.map(({ count }, k) => (
-    count === null ? t("now_kept") : t(both && k === 1 ? "now_lost_too" : "now_lost", { where: spokenName(letters, at + count, t, at) })
-  ));
+  const [first, second] = strips.map(({ count, left }) => {
+    const share = shareText(left[count ?? left.length - 1], t);
+    return count === null ? t("now_kept", { left: share }) : t("now_lost", { left: share, where: spokenName(letters, at + count, t, at) });
+  });
   return { key: "now", values: { letter, first, second, unit, other }, letter };
 }
 
@@ -128,10 +140,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i) => {
-    const { letters, at, right, ownRight, forget, guesses } = derive(state(), networkOf(state().weights));
-    if (i === 0) return { guess: guesses[A_OF_SEA] };
-    if (i === 1) return { now: right, all: letters.length - 1, own: ownRight }; // `right` is the answer
-    return { first: forget[at + 1].toFixed(2), second: forget[at + 2].toFixed(2) };
+    const network = networkOf(state().weights);
+    const { letters, right, ownRight, guesses } = derive(state(), network);
+    if (i === 1) return { guess: guesses[A_OF_SEA] };
+    const counts = { now: right, all: letters.length - 1, own: ownRight }; // `right` is the answer
+    if (i === 0) return { ...counts, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join("") };
+    return { ...counts, shut: derive({ ...state(), bias: BIAS.min }, network).right };
   };
   const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
 
@@ -160,9 +174,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (letters.length < 2) more.open = true; // the field for another text stands there
     guessed.draw(model);
     guessing.hidden = letters.length < 2;
-    const { right, ownRight, bits, ownBits } = model;
+    const { right, ownRight, bits, ownBits, guesses, ownGuesses } = model;
+    const isSame = !model.isOwn && guesses.every((guess, i) => guess === ownGuesses[i]);
     const own = (key, value) => (model.isOwn ? [] : [" ", t(key, { own: value })]);
-    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...own("guesses_own", ownRight));
+    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(isSame ? [" ", t("guesses_same")] : own("guesses_own", ownRight)));
     turning.hidden = model.strips[0].opposite === null;
     model.strips.forEach(({ unit: j, opposite, isTurned }, k) => {
       turns[k].textContent = t(opposite === 1 ? "turn_keep" : "turn_forget", { unit: j });
@@ -173,10 +188,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits) }), ...blind);
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {
-      shown.textContent = t("shown", {
-        letter, unit, forget: forget[at].toFixed(3), before: at > 0 ? number(cell[at - 1]) : "0", input: input[at].toFixed(3), candidate: number(candidate[at]),
-        cell: plain(cell[at]),
-      });
+      const factors = [forget[at], at > 0 ? cell[at - 1] : 0, input[at], candidate[at]];
+      const digits = digitsOf(factors, cell[at]);
+      const [keeps, before, adds, written] = factors.map((value) => number(value, digits));
+      shown.textContent = t("shown", { letter, unit, forget: keeps, before: at > 0 ? before : "0", input: adds, candidate: written, cell: plain(cell[at]) });
     }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
     bias.set(model.bias, model.bias === 0 ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));

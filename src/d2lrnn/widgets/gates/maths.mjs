@@ -6,7 +6,7 @@ import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** A unit that on average forgets at spaces, the default, and one that keeps: each stands beside the other. */
+/** A unit that forgets at spaces, the default, and one that keeps: each stands beside the other. */
 const FORGETTER = SPEC.controls.unit.default;
 const KEEPER = 16;
 const TURNED = SPEC.controls.turned.choices;

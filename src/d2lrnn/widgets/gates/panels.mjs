@@ -49,9 +49,11 @@ function tileLine(kind) {
 /** What became of the number, as { key, values }: the gates that were multiplied, and what is left. */
 export function fateOf({ gates, left, count }, at, t) {
   const steps = count ?? left.length - 1;
-  const passed = gates.slice(at + 1, at + steps + 1).map((gate) => gate.toFixed(2)).join(" × ");
-  const key = count === null ? "left" : steps === 1 ? "passed_one" : steps <= 3 ? "passed" : "passed_many";
-  return { key, values: { passed, count: steps, left: shareText(left[steps], t) } };
+  const met = gates.slice(at + 1, at + steps + 1);
+  const passed = met.map((gate) => gate.toFixed(2)).join(" × ");
+  const key = steps === 1 ? "passed_one" : steps <= 3 ? "passed" : "passed_many";
+  const smallest = Math.min(...met).toFixed(2);
+  return { key, values: { passed, smallest, count: steps, left: shareText(left[steps], t) } };
 }
 
 /** The text once, and under each letter, for two units, what is left and the gate. `node` is dragged for a letter, and takes the keys. */
@@ -59,10 +61,10 @@ export function createStrips(t) {
   const cells = (letters) => letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
   const heads = [0, 1].map(() => ({
     name: element("b", {}), again: element("p", { class: "gates-head is-again" }),
-    fate: element("span", { class: "gates-fate" }), product: element("span", { class: "gates-product" }), brief: element("span", { class: "gates-brief" }),
+    fate: element("span", { class: "gates-fate" }), product: element("span", { class: "gates-product" }),
   }));
-  const lanes = heads.map(({ name, fate, product, brief }) => ({
-    head: element("p", { class: "gates-head" }, name, " ", fate, " ", product, brief), cells: [],
+  const lanes = heads.map(({ name, fate, product }) => ({
+    head: element("p", { class: "gates-head" }, name, " ", fate, " ", product), cells: [],
   }));
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
@@ -97,20 +99,21 @@ export function createStrips(t) {
       tile.classList.toggle("is-before", i < at);
     });
     model.strips.forEach((strip, k) => {
-      const { name: title, again, fate, product, brief } = heads[k];
+      const { name: title, again, fate, product } = heads[k];
       const { gates, left, count } = strip;
       title.textContent = t("unit", { unit: strip.unit });
       again.textContent = t("unit", { unit: strip.unit });
       const ended = left.length < 2 ? null : fateOf(strip, at, t);
       const where = count === null ? "" : letters[at + count];
-      fate.textContent = ended === null ? "" : count === null ? t("head_kept") : t("head_lost", { where: where === " " ? t("a_space") : where });
+      fate.textContent = ended === null ? "" : t(count === null ? "head_kept" : "head_lost", { left: ended.values.left, where: where === " " ? t("a_space") : where });
       product.textContent = ended === null ? "" : t(ended.key, ended.values);
-      brief.textContent = ended === null ? "" : t("left", ended.values); // on a phone
       lanes[k].cells.forEach((node, i) => {
         node.classList.toggle("is-before", i <= at);
+        node.classList.toggle("is-first", i === at);
         node.classList.toggle("is-lost", count !== null && i === at + count);
         node.classList.toggle("is-turned", strip.isTurned && letters[i] === " ");
         node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
+        node.style.setProperty("--was", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
         node.style.setProperty("--gate", fixed(gates[i]));
       });
     });
@@ -154,6 +157,7 @@ export function createMap(t) {
   function draw({ letters, rows, unit, at, forget }, name) {
     const { length } = letters;
     mapBox.hidden = length === 0;
+    node.style.setProperty("--letters", length);
     heading.replaceChildren(...letters.map((letter, i) => element("span", { class: i === at ? "gates-tile is-chosen" : "gates-tile" }, visibleCharacter(letter))));
     mapCaption.textContent = t("map_row", { letter: name });
     map.querySelector("svg").setAttribute("viewBox", `0 0 ${Math.max(1, length)} ${rows.length}`);
