@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Two steps melt into one without the state: so nobody waits."
+START = "Steps can be joined before the state is known, so no step has to wait."
 
 
 def now(widget: Locator) -> Locator:
@@ -87,7 +87,8 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
-    hint = "×0.9 \u22121 is the rule of a step: state times 0.9, then add \u22121."  # noqa: RUF001
+    expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
+    hint = "Step 1 is given. ×0.9 \u22121: state times 0.9, then add \u22121."  # noqa: RUF001
     expect(widget.locator(".scan-hint")).to_contain_text(hint)
     expect(widget.locator(".scan-count")).to_have_text(["1 of 8", "1 of 8"])
     expect(widget.locator(".scan-finish")).to_have_text(["", ""])
@@ -140,19 +141,21 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     expect(now(widget)).to_contain_text("The same 4 states: 3 rounds for the loop")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
-    expect(now(widget)).to_contain_text("Two steps melt into one")
+    expect(now(widget)).to_have_text(START)
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
     press(widget, "Who is first?")
-    expect(now(widget)).to_contain_text("Two steps melt into one")
+    expect(now(widget)).to_have_text(START)
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
+    expect(widget.locator(".scan-trick")).to_be_hidden()  # question, picture and answer share a screen
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 rounds")
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     press(widget, "64 steps")
-    expect(now(widget)).to_contain_text("Two steps melt into one")
+    expect(widget.locator(".scan-hint")).to_contain_text("Tap a dot")
+    expect(now(widget)).to_have_text(START)
     guess = widget.locator(".scan-picture text", has_text="How many columns?")
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
@@ -174,7 +177,8 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         "Right. It fills 63 + 62 + 60 + 56 + 48 + 32 = 321, about five times as many. So it wins"
     )
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("fill a column at once, up to 63 boxes.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("here up to 63: one for each box of a column.")
+    expect(widget.locator(".scan-filled-count")).to_have_text(["63", "62", "60", "56", "48", "32"])
     made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(made).count("M") == 321, "as many dots are drawn as filled"
     expect(widget.locator(".scan-hint")).to_contain_text("Full dots: filled by the scan.")
@@ -192,9 +196,12 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
     press(widget, "Who is first?")
     press(widget, "6")
-    expect(now(widget)).to_contain_text("Two steps melt into one")
+    outcome = widget.locator(".d2lrnn-outcome")
+    expect(outcome).to_have_css("visibility", "hidden")  # until the picture has shown it
+    expect(now(widget)).to_have_text(START)
     expect(now(widget)).to_contain_text("Round 1:")
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
+    expect(outcome).to_be_visible()
     page.wait_for_timeout(1200)
     expect(now(widget)).to_contain_text("Round 3:")
 

@@ -76,7 +76,8 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
     expect(now(widget)).to_have_text(Truncation(way="losses").static_sentence())
     expect(cuts(widget)).to_have_count(1)
-    expect(arrows).to_have_count(1)  # that of the chosen guess
+    expect(arrows).to_have_count(24)  # one for each guess
+    expect(widget.locator(".trunc-arrow-chosen")).to_have_count(1)
     work, shared = widget.locator(".trunc-work"), widget.locator(".trunc-shared")
     expect(work).to_have_text("Work144 steps back")
     expect(shared).to_have_text("in windows24 steps back")
@@ -92,10 +93,10 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     told, value = widget.locator(".trunc-told"), widget.locator(".trunc-value")
-    expect(told).to_have_text("The guess after e can use only this letter: 20% of its signal gets through.")
+    expect(told).to_have_text("The guess after e can use only this letter: 1 of 1 + 0.8 + 0.64 + … = 5, so 20%.")
     expect(value).to_have_text("20%")
     widget.locator(".trunc-letter").nth(11).click()
-    expect(told).to_have_text("The guess after m can use 6 letters: 74% of its signal gets through.")
+    expect(told).to_have_text("The guess after m can use 6 letters: 3.69 of 1 + 0.8 + 0.64 + … = 5, so 74%.")
     expect(widget.locator(".trunc-is-kept")).to_have_text(["d", "e", "␣", "c", "a", "m"])
     expect(widget.locator(".trunc-is-cut")).to_have_count(6)
     line = widget.locator(".trunc-bars").bounding_box()
@@ -146,10 +147,11 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-work")
+    states = ({"tau": 12}, {"way": "losses"}, {"factor": 0.5})
     for i, (answer, told) in enumerate(
         (
             ("31%", "Right. 31%, not half of 49%"),
-            ("Twice", "No. Each of 24 guesses goes back 6 letters: 144 steps, not 24."),
+            ("48", "No. 24 guesses × 6 letters = 144 steps."),  # noqa: RUF001
             ("Less is cut off", "Right. 16% instead of 49%"),
         )
     ):
@@ -159,10 +161,15 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(now(widget)).to_have_text(Truncation().static_sentence())
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
-        stairs = widget.locator(".trunc-ghost:visible path").first.get_attribute("d")
-        ghosts = [1 - float(y) for y in re.findall(r"(?:M0 |V)([\d.]+)", stairs)]
-        assert ghosts == pytest.approx(Truncation().kept.tolist(), abs=0.01)  # the bars as they were
+        marks = widget.locator(".trunc-ghost:visible path").get_attribute("d")
+        ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
+        before, after = Truncation().kept.tolist(), Truncation(**states[i]).kept.tolist()
+        grown = [(place, was) for place, (was, share) in enumerate(zip(before, after)) if share > was + 1e-9]
+        assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
+        assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         expect(work).to_be_visible(visible=i == 1)
+        was = "Each letter back keeps 0.5 of the signal (was 0.8)" if i == 2 else "Each letter back keeps 0.8 of the signal"
+        expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(was)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
     expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)

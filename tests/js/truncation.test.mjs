@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { NUM_LETTERS, TAUS, derive, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { NUM_LETTERS, TAUS, countedOut, derive, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -79,7 +79,9 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(en.step_1_question.includes(percent(longer.before.lost)) && en.step_1_outcome.includes(percent(longer.before.lost)));
   assert.equal(longer.after.kept[12], longer.before.kept[12]); // right after a cut as much as before
   assert.ok(price.after.lost < price.before.lost); // "less is cut off"
-  assert.ok(price.after.work === 6 * price.before.work && price.right === 2 && en.step_2_answer_3 === "6 times");
+  assert.ok(price.after.work === 6 * price.before.work && en.step_2_answer_3 === String(price.after.work) && price.right === 2);
+  assert.ok(en.step_2_question.includes(String(price.before.work)));
+  longer.after.kept.forEach((share, i) => assert.equal(share > longer.before.kept[i], i % 12 >= 6, "only the last six of a window gain"));
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
   assert.ok(en.step_3_answer_1.startsWith("Less"));
   assert.equal(faster.right, 0);
@@ -90,6 +92,8 @@ test("how it is counted is right", () => {
   const { kept, factor } = shown();
   close(1 / (1 - factor), 5, "in all");
   assert.equal(percentKept(1 - kept[0]), "20%");
+  assert.deepEqual(countedOut(factor, 1), { used: "1", all: "1 + 0.8 + 0.64 + …", is: "=", total: "5" });
+  assert.deepEqual([countedOut(0.85, 2).is, countedOut(0.85, 2).used, countedOut(0.85, 2).total], ["≈", "1.85", "6.67"]);
 });
 
 test("whatever the controls are set to, no number is lost", () => {

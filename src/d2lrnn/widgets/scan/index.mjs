@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { cellText, countsTable, figure, growthBars, hand, sentence, showsFilled, tracks, trick } from "./panels.mjs";
+import { cellText, countsTable, figure, growthBars, hand, sentence, showsFilled, showsNumbers, tracks, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -43,6 +43,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     signal, onTick: (step) => commit({ step }),
     onState: (on) => {
       runButton.textContent = t(on ? "pause" : "run");
+      if (!on) root.classList.remove("scan-walks");
     },
   });
   /** Whatever the reader sets ends a run. */
@@ -97,11 +98,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("method"), options: METHODS.map((name) => [name, t(`method_${name}`)]), signal,
     onChange: (name) => set({ method: name }),
   });
-  const law = (name) => element("span", {}, element("b", {}, t(name)), " ", t(`law_${name}`));
-  const laws = element("p", { class: "scan-laws" }, law("loop"), law("scan"), element("span", {}, t("law_names")));
   const books = countsTable({ t });
   const more = fold(t("more"), element(
-    "div", { class: "scan-more" }, lengthRange.node, example.node, method.node, ownHint, laws, books.node,
+    "div", { class: "scan-more" }, lengthRange.node, example.node, method.node, ownHint, books.node,
   ));
 
   const steps = guidedSteps({
@@ -111,7 +110,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const walks = values.step > 0 && values.x.length <= 16 && !prefersReducedMotion();
       editing = false;
       set({ ...values, place: 0, step: walks ? 0 : values.step });
-      if (walks) ticking.run(0, values.step);
+      if (!walks) return;
+      ticking.run(0, values.step);
+      root.classList.add("scan-walks"); // the outcome is told when the walk has ended
     },
     outcome: (i) => {
       const asked = SPEC.steps[i].state;
@@ -151,6 +152,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       rule.melt(1);
     }
     shown = model;
+    root.classList.toggle("scan-begun", model.step > 0);
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
     length.textContent = String(model.numSteps);
@@ -160,8 +162,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
     counters.draw(model);
-    const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step === 0 ? "hint_start" : "hint";
-    hint.textContent = t(hintKey, { steps: model.numSteps, cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
+    const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
+    hint.textContent = t(hintKey, { steps: model.numSteps, part: t(showsNumbers(model) ? "box" : "dot"), cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

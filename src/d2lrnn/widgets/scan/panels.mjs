@@ -8,6 +8,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 /** Up to so many time steps the cells hold numbers. */
 const MOST_NUMBERS = 16;
 const TALL = { wide: 256, small: 288 }; // pixels for the lines of a figure without numbers
+const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
 const SIGN = 6.9; // pixels of a character in a cell, about
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
@@ -43,7 +44,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 31 : 24) : (wide ? TALL.wide : TALL.small) / numSteps;
   const top = 46;
   return {
-    wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + 7,
+    wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
     levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
     dot: Math.min(4.5, 0.4 * row), y: Array.from({ length: numSteps }, (_, t) => top + row * (t + 0.5)),
   };
@@ -64,6 +65,9 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
 /** The cell whose parts light up: the one under the mouse, the one in hand, or, once the scan is done and not all is, its last. */
 export const litCell = ({ cell, done, levels, numSteps }, hovered = null) =>
   hovered ?? cell ?? (done.scan && !showsFilled({ done, numSteps }) ? { level: levels.length, place: numSteps - 1 } : null);
+
+/** Its boxes hold numbers; else they are dots. */
+export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
 
 /** At the end of a long race the picture tells which boxes the scan has filled. */
 export const showsFilled = ({ done, numSteps }) => done.scan && done.loop && numSteps > MOST_NUMBERS;
@@ -119,7 +123,9 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const roomy = between >= 100; // for "up to 16 steps"
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   text(t("loop"), columns.loop, 10, "scan-head");
-  text(t(roomy || levels.length < 2 ? "scan" : doubles ? "scan_joined" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
+  const joins = doubles && !roomy && levels.length > 1;
+  text(t(roomy || levels.length < 2 || doubles ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
+  if (joins) text(t("scan_joined"), Math.max(start + 92, (places.levels[1] + places.levels.at(-1)) / 2), 10, level === 0 ? "scan-soft scan-ghost" : "scan-soft"); // the columns that join
   text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
   if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
@@ -195,6 +201,12 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     }
   });
   lines.flush();
+  if (showsFilled(model) && between >= 26) { // how many boxes each column has filled
+    const foot = height - 11;
+    if (places.wide) text(t("filled"), 0, foot, "scan-soft", { anchor: "start" });
+    text(String(numSteps - 1), columns.loop, foot, "scan-level");
+    levels.forEach(({ targets }, i) => text(String(targets.length), Math.min(places.levels[i + 1], width - 9), foot, "scan-level scan-filled-count"));
+  }
   if (mode === "dots") {
     const { a, b, from } = trace[level];
     for (let s = 0; s < numSteps; s += 1) stepCell(places.now, s, places.nowBox, kindOf(level, s).replace(" scan-copy", ""), a[s], b[s], from[s] === 0, places.whole);
@@ -321,10 +333,11 @@ export function trick({ t }) {
   const states = Array.from({ length: 5 }, () => part("state"));
   const [first, next, both] = ["box", "box", "box trick-both"].map(part);
   const way = (...parts) => element("div", { class: "trick-way" }, ...parts);
+  const why = element("div", { class: "trick-why" });
   const node = element(
     "div", { class: "scan-trick", role: "img" },
     way(states[0], arrow(), first, arrow(), states[1], arrow(), next, arrow(), states[2]),
-    way(states[3], arrow(), both, arrow(), states[4]),
+    way(states[3], arrow(), both, arrow(), states[4]), why,
   );
   const draw = (model) => {
     const told = ruleValues(model);
@@ -339,6 +352,7 @@ export function trick({ t }) {
     first.textContent = one;
     next.textContent = two;
     both.replaceChildren(element("span", {}, cellText(factor, b)));
+    why.textContent = t("cell_sums", sums([a[earlier], x[earlier]], [a[later], x[later]], [factor, b]));
     both.dataset.first = one;
     both.dataset.next = two;
     node.style.setProperty("--signs", [one, two, h0, h1, h2].join("").length);

@@ -1,7 +1,7 @@
 // Truncation: a line of text is cut; each letter shows how much of its learning signal gets through to it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, derive, percent, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.mjs";
 import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -18,7 +18,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let touched = false;
   let chosen = CHOSEN;
   let picked = false; // by the reader
-  let ghost = null; // the bars as they were before a step's answer
+  let ghost = null; // the figure as it was before a step's answer
   const set = (values) => {
     touched = true;
     ghost = null;
@@ -52,7 +52,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const at = (values) => derive({ ...state(), ...values });
   const outcome = (i) => {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
-    ghost = before.kept;
+    ghost = before;
     paint(derive(state()));
     return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work };
   };
@@ -102,11 +102,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       node.textContent = t(`way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
-    line.draw(model, chosen, ghost);
+    line.draw(model, chosen, ghost?.kept ?? null);
     was.hidden = ghost === null;
     const reach = model.reaches[chosen];
     told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), {
-      letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]),
+      letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), ...countedOut(factor, reach),
     }));
     share.set(1 - lost, emphasised(t.raw("all_value"), { lost: percent(lost) }));
     states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
@@ -115,7 +115,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       row.node.hidden = way === "windows";
       row.set(done / model.work, emphasised(t.raw("work_value"), { work: done }));
     }
-    caption.replaceChildren(...emphasised(t.raw("memory"), { factor }));
+    caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }
   const draw = (model) => {

@@ -18,6 +18,17 @@ export function derive({ tau, way, factor }) {
   };
 }
 
+const brief = (value) => `${Number(value.toFixed(2))}`;
+
+/** Of how much a guess learns in all, 1 + factor + factor² + …, what a way back of `reach` letters keeps, as words. */
+export function countedOut(factor, reach) {
+  const total = 1 / (1 - factor);
+  return {
+    used: brief((1 - factor ** reach) * total), all: `1 + ${brief(factor)} + ${brief(factor ** 2)} + …`,
+    is: Math.abs(total - Number(brief(total))) < 1e-9 ? "=" : "≈", total: brief(total),
+  };
+}
+
 /** The possible length nearest to one that is wished. */
 export function nearestTau(wish) {
   return TAUS.reduce((best, tau) => (Math.abs(tau - wish) < Math.abs(best - wish) ? tau : best));

@@ -22,8 +22,8 @@ const within = (value, most) => Math.min(most, Math.max(0, value));
 export function linePanel({ t, onTau, onLetter, signal }) {
   const text = [...t("text")];
   const fills = text.map(() => element("span", { class: "trunc-fill" }));
-  const stairs = ["under", "over"].map((part) => svg("path", { class: `trunc-stairs-${part}` })); // the bars as they were
-  const was = svg("svg", { class: "trunc-ghost", viewBox: `0 0 ${NUM_LETTERS} 1`, preserveAspectRatio: "none", hidden: "" }, ...stairs);
+  const stairs = svg("path"); // the bars as they were
+  const was = svg("svg", { class: "trunc-ghost", viewBox: `0 0 ${NUM_LETTERS} 1`, preserveAspectRatio: "none", hidden: "" }, stairs);
   const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)), was);
   const cells = text.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
@@ -76,8 +76,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
     });
     was.toggleAttribute("hidden", ghost === null);
-    const path = ghost?.map((share, i) => `${i === 0 ? "M0 " : "V"}${(1 - share).toFixed(4)}H${i + 1}`).join("") ?? "";
-    for (const stair of stairs) stair.setAttribute("d", path);
+    const path = ghost?.map((share, i) => (share < kept[i] - 1e-9 ? `M${i + 0.12} ${(1 - share).toFixed(4)}H${i + 0.88}` : "")).join("") ?? "";
+    stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
       const lag = chosen - i;
       const strength = lag < 0 ? 0 : MIDDLE_SHARE * factor ** lag;
@@ -90,25 +90,26 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     reached.style.left = at(from);
     reached.style.width = at(chosen + 0.5 - from);
     reached.hidden = way !== "windows";
-    // one way back for all guesses of a window, or that of the chosen guess
+    // one way back for all guesses of a window, or one for each guess
     ways.forEach((arrow, i) => {
-      const last = way === "windows" ? (i + 1) * tau - 1 : chosen;
-      arrow.hidden = last >= NUM_LETTERS || (way !== "windows" && i > 0);
+      const last = way === "windows" ? (i + 1) * tau - 1 : i;
+      arrow.hidden = last >= NUM_LETTERS;
       const left = Math.max(-0.9, last + 1 - tau);
       arrow.style.left = at(left);
       arrow.style.width = at(last + 0.5 - left);
-      arrow.classList.toggle("trunc-arrow-chosen", way !== "windows");
+      arrow.style.top = way === "windows" ? "" : `${((100 * ((i % tau) + 0.5)) / tau).toFixed(1)}%`;
+      arrow.classList.toggle("trunc-arrow-chosen", way !== "windows" && i === chosen);
     });
     node.classList.toggle("trunc-many", way === "windows" && tau <= 2); // cuts in plenty are thin
     node.dataset.way = way;
     node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
     // windows: a cut after each; else the one cut of the chosen letter
-    const every = Math.max(1, Math.ceil(6 / tau)); // grips that do not touch
+    const every = tau <= 2 ? NUM_LETTERS : Math.ceil(6 / tau); // grips that do not touch
     cuts.forEach((cut, i) => {
       const place = way === "windows" ? (i + 1) * tau : from;
       cut.hidden = way === "windows" ? place > NUM_LETTERS : i > 0;
       cut.style.left = at(place);
-      cut.classList.toggle("trunc-bare", way === "windows" && (i % every !== 0 || (place === NUM_LETTERS && tau < 12)));
+      cut.classList.toggle("trunc-bare", way === "windows" && (i % every !== 0 || (place === NUM_LETTERS && tau < NUM_LETTERS)));
     });
     first.classList.toggle("trunc-at-left", parseFloat(first.style.left) < 8);
     first.classList.toggle("trunc-at-right", parseFloat(first.style.left) > 92);
