@@ -66,7 +66,7 @@ def test_the_sentence_says_how_both_balls_end() -> None:
     free, kept = Clipping().paths
     assert [len(free) - 1, len(kept) - 1] == [3, 10]
     assert abs(free[-1]) > 4.4 and abs(kept[-1]) < 0.01
-    thrown = "Not clipped, step 3 throws the ball out of the picture."
+    thrown = "Not clipped, step 3 throws the ball out for good."
     for widget, said in (
         (Clipping(), f"{thrown} Clipped to 2.0, it comes to rest at loss 0.00."),
         (Clipping(clip=0.1), f"{thrown} Clipped to 0.1, it is still at loss 1.93 after ten steps."),

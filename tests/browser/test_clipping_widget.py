@@ -150,14 +150,21 @@ def test_the_valley_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path)
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
     valley = widget.locator(".clip-valley")
-    expect(valley.locator(".clip-arrow-full")).to_have_count(3)
+    expect(valley.locator(".clip-flight.clip-arrow-full")).to_have_count(3)
+    lengths = valley.locator(".clip-length").evaluate_all("(all) => all.map((one) => one.getBBox().width)")
+    unit = valley.bounding_box()["width"] / 8.8
+    assert lengths == pytest.approx([(5.98 - 2) * unit, 2 * unit], abs=1)  # the slope, and what the limit leaves of it
+    expect(valley.locator(".clip-cut-text")).to_have_text("cut off")
     expect(valley.locator(".clip-landed-clipped")).to_have_count(10)
     expect(valley.locator(".clip-out")).to_have_text("out at step 3")
     expect(valley.locator(".clip-ends")).to_have_text("loss 0.00")
     expect(widget.locator(".clip-keys")).to_contain_text("start: loss 6.02, slope 5.98")
     assert f"weight 2.9, loss 6.02. {Clipping().static_sentence()}" in valley.get_attribute("aria-label")
-    widget = show(page, tmp_path, Clipping(start=1.0))  # nothing is cut: one path
-    expect(valley.locator(".clip-arrow-full")).to_have_count(0)
+    widget = show(page, tmp_path, Clipping(start=1.0))  # nothing is cut: one path, dashed blue over green
+    same = "(all) => all.map((one) => one.getAttribute('d'))"
+    both = [valley.locator(f".clip-flight.clip-arrow-{kind}").evaluate_all(same) for kind in ("full", "clipped")]
+    assert both[0] == both[1] != []
+    expect(valley.locator(".clip-length[d^=M]")).to_have_count(0)
     expect(valley.locator(".clip-out")).to_have_text("")
 
 
@@ -179,12 +186,14 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate((
         ("1", "Right. 1 ends at loss 0.00. 0.1 is slow: still at 1.93."),
         ("The ball gets down later", "No. Every step is shorter than 2"),
-        ("It comes to rest", "Right. Within ±2.83, each jump ends lower"),
+        ("It comes to rest", "Right. Start inside ±2.83 and each free jump lands lower."),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
+        expect(widget.locator(".clip-other-text")).to_have_text(["limit 0.1", "limit 7"] if i == 0 else [])
+        expect(widget.locator(".clip-edge-mark")).to_have_count(2 if i == 2 else 0)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Clipping().static_sentence())
 

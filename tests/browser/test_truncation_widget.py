@@ -168,8 +168,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         expect(work).to_be_visible(visible=i == 1)
-        was = "Each letter back keeps 0.5 of the signal (was 0.8)" if i == 2 else "Each letter back keeps 0.8 of the signal"
-        expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(was)
+        memory = "Each letter back keeps " + ("0.5 of the signal (was 0.8)" if i == 2 else "0.8 of the signal")
+        expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
     expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)

@@ -55,6 +55,7 @@ test("the valley: its slope is that of its loss, and no step is longer than the 
 test("not clipped, each jump ends lower within the square root of 8, and higher beyond it", () => {
   assert.ok(Math.abs(slopeAt(STEEP) - 2 * STEEP) < 1e-12, "from there it jumps to the other side, as high");
   for (let x = 0.05; x < 4; x += 0.05) assert.equal(lossAt(x - slopeAt(x)) < lossAt(x), x < STEEP, `${x}`);
+  for (let x = EDGE; x < 1e6; x *= 1.1) assert.ok(Math.abs(x - slopeAt(x)) > x, "out for good");
   for (let i = 1; i <= 40; i += 1) {
     const { free, freeEnd } = of(i / 10, 2);
     assert.equal(freeEnd, i / 10 < STEEP ? "rest" : "out");

@@ -67,8 +67,23 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     step_3_question: { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
   };
   const words = (key, values) => t(key, { ...asked[key], ...values });
-  const guided = guidedSteps({ t: words, steps, set, outcome: (i) => outcomes[i], onReset, say, signal });
+  const limits = [1, 2, 3].map((i) => Number(t(`step_1_answer_${i}`)));
+  const mark = (i) => valley.mark({
+    others: i === 0 ? { start: steps[0].state.start, limits: limits.filter((clip) => clip !== steps[0].state.clip) } : null, grows: i === 2,
+  });
+  const guided = guidedSteps({
+    t: words, steps, onReset, say, signal,
+    set: (values) => {
+      mark(-1);
+      set(values);
+    },
+    outcome: (i) => {
+      mark(i);
+      return outcomes[i];
+    },
+  });
   onReset(() => {
+    mark(-1);
     how.open = false;
     plane.askToDrag();
   });

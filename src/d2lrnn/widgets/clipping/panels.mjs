@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { EDGE, lossAt, signed, STEPS, within } from "./maths.mjs";
+import { EDGE, lossAt, pathFrom, signed, STEEP, STEPS, within } from "./maths.mjs";
 
 const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
@@ -159,7 +159,7 @@ export function planePanel({ t, range, onChange, signal }) {
     const straight = g_1 >= 0 || g_2 >= 0; // then the words stand on the other side of the arrow than those of the limit
     const clockwise = angle === 0 ? straight : g_1 * clipped[1] <= g_2 * clipped[0]; // from the gradient to the clipped arrow
     if (acts) notes.push(textAtClipped(clipped, clippedLength, clockwise, clip, t("clipped_to", { length: clippedLength.toFixed(2) })));
-    if (angle >= 4) { // less is not seen
+    if (angle >= 12) { // less has no room between the arrows
       const way = ([x, y], size) => `${((x / Math.hypot(x, y)) * size).toFixed(1)} ${((-y / Math.hypot(x, y)) * size).toFixed(1)}`;
       const size = Math.min(r * 1.3, UNIT * clippedLength) + 14;
       parts.push(svg("path", { class: "clip-arc", d: `M${way([g_1, g_2], size)}A${size} ${size} 0 0 ${Number(clockwise)} ${way(clipped, size)}` }));
@@ -212,10 +212,14 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("weight_axis"));
   const ends = svg("text", { class: "clip-text clip-ends", "text-anchor": "middle" });
   const out = svg("text", { class: "clip-text clip-out" });
+  const [cutLine, keptLine] = ["full", "clipped"].map((kind) => svg("path", { class: `clip-length clip-arrow-${kind}` })); // the first step, from the ball
+  const cutText = svg("text", { class: "clip-text clip-cut-text", "text-anchor": "middle" });
+  const marks = svg("g"); // of an answered step
+  let marked = { others: null, grows: false };
   const limitText = svg("text", { class: "clip-text clip-limit-text" });
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 9 }));
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(12), sideways());
-  const picture = svg("svg", { class: "clip-valley", role: "group" }, ground, curve, drop, loss, weight, ticks, bar, free, kept, ends, out, limitText, limit, ball);
+  const picture = svg("svg", { class: "clip-valley", role: "group" }, ground, curve, drop, loss, weight, ticks, bar, cutLine, keptLine, marks, free, kept, cutText, ends, out, limitText, limit, ball);
   const node = element("div", { class: "clip-valley-box" }, picture);
 
   const x = (place) => ((place + EDGE) * width) / (2 * EDGE);
@@ -280,6 +284,34 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
 
     free.replaceChildren(...(cuts ? trail("full", shown.free, 0.42) : []));
     kept.replaceChildren(...(start === 0 ? [] : trail("clipped", shown.kept, cuts ? 0.2 : 0.42)));
+    if (!cuts) kept.append(...trail("full", shown.free, 0.42).filter((part) => part.classList.contains("clip-flight"))); // the same path
+
+    // what the limit cuts off the first step, which is as long as the slope
+    const isCut = shown.slope > clip;
+    const down = start > 0 ? -1 : 1;
+    const [level, cutAt, last0] = [number(y(shown.loss)), x(start + down * clip), within(x(start + down * shown.slope), width - 2, 2)];
+    keptLine.setAttribute("d", isCut ? `M${number(x(start))} ${level}H${number(cutAt)}m0 -6v12` : "");
+    cutLine.setAttribute("d", isCut ? `M${number(cutAt)} ${level}H${number(last0)}` : "");
+    cutText.textContent = isCut && Math.abs(last0 - cutAt) >= 60 ? t("cut_off") : "";
+    cutText.setAttribute("x", number((cutAt + last0) / 2));
+    cutText.setAttribute("y", number(y(shown.loss) + 16));
+
+    const { others, grows } = marked;
+    const ofOthers = others !== null && others.start === start && steps >= STEPS ? others.limits.flatMap((other) => {
+      const place = pathFrom(start, other).at(-1);
+      const at = { x: number(x(place)), y: y(lossAt(place)) };
+      return [
+        svg("circle", { class: "clip-other", cx: at.x, cy: number(at.y), r: 6 }),
+        svg("text", { class: "clip-text clip-other-text", "text-anchor": "middle", x: number(within(x(place) + (place > 3 ? 18 : 0), width - 28, 28)), y: number(at.y + 22) }, t("other", { clip: other })),
+      ];
+    }) : [];
+    const ofEdges = grows ? [-1, 1].flatMap((side) => [
+      svg("path", { class: "clip-edge-mark", d: `M${number(x(side * STEEP))} ${number(y(lossAt(STEEP)))}V${high - 26}` }),
+      ...[isWide ? "grow_1" : "grow_1_short", "grow_2"].map((words, i) => svg("text", {
+        class: "clip-text clip-edge-words", "text-anchor": side < 0 ? "end" : "start", x: number(x(side * STEEP) + 6 * side), y: high - 72 + 16 * i,
+      }, i === 0 ? t(words) : side < 0 ? `← ${t(words)}` : `${t(words)} →`)),
+    ]) : [];
+    marks.replaceChildren(...ofOthers, ...ofEdges);
     const isOut = shown.freeEnd === "out" && steps >= shown.free.length - 1;
     out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
     const isLeft = shown.free.at(-1) < 0;
@@ -292,7 +324,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     ends.setAttribute("x", number(within(last, width - 42, 42)));
     ends.setAttribute("y", under);
     drop.setAttribute("d", isDone ? `M${number(last)} ${number(y(shown.keptLoss) + 6)}V${under - 12}` : "");
-    loss.style.display = isDone && last < 142 ? "none" : ""; // the words stand there
+    loss.style.display = (isDone && last < 142) || (marked.grows && !isWide) ? "none" : ""; // the words stand there
 
     const [middle, edge] = [high + RULER / 2, MARGIN + long(clip)];
     bar.setAttribute("d", `M${MARGIN} ${middle - 7}v14M${MARGIN} ${middle}H${number(edge)}`);
@@ -300,7 +332,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     limit.setAttribute("aria-valuenow", clip);
     limit.setAttribute("aria-valuetext", clip.toFixed(1));
     limitText.textContent = t("limit_is", { clip: clip.toFixed(1) });
-    const isRight = edge + 130 > width;
+    const isRight = edge + 122 > width;
     limitText.setAttribute("x", number(edge + (isRight ? -28 : 28)));
     limitText.setAttribute("y", middle + (isRight ? -7 : 5));
     limitText.setAttribute("text-anchor", isRight ? "end" : "start");
@@ -324,6 +356,11 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   });
   return {
     node,
+    /** What an answered step marks: the ends of other limits, or from where jumps grow. */
+    mark: (now) => {
+      marked = now;
+      paint();
+    },
     /** A model with what the living sentence tells of it, and so many of its steps. */
     draw: (model, many = STEPS) => {
       [shown, steps] = [model, many];
