@@ -94,6 +94,10 @@ test("how it is counted is right", () => {
   assert.equal(percentKept(1 - kept[0]), "20%");
   assert.deepEqual(countedOut(factor, 1), { used: "1", all: "1 + 0.8 + 0.64 + …", is: "=", total: "5" });
   assert.deepEqual([countedOut(0.85, 2).is, countedOut(0.85, 2).used, countedOut(0.85, 2).total], ["≈", "1.85", "6.67"]);
+  for (const reach of TAUS) {
+    const { used, total } = countedOut(factor, reach);
+    assert.equal(percent(1 - used / total), percent(factor ** reach), `${used} of ${total}`);
+  }
 });
 
 test("whatever the controls are set to, no number is lost", () => {

@@ -18,13 +18,14 @@ export function derive({ tau, way, factor }) {
   };
 }
 
-const brief = (value) => `${Number(value.toFixed(2))}`;
+const brief = (value, places = 2) => `${Number(value.toFixed(places))}`;
 
 /** Of how much a guess learns in all, 1 + factor + factor² + …, what a way back of `reach` letters keeps, as words. */
 export function countedOut(factor, reach) {
   const total = 1 / (1 - factor);
+  const places = Math.max(2, Math.ceil(-reach * Math.log10(factor)) + 1); // so that the share is that of the numbers
   return {
-    used: brief((1 - factor ** reach) * total), all: `1 + ${brief(factor)} + ${brief(factor ** 2)} + …`,
+    used: brief((1 - factor ** reach) * total, places), all: `1 + ${brief(factor)} + ${brief(factor ** 2)} + …`,
     is: Math.abs(total - Number(brief(total))) < 1e-9 ? "=" : "≈", total: brief(total),
   };
 }
