@@ -1,7 +1,7 @@
 // A gradient on its way back through a recurrent network: a chain of beads, the factor of a step, and what makes it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { derive, formatAbout, formatFactor, formatLength } from "./maths.mjs";
+import { derive, formatFactor, formatLength } from "./maths.mjs";
 import { chainPanel, planePanel, tanhPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -21,7 +21,7 @@ function sentence({ lag, left, factor, radius, fate, reason, matrix, activation 
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), lag, power: formatAbout(radius ** lag) }],
+    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), lag, passes: formatFactor(factor / radius) }],
   ];
 }
 
@@ -96,10 +96,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const outcomes = [
     () => {
       const { left, radius: factor, lag } = at(steps[0].state);
-      return { large: formatLength(left), lag, power: formatAbout(factor ** lag) };
+      return { large: formatLength(left), lag, power: formatLength(factor ** lag) };
     },
     () => ({ left: formatLength(at(steps[1].state).left) }),
-    () => ({ left: formatLength(at({ ...steps[2].state, activation: "tanh", input_size: controls.input_size.default }).left) }),
+    () => ({}),
   ];
   const guided = guidedSteps({
     t: withRange(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
@@ -181,7 +181,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }
   function paint(model, isShow = false) {
     const [fate, why] = sentence(model, t);
-    now.set(...emphasised(t.raw(fate[0]), fate[1]));
+    now.set(...emphasised(isShow ? t.raw("demo").replace("{fate}", t.raw(fate[0])) : t.raw(fate[0]), fate[1]));
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);

@@ -120,9 +120,6 @@ export function formatLength(value) {
   return `${mantissa}×10${raised}`;
 }
 
-/** A length to two digits. */
-export const formatAbout = (value) => formatLength(Number(value.toPrecision(2)));
-
 /** Two decimals; three below 0.1 and next to 1, so that what is not 1 does not look like it. */
 export function formatFactor(value) {
   if (value > 0 && value < 0.005) return formatLength(value);
