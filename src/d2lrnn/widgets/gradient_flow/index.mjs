@@ -74,6 +74,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => set({ radius }), signal });
   const squash = tanhPanel({ t });
   const factor = element("p", { class: "flow-factor" });
+  const hint = element("span", { class: "flow-hint" }, t("chain_hint"));
   const radius = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("radius")), signal,
     min: 100 * controls.radius.min, max: 100 * controls.radius.max, onInput: (place) => set({ radius: place / 100 }),
@@ -129,7 +130,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element(
       "div", { class: "flow-main" },
-      element("div", { class: "flow-title" }, t("chain_title"), " ", element("span", { class: "flow-hint" }, t("chain_hint"))),
+      element("div", { class: "flow-title" }, t("chain_title"), " ", hint),
       chain.node,
       control,
     ),
@@ -181,7 +182,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }
   function paint(model, isShow = false) {
     const [fate, why] = sentence(model, t);
-    now.set(...emphasised(isShow ? t.raw("demo").replace("{fate}", t.raw(fate[0])) : t.raw(fate[0]), fate[1]));
+    now.set(...emphasised(t.raw(fate[0]), fate[1]));
+    hint.textContent = t(isShow ? "demo" : "chain_hint");
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
