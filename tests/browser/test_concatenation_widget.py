@@ -308,12 +308,17 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("4 of 5 numbers meet a weight of the other colour: 1.40 becomes 1.08")
+            expect(told).to_contain_text("4 of the 5 numbers are multiplied by a wrong weight: 1.40 becomes 1.08")
         if step == 2:
-            expect(told).to_contain_text("Each of the 3 results adds 5 terms: 15 multiplications")
+            expect(told).to_contain_text("Either way one result takes 5 multiplications, all 3 take 15.")
         if step == 3:
             expect(told).to_contain_text("27 + 100 = 127 numbers")
-            expect(told).to_contain_text("12,700 weights. Here: 5 rows, 3 columns.")
+            expect(told).to_contain_text("12,700 weights. Drawn to one scale:")
+            tables = widget.locator(".glue-scale-table")
+            sizes = tables.evaluate_all("(all) => all.map((e) => [e.offsetHeight, e.offsetWidth])")
+            assert sizes == [[5, 3], [127, 100]], "as large as they say"
+        else:
+            expect(widget.locator(".glue-scale")).to_be_hidden()
     widget.locator(".d2lrnn-answers button").first.click()
     expect(told).to_have_text(re.compile("^No"))
     widget.get_by_role("button", name="Reset").click()
@@ -350,6 +355,8 @@ def test_tables_that_go_on_to_the_left_say_so(browser: Browser, tmp_path: Path) 
     with watched_page(browser, width=390, height=900) as (page, record):
         page.emulate_media(reduced_motion="reduce")
         widget = show(page, tmp_path, Concatenation(num_inputs=4, num_hiddens=4, glued=True))
+        expect(widget.locator(".glue-scrolls")).to_be_hidden()  # all of it fits
+        page.set_viewport_size({"width": 320, "height": 900})
         expect(widget.locator(".glue-scrolls")).to_be_visible()
         expect(widget.locator(".glue-more")).to_have_count(1)
         widget.locator(".glue-box").evaluate("(e) => e.scrollTo(0, 0)")

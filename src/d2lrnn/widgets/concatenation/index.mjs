@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { countMixed, derive, exactSum, products, repair, tableSize } from "./maths.mjs";
-import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
+import { codePanel, scalePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLIDE_SECONDS = 1.6;
@@ -159,18 +159,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     });
     return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
   }));
+  const scale = scalePanel({ t });
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal, set: commit,
     outcome: (i) => {
       const { row, column, ...rest } = derive(state());
       const values = told(rest, [row, column]);
+      scale.draw();
       if (i === 0) return { ...values, mixed: countMixed(rest) };
       const cells = rest.batch_size * rest.num_hiddens;
       if (i === 1) return { ...values, cells, all: cells * values.count };
-      const [large, small] = [REAL, rest].map(({ num_inputs, num_hiddens }) => tableSize(num_inputs, num_hiddens));
-      return { rows: large.rows, weights: large.weights.toLocaleString("en"), small_rows: small.rows, small_columns: small.columns };
+      const { rows, weights } = tableSize(REAL.num_inputs, REAL.num_hiddens);
+      scale.draw(rest, REAL);
+      return { rows, weights: weights.toLocaleString("en") };
     },
   });
+  steps.node.querySelector(".d2lrnn-step").append(scale.node);
   onReset(() => {
     hovered = null;
   });
@@ -180,7 +184,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, swap, hint, numbers), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
-    fold(t("fold"), code.node, element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node))),
+    fold(t("fold"), code.node, element("p", { class: "glue-soft" }, t("code")), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node))),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);

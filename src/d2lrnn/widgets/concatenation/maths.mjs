@@ -62,7 +62,7 @@ const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
-const UNIT = { least: 30, good: 36, most: 44 }; // width of a column: all cells are alike
+const UNIT = { least: 27, good: 36, most: 44 }; // width of a column: all cells are alike
 const ROW = { wide: 36, narrow: 28 };
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */

@@ -1,7 +1,7 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
 import { dragOn } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion } from "../ui.mjs";
-import { MERGED, arrange, between, frames, gapBetween } from "./maths.mjs";
+import { MERGED, arrange, between, frames, gapBetween, tableSize } from "./maths.mjs";
 
 /** A number behind a plus or a times sign. */
 const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
@@ -11,8 +11,9 @@ const SMALL = 13; // px: smaller numbers get a narrow font
 const EDGE = 4; // px around the blocks, for their frames
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
-  const result = Math.min(15, (0.97 * (unit - 4)) / two);
-  return [Math.min(15, (0.97 * (unit - 4)) / one, 1.1 * result), result];
+  const room = (unit < 34 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give
+  const result = Math.min(15, room / two);
+  return [Math.min(15, room / one, 1.1 * result), result];
 };
 const CAPTION = 74; // px that the words below X and H need
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
@@ -156,6 +157,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
+    stage.classList.toggle("glue-slim", shown.num_hiddens * layout.unit < CAPTION); // its words begin where it begins
     longer.hidden = shown.num_hiddens === 1; // there the names of the weights need the room
     const { unit, isWide } = layout;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
@@ -362,6 +364,27 @@ export function sumPanel({ t }) {
     )));
   };
   return { node, show, run, move };
+}
+
+/** Tables of weights to one scale, each cut where the rows of X end: `draw(small, large)` shows two, `draw()` none. */
+export function scalePanel({ t }) {
+  const node = element("div", { class: "glue-scale", hidden: true });
+  const table = ({ num_inputs, num_hiddens }, name, rowNames) => {
+    const { rows, columns } = tableSize(num_inputs, num_hiddens);
+    const parts = [["x", num_inputs], ["h", num_hiddens]].map(([kind, count]) => {
+      const part = element("span", { class: `glue-scale-${kind}` }, ...(rowNames ? [t(`scale_${kind}`, { count })] : []));
+      part.style.setProperty("--glue-count", count);
+      return part;
+    });
+    const box = element("span", { class: "glue-scale-table" }, ...parts);
+    box.style.setProperty("--glue-count", columns);
+    return element("span", { class: "glue-scale-one" }, box, element("span", {}, t(name, { rows, columns })));
+  };
+  const draw = (small, large) => {
+    node.hidden = !small;
+    node.replaceChildren(...(small ? [table(small, "scale_here", false), table(large, "scale_real", true)] : []));
+  };
+  return { node, draw };
 }
 
 /** The line of code that computes what stands above; `light` marks the names of the part that is added now. */
