@@ -88,26 +88,26 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
     with served(tmp_path) as addresses:
         widget = show(page, tmp_path, Windows(), address=addresses[scheme])
         check(widget, Windows())
-        expect(widget.locator(".win-state")).to_have_text(["starts from zeros: its first window"] * 2)
+        expect(widget.locator(".win-state")).to_have_text(["starts with an empty memory (zeros): its first window"] * 2)
         now = widget.locator(".d2lrnn-now")
         expect(now).to_have_text("Each reader began with an empty memory and has read 10 letters.")
-        expect(widget.locator(".win-told")).to_have_text(["10 of 10"] * 2)
+        expect(widget.locator(".win-told")).to_have_text(["10 letters"] * 2)
         along = widget.get_by_role("slider", name="minibatch 1 of 11")
         along.press("ArrowRight")
         check(widget, Windows(minibatch=2))
         expect(now).to_have_text("Each reader goes on, so its memory is kept: made from 20 letters.")
-        expect(widget.locator(".win-told")).to_have_text(["20 of 20"] * 2)
+        expect(widget.locator(".win-told")).to_have_text(["20 letters"] * 2)
         expect(widget.locator(".win-state")).to_have_text(["goes on from minibatch 1: it keeps its memory"] * 2)
         control(widget, "Steps").fill("11")
         check(widget, Windows(num_steps=11, minibatch=2))
         widget.get_by_role("slider", name="minibatch 2 of 10").press("End")
         check(widget, Windows(num_steps=11, minibatch=10))
-        expect(widget.locator(".win-told")).to_have_text(["110 of 110"] * 2)
+        expect(widget.locator(".win-told")).to_have_text(["110 letters"] * 2)
         legend = widget.locator(".win-legend-item:visible").last
         expect(legend).to_have_text("20 never read")
         control(widget, "Steps").fill("10")
         widget.locator(".win-along input").press("End")
-        expect(legend).to_have_text("20 never read: one more minibatch would lack one letter")
+        expect(legend).to_have_text("20 never read: a full minibatch needs 21")
 
 
 def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:
@@ -138,8 +138,9 @@ def test_memories_fill_and_are_emptied(browser: Browser, tmp_path: Path) -> None
         widget = show(page, tmp_path, Windows(length=239))
         told = widget.locator(".win-told")
         # by itself once: the memories fill; so they stay
-        page.wait_for_function("() => document.querySelector('.win-told').textContent === '5 of 5'")
-        expect(told).to_have_text(["10 of 10"] * 2)
+        share = "parseFloat(document.querySelector('.win-held').style.width)"
+        page.wait_for_function(f"() => {{ const share = {share}; return share > 3 && share < 7; }}")
+        expect(told).to_have_text(["10 letters"] * 2)
         check(widget, Windows(length=239))
         widget.locator(".win-along input").press("ArrowRight")
         stood = []  # in sequence a window goes on along the text
@@ -148,17 +149,18 @@ def test_memories_fill_and_are_emptied(browser: Browser, tmp_path: Path) -> None
             page.wait_for_timeout(100)
         assert stood == sorted(stood) and stood[-1] == 10 and len(set(stood)) > 3
         check(widget, Windows(length=239, minibatch=2))
-        expect(told).to_have_text(["20 of 20"] * 2)
+        expect(told).to_have_text(["20 letters"] * 2)
         page.evaluate(
             """() => { window.least = 99;
-              const told = document.querySelector(".win-told");
-              const look = () => { window.least = Math.min(window.least, parseInt(told.textContent));
+              const held = document.querySelector(".win-held");
+              const look = () => { window.least = Math.min(window.least, parseFloat(held.style.width));
                 requestAnimationFrame(look); };
               look(); }"""
         )
         widget.locator(".win-along input").press("ArrowRight")
-        expect(told).to_have_text(["30 of 30"] * 2)
-        assert page.evaluate("window.least") == 20, "in sequence nothing is lost"
+        expect(told).to_have_text(["30 letters"] * 2)
+        least = page.evaluate("window.least")
+        assert least == pytest.approx(200 / 11, abs=0.01), "in sequence nothing is lost"
         widget.get_by_role("button", name="At random").click()
         widget.locator(".win-along input").press("ArrowRight")
         starts = [minibatch[0] for minibatch in Windows(length=239, sampling="random").starts]
@@ -167,9 +169,9 @@ def test_memories_fill_and_are_emptied(browser: Browser, tmp_path: Path) -> None
             jumped.add(widget.evaluate(PLACES)[0][0])
             page.wait_for_timeout(100)
         assert jumped == {starts[2], starts[3]}
-        page.wait_for_function("() => window.least === 0")
+        page.wait_for_function("() => window.least < 0.01")
         expect(told).to_have_text(["10 of 40"] * 2)
-        page.wait_for_timeout(600)  # the words are rounded: the bars still move a little
+        page.wait_for_timeout(2600)  # the words come first, the bars move on
         shares = "(e) => ['held', 'lost'].map((x) => parseFloat(e.querySelector(`.win-${x}`).style.width))"
         assert widget.evaluate(shares) == pytest.approx([100 / 11, 400 / 11], abs=0.01)
         left = "(e) => parseFloat(e.querySelector('.win-held').style.left)"
@@ -184,13 +186,15 @@ def test_playing_sentence_and_slider_tell_the_same(browser: Browser, tmp_path: P
             """() => { const seen = window.seen = new Set();
               const text = (query) => document.querySelector(query).textContent;
               const look = () => { // "minibatch 2 of 11", "Each reader jumps"
-                seen.add(text(".win-place").split(" ")[1] + ": " + text(".d2lrnn-now").split(/[ ,]/)[2]);
+                const told = text(".d2lrnn-now").split(/[ ,]/)[2] + ", " + text(".win-told");
+                seen.add(text(".win-place").split(" ")[1] + ": " + told);
                 requestAnimationFrame(look); };
               look(); }"""
         )
         widget.get_by_role("button", name="Play").click()
         page.wait_for_function("() => window.seen.size > 2", timeout=15_000)
-        assert page.evaluate("[...window.seen].slice(0, 3)") == ["1: began", "2: jumps", "3: jumps"]
+        together = ["1: began, 10 letters", "2: jumps, 10 of 20", "3: jumps, 10 of 30"]
+        assert page.evaluate("[...window.seen].slice(0, 3)") == together
         assert record.errors == []
 
 
@@ -261,7 +265,7 @@ def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
         state = (
             "goes on from minibatch 1: it keeps its memory"
             if python.carries_state
-            else "starts from zeros: its last window ended at"
+            else "starts with an empty memory (zeros): its last window ended at"
         )
         expect(widget.locator(".win-state").first).to_contain_text(state)
         expect(example).to_have_value(name)
@@ -287,7 +291,7 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     now = "Each reader jumps, so its memory is emptied: made from 10 letters."
     expect(widget.locator(".d2lrnn-now")).to_have_text(now)
     expect(widget.locator(".win-told")).to_have_text(["10 of 30"] * 2)
-    expect(widget.locator(".win-memory .win-title")).to_contain_text("(hatched: lost)")
+    expect(widget.locator(".win-memory .win-title")).to_contain_text("(full bar: 110; hatched: lost)")
     assert widget.locator(".win-trails .win-once").count() > 0
     along.press("End")
     read = Windows(sampling="random").num_pairs_read
@@ -306,13 +310,15 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     outcomes = ["10 of 110: each jump empties it."]
     outcomes += [
         "A wrong memory is worse than none.",
-        "In sequence. On new text",
+        "In sequence: each guess",
     ]
     for step, (right, outcome) in enumerate(zip((0, 1, 0), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(told).to_be_hidden()
         widget.locator(".d2lrnn-answers button").nth(right).click()
         expect(told).to_have_text(re.compile(f"^Right. {outcome}"))
+        bars = widget.locator(".win-bar-of").evaluate_all("(all) => all.map((bar) => parseFloat(bar.style.width))")
+        assert bars == pytest.approx([[], [400 / 27, 900 / 27, 2500 / 27], [82, 90, 82, 84]][step], abs=0.01)
     widget.get_by_role("button", name="Reset").click()
     check(widget, Windows())
     assert shape.inner_text() == fresh

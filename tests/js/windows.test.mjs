@@ -106,6 +106,11 @@ test("stretches that are read, and those that are not, cover every place once", 
   }
 });
 
+test("stretches leave out what is read now, or asked for", () => {
+  assert.deepEqual(stretches(9, [[0, 4], [2, 5]], 3, { count: 1, without: [[2, 5], [5, 8]] }), [[0, 2]]);
+  assert.deepEqual(stretches(9, [[0, 4]], 3, { read: false, without: [[3, 4], [7, 8]] }), [[8, 9]]);
+});
+
 test("the places read once and more than once, and how many were read", () => {
   assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { once: [[0, 2], [3, 4], [7, 8]], again: [[2, 3], [4, 7]], read: 8 });
   assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { once: [[0, 3], [4, 7]], again: [], read: 6 });
@@ -208,7 +213,10 @@ test("a minibatch more may lack nothing but its last answer", () => {
   const lacks = (more) => lacksAnswer(derive({ ...SETTINGS, num_steps: 10, ...more }));
   assert.ok(lacks({ length: 240 }) && lacks({ length: 1000 }));
   assert.ok(!lacks({ length: 241 }) && !lacks({ length: 239 }) && !lacks({ length: 22 }));
-  assert.ok(!lacks({ length: 240, sampling: "random" }));
+  assert.ok(!lacks({ length: 240, sampling: "random" }) && !lacks({ length: 241, offset: 1 }));
+  const { tokens, epoch } = derive({ ...SETTINGS, num_steps: 10, length: 240 });
+  const unread = tokens.length - coverage(tokens.length, epoch, 10, epoch.length).read;
+  assert.deepEqual([unread, tokensNeeded({ ...SETTINGS, num_steps: 10 })], [20, 21], "too few");
 });
 
 test("tokens of each source", () => {

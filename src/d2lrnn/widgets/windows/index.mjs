@@ -163,7 +163,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       commit(values);
     },
     outcome: (i) => {
-      bars.draw(SPEC.steps[i].bars);
+      bars.draw(SPEC.steps[i]);
       const model = derive(state());
       return memoryAt(model, model.k);
     },

@@ -95,10 +95,11 @@ export function cutMinibatch(tokens, starts, numSteps) {
   return { X, Y };
 }
 
-/** Stretches [from, to) of places that the first `count` minibatches of an epoch read, or, with `read` false, do not. */
-export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true } = {}) {
+/** Stretches [from, to) of places that the first `count` minibatches of an epoch read, or, with `read` false, do not; none lies in `without`. */
+export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true, without = [] } = {}) {
   const marks = new Uint8Array(numTokens);
   for (const starts of epoch.slice(0, count)) for (const start of starts) marks.fill(1, start, start + numSteps);
+  for (const [from, to] of without) marks.fill(read ? 0 : 1, from, to);
   const found = [];
   marks.forEach((mark, i) => {
     if ((mark === 1) !== read) return;
@@ -132,9 +133,9 @@ export function memoryAt({ carries, num_steps }, k) {
   return { memory: carries ? read : num_steps, read };
 }
 
-/** Whether a minibatch more would be full of letters, and only its very last answer is missing. */
+/** Whether a minibatch more would be full of letters, and only its very last answer is missing; none was skipped. */
 export function lacksAnswer({ tokens, epoch, carries, num_steps, ...settings }) {
-  return carries && streamLength(tokens.length, settings) >= (epoch.length + 1) * num_steps;
+  return carries && settings.offset === 0 && streamLength(tokens.length, settings) >= (epoch.length + 1) * num_steps;
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
 import { dragOn, emphasised } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { coverage, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches } from "./maths.mjs";
+import { coverage, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches, tokensNeeded } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -13,6 +13,10 @@ const APART = 10; // between tags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
+/** What was read before minibatch k and is not being read now. */
+const readBefore = ({ tokens, epoch, num_steps }, k) => stretches(
+  tokens.length, epoch, num_steps, { count: k, without: (epoch[k] ?? []).map((start) => [start, start + num_steps]) },
+);
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
 /** So many letters, or numbers. */
@@ -30,9 +34,10 @@ export const unit = (t, { isText }, count) => {
 export function textPanel({ t, signal, onTravel, onDrop }) {
   const lines = element("div", { class: "win-lines", role: "img" });
   const trails = element("div", { class: "win-layer win-trails", "aria-hidden": "true" });
+  const veils = element("div", { class: "win-layer", "aria-hidden": "true" }); // over what was never read
   const windows = element("div", { class: "win-layer win-windows" });
   const probe = element("span", { class: "win-probe", "aria-hidden": "true" }, "0".repeat(20));
-  const node = element("div", { class: "win-text" }, probe, trails, lines, windows);
+  const node = element("div", { class: "win-text" }, probe, trails, lines, veils, windows);
   let model = null;
   let layout = null; // { columns, cell, starts: of the lines, tops: line -> y }
   let frame = null;
@@ -101,16 +106,15 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   // ---- what was read, and at the end what never was ----
   const drawTrails = (k, isOver) => {
     const { epoch, num_steps, tokens } = model;
-    const { once, again } = coverage(tokens.length, epoch, num_steps, k);
-    const parts = [];
-    const add = (from, to, kind) => boxes(from, to).forEach((part) => {
+    const boxesOf = (found, kind) => found.flatMap(([from, to]) => boxes(from, to)).map((part) => {
       const box = element("span", { class: `win-trail ${kind}` });
       set(box, part);
-      parts.push(box);
+      return box;
     });
-    for (const [from, to] of [...once, ...again]) add(from, to, "win-once");
-    if (isOver) for (const [from, to] of stretches(tokens.length, epoch, num_steps, { read: false })) add(from, to, "win-never");
-    trails.replaceChildren(...parts);
+    trails.replaceChildren(...boxesOf(readBefore(model, k), "win-once"));
+    const answers = (epoch[k] ?? []).map((start) => [start + num_steps, start + num_steps + 1]);
+    const never = isOver ? stretches(tokens.length, epoch, num_steps, { read: false, without: answers }) : [];
+    veils.replaceChildren(...boxesOf(never, "win-never"));
   };
 
   // ---- the windows ----
@@ -301,26 +305,25 @@ export function legendPanel({ t }) {
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = (model) => {
     const { tokens, epoch, k, isLast, num_steps } = model;
-    const { once, again } = coverage(tokens.length, epoch, num_steps, k);
     const { read } = coverage(tokens.length, epoch, num_steps, k + 1);
-    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, unit: unit(t, model, 1) });
+    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, needed: tokensNeeded(model) });
     node.firstChild.hidden = k > 0; // there the legend has its place
-    items.once.hidden = once.length + again.length === 0;
+    items.once.hidden = readBefore(model, k).length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
   };
   return { node, draw };
 }
 
-/** What was measured, as bars from 0: `draw({ right: 4, ... })` shows one for each name, `draw()` none. */
+/** What was measured: `draw({ bars: { right: 4, ... }, most })` shows a bar from 0 to `most` for each name, or none. */
 export function barsPanel({ t }) {
   const node = element("div", { class: "win-bars", hidden: true });
-  const draw = (bars = {}) => {
-    const most = Math.max(...Object.values(bars));
-    node.hidden = most < 0;
-    node.replaceChildren(...Object.entries(bars).flatMap(([name, value]) => {
+  const draw = ({ bars = {}, most }) => {
+    node.hidden = most === undefined;
+    node.replaceChildren(...Object.entries(bars).map(([name, value]) => {
       const bar = element("span", { class: "win-bar-of", "aria-hidden": "true" });
       bar.style.width = `${(100 * value) / most}%`;
-      return [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, t("bar_value", { value }))];
+      const parts = [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, t("bar_value", { value }))];
+      return element("div", { class: "win-bar-one" }, ...parts);
     }));
   };
   return { node, draw };
@@ -351,7 +354,7 @@ export function memoryPanel({ t }) {
     model = given;
     const { epoch, k, num_steps } = model;
     node.hidden = epoch.length === 0;
-    node.firstChild.textContent = t(model.carries || k === 0 ? "memory_title" : "memory_title_lost", { unit: unit(t, model, 2) });
+    node.firstChild.textContent = t(model.carries || k === 0 ? "memory_title" : "memory_title_lost", { all: epoch.length * num_steps, unit: unit(t, model, epoch.length * num_steps) });
     const many = (epoch[0] ?? []).length;
     while (lines.length > many) lines.pop().node.remove();
     while (lines.length < many) {
@@ -363,20 +366,22 @@ export function memoryPanel({ t }) {
       lines.push({ node: line, lost, held, track, told });
     }
     const now = memoryAt(model, k);
-    for (const { track } of lines) track.setAttribute("aria-label", t("memory", { ...now, unit: unit(t, model, now.read) }));
+    const words = { ...now, unit: unit(t, model, now.read) };
+    const told = t.raw(now.memory === now.read ? "memory_all" : "memory_of").replaceAll("{unit}", words.unit).replaceAll("{read}", now.read);
+    for (const line of lines) {
+      line.track.setAttribute("aria-label", t("memory", words));
+      line.told.replaceChildren(...emphasised(told, words)); // at once, as the sentence above: only the bar moves
+    }
     node.style.setProperty("--win-step", `${100 / Math.max(1, epoch.length)}%`);
     node.classList.toggle("win-stepped", epoch.length <= 24);
-    node.style.setProperty("--win-most", `${String(epoch.length * num_steps).length * 2 + 3}ch`);
+    node.style.setProperty("--win-most", `${String(epoch.length * num_steps).length + 8}ch`);
   };
   const paint = (frame) => frame.forEach(({ memory, read }, row) => {
     const all = Math.max(1, model.epoch.length * model.num_steps);
-    const { lost, held, told } = lines[row];
+    const { lost, held } = lines[row];
     held.style.width = `${(100 * memory) / all}%`;
     held.style.left = `${(100 * (read - memory)) / all}%`; // the last letters read, never the first
     lost.style.width = `${(100 * read) / all}%`;
-    const values = { memory: Math.round(memory), read: Math.round(read) };
-    if (told.textContent === t("memory_of", values)) return; // nothing new is made while it glides
-    told.replaceChildren(...emphasised(t.raw("memory_of").replaceAll("{read}", values.read), values));
   });
   return { node, draw, paint };
 }
