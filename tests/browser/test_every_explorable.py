@@ -86,6 +86,31 @@ def mounts_fits_and_can_be_read(page: Page, widget: Locator) -> None:
     contrast = page.evaluate(LOW_CONTRAST, 4.5)
     assert contrast["checked"] > 10 and contrast["found"] == []
 
+# Which nodes of a figure look different below another copy of the shared sheet, all in one task.
+CHANGED_LOOKS = """(sheet) => {
+  const names = ["color", "background-color", "border-top-color", "font-family", "font-size", "font-weight",
+    "line-height", "padding-top", "padding-left", "min-height", "display", "row-gap", "fill", "stroke"];
+  const nodes = [...document.querySelectorAll(".d2lrnn-view, .d2lrnn-view *")];
+  const looks = () => nodes.map((e) => names.map((name) => `${name}: ${getComputedStyle(e).getPropertyValue(name)}`));
+  const add = (text) => document.body.append(Object.assign(document.createElement("style"), { textContent: text }));
+  add("* { transition: none !important; }");
+  const alone = looks();
+  add(sheet);
+  const beside = looks();
+  return [nodes.length, nodes.flatMap((e, i) => beside[i].filter((look, k) => look !== alone[i][k])
+    .map((look) => `${e.getAttribute("class")} has ${look}`))];
+}"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_keeps_its_look_where_another_stands_below(opened, tmp_path: Path, name: str) -> None:
+    page, _ = opened
+    show(page, tmp_path, name)
+    page.evaluate("() => document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+    sheet = Path(widgets.__file__).with_name("base.css").read_text(encoding="utf-8")
+    count, changed = page.evaluate(CHANGED_LOOKS, sheet)
+    assert count > 20 and changed == []
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_light_over_http_it_mounts_fits_a_narrow_phone_can_be_read_and_reached(
