@@ -186,7 +186,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate((
         ("1", "Right. 1 ends at loss 0.00. 0.1 is slow: still at 1.93."),
         ("The ball gets down later", "No. Every step is shorter than 2"),
-        ("It comes to rest", "Right. Start inside ±2.83 and each free jump lands lower."),
+        ("It comes to rest", "Right. Start inside ±2.83 and each jump that is not clipped lands lower."),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()

@@ -307,7 +307,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     }) : [];
     const ofEdges = grows ? [-1, 1].flatMap((side) => [
       svg("path", { class: "clip-edge-mark", d: `M${number(x(side * STEEP))} ${number(y(lossAt(STEEP)))}V${high - 26}` }),
-      ...[isWide ? "grow_1" : "grow_1_short", "grow_2"].map((words, i) => svg("text", {
+      ...["grow_1", "grow_2"].map((words, i) => svg("text", {
         class: "clip-text clip-edge-words", "text-anchor": side < 0 ? "end" : "start", x: number(x(side * STEEP) + 6 * side), y: high - 72 + 16 * i,
       }, i === 0 ? t(words) : side < 0 ? `← ${t(words)}` : `${t(words)} →`)),
     ]) : [];

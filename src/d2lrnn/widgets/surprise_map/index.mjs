@@ -25,23 +25,24 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
-  /** Show all stages one after the other; then the one that the traits name. */
-  const play = () => {
+  /** Show the stages one after the other, from the first or from the one after; then the one that the traits name. */
+  const play = (first = 0) => {
     stop();
     const next = (i) => {
       playing = STAGES[i] ?? null;
       draw(derive(state()));
       if (playing !== null) timer = setTimeout(next, STAGE_MS, i + 1);
     };
-    next(0);
+    next(first);
   };
 
   const map = mapPanel({ t, signal, onPlace: (place) => change({ place }) });
   const training = trainingPanel({
     t, signal, onStage: (stage) => change({ stage }),
     onPlay: () => {
+      const isFirst = (playing ?? state().stage) === STAGES[0];
       change({ stage: STAGES.at(-1) });
-      play();
+      play(isFirst ? 1 : 0); // a press moves something at once
     },
   });
   const box = textBox({ t, signal, onText: (text) => {
