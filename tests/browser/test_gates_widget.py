@@ -147,7 +147,7 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     expect(widget.locator(".gates-units span")).to_have_count(12)
     press_at(page, widget.locator(".gates-map"), 0.2, 0.5 / 12)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
-    chosen = int(re.search(r"unit\s(\d+) keeps", widget.locator(".d2lrnn-now").inner_text())[1])
+    chosen = int(re.search(r"Unit\s(\d+) keeps", widget.locator(".d2lrnn-now").inner_text())[1])
     assert chosen != 29
     says(widget, unit=chosen)
     kept = [sum(Gates()._left(unit)) for unit in range(32)]
@@ -166,7 +166,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("Of this, unit\u00a029 keeps ")
+    expect(widget.get_by_role("status")).to_contain_text("Unit\u00a029 keeps ")
 
 
 def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> None:

@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Steps can be joined before the state is known, so no step has to wait."
+START = "Steps can be joined before the state is known, so no join has to wait for it."
 
 
 def now(widget: Locator) -> Locator:
@@ -329,8 +329,8 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Orange lines come from earlier steps, straight lines "
-        "from the same step."
+        "Lit up: how all 8 steps join in the last box. Orange lines slope down from "
+        "earlier steps, level lines stay in the same step."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
