@@ -1,6 +1,6 @@
 // The chain of steps, whose beads are the gradient and whose far end is dragged, and the eigenvalues, whose ring can be dragged.
 import { formatPowerOfTen, scale } from "../charts.mjs";
-import { dragOn, motion } from "../shape.mjs";
+import { dragOn, motion, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
@@ -261,15 +261,12 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   });
   dragOn(probe, { start: onTouch, move: ({ event }) => askAt(event), signal });
 
-  const observer = new ResizeObserver(() => {
-    const now = Math.round(node.clientWidth);
-    if (now === width || now < 120) return;
+  watchWidth(node, { signal, act: (now) => {
+    if (now < 120) return;
     width = now;
     picture.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     paint();
-  });
-  observer.observe(node);
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  } });
 
   const stop = () => {
     run.stop();

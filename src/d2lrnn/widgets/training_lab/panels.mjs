@@ -1,21 +1,8 @@
 // The panels of the lab's stage: each makes its elements once and draws a report.
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
-import { emphasised, motion, whenSeen } from "../shape.mjs";
+import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
 import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
-
-/** Redraw when the width of a node changes; `draw(width)`. */
-function onWidth(node, draw, signal) {
-  let width = 0;
-  const observer = new ResizeObserver(() => {
-    const now = Math.round(node.clientWidth);
-    if (now === width || now === 0) return;
-    width = now;
-    draw(width);
-  });
-  observer.observe(node);
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
-}
 
 const NARROW = 500; // pixels of a phone's page
 const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
@@ -158,10 +145,10 @@ export function readingPanel({ t, signal, onReset }) {
     paintStrips(latest);
     explain(latest);
   };
-  onWidth(page, (now) => {
+  watchWidth(page, { signal, act: (now) => {
     width = now;
     show();
-  }, signal);
+  } });
   // Another theme has other colours, and a canvas does not know.
   const themes = new MutationObserver(() => {
     if (latest === null || width === 0) return;
@@ -319,10 +306,10 @@ export function curvePanel({ t, signal }) {
   );
   let latest = null;
   let width = 0;
-  onWidth(box, (now) => {
+  watchWidth(box, { signal, act: (now) => {
     width = now;
     if (latest) paint(latest);
-  }, signal);
+  } });
 
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
@@ -426,10 +413,10 @@ export function normPanel({ t, signal }) {
   const node = element("div", { class: "lab-norms" }, element("p", {}, head, " ", element("span", { class: "lab-note" }, t("norm_means"))), box);
   let latest = null;
   let width = 0;
-  onWidth(box, (now) => {
+  watchWidth(box, { signal, act: (now) => {
     width = now;
     if (latest) paint(latest);
-  }, signal);
+  } });
   const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip, until, catAt }) => {
     const height = 82;
     const place = { left: 30, right: width - RIGHT, top: 8, bottom: height - 8 };

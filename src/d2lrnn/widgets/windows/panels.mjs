@@ -1,5 +1,5 @@
 // The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
-import { dragOn, emphasised } from "../shape.mjs";
+import { dragOn, emphasised, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
 import { coverage, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches, tokensNeeded } from "./maths.mjs";
 
@@ -41,7 +41,6 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
   let model = null;
   let layout = null; // { columns, cell, starts: of the lines, tops: line -> y }
   let frame = null;
-  let width = 0;
   let lineHeight = LINE.wide;
   let head = HEAD.wide;
   let trailed = [0, false];
@@ -206,15 +205,11 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     },
   });
 
-  const observer = new ResizeObserver(() => {
-    if (node.clientWidth === width) return;
-    width = node.clientWidth;
+  watchWidth(node, { signal, act: () => {
     if (!measure()) return;
     drawTrails(...trailed);
     if (frame) paint(frame);
-  });
-  observer.observe(node);
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  } });
 
   const draw = (given) => {
     model = given;
