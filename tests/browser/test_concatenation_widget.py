@@ -314,7 +314,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
             expect(told).to_contain_text("Either way one result takes 5 multiplications, all 3 take 15.")
         if step == 3:
             expect(told).to_contain_text("27 + 100 = 127 numbers")
-            expect(told).to_contain_text("12,700 weights. To scale:")
+            expect(told).to_contain_text("12\u202f700 weights. To scale:")
             tables = widget.locator(".glue-scale-table")
             sizes = tables.evaluate_all("(all) => all.map((e) => [e.offsetHeight, e.offsetWidth])")
             assert sizes == [[5, 3], [127, 100]], "as large as they say"

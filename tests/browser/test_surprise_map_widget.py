@@ -91,7 +91,7 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
     training.focus()
     page.keyboard.press("Home")
     expect(widget.locator(NOW)).to_contain_text(
-        "Before training: 4.81 bits a letter, like choosing among 2^4.81 ≈ 28.0. A bit worse than blind guessing: 27"
+        "Before training: 4.81 bits a letter, like choosing among 2^4.81 ≈ 28.0. A little worse than blind guessing: 27"
     )
     levels = [darkness(widget)]
     for _ in range(3):

@@ -94,9 +94,14 @@ test("how it is counted is right", () => {
   assert.equal(percentKept(1 - kept[0]), "20%");
   assert.deepEqual(countedOut(factor, 1), { used: "1", all: "1 + 0.8 + 0.64 + …", is: "=", total: "5" });
   assert.deepEqual([countedOut(0.85, 2).is, countedOut(0.85, 2).used, countedOut(0.85, 2).total], ["≈", "1.85", "6.67"]);
-  for (const reach of TAUS) {
-    const { used, total } = countedOut(factor, reach);
-    assert.equal(percent(1 - used / total), percent(factor ** reach), `${used} of ${total}`);
+  const { min, max } = SPEC.controls.factor;
+  for (let step = 0; min + 0.05 * step <= max + 1e-9; step += 1) {
+    const each = Number((min + 0.05 * step).toFixed(2));
+    for (const reach of TAUS) {
+      const { used, total } = countedOut(each, reach);
+      assert.ok(Number(used) < Number(total) && used.length < 13, `${used} of ${total}`);
+      assert.equal(percent(1 - used / total), percent(each ** reach), `${used} of ${total}`);
+    }
   }
 });
 

@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, cleanTyped, countMinibatches, coverage, cutMinibatch, derive, drawPlaces, epochStarts, lacksAnswer, limits, lineOf, lineStarts, memoryAt, presetOf,
+  MAX_TYPED, ROW, cleanTyped, countMinibatches, countRead, cutMinibatch, derive, drawPlaces, epochStarts, lacksAnswer, limits, lineOf, lineStarts, memoryAt, presetOf,
   repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -37,7 +37,7 @@ test("X and Y are those of SequentialWindows and RandomWindows, from the same st
     const epoch = settings.sampling === "sequential" ? epochStarts(num_tokens, settings) : starts;
     assert.deepEqual(epoch, starts);
     epoch.forEach((given, k) => assert.deepEqual(cutMinibatch(ids, given, settings.num_steps), { X: X[k], Y: Y[k] }));
-    assert.equal(coverage(num_tokens, epoch, settings.num_steps, epoch.length).read, pairs_read);
+    assert.equal(countRead(num_tokens, epoch, settings.num_steps, epoch.length), pairs_read);
   }
 });
 
@@ -111,10 +111,10 @@ test("stretches leave out what is read now, or asked for", () => {
   assert.deepEqual(stretches(9, [[0, 4]], 3, { read: false, without: [[3, 4], [7, 8]] }), [[8, 9]]);
 });
 
-test("the places read once and more than once, and how many were read", () => {
-  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 2), { once: [[0, 2], [3, 4], [7, 8]], again: [[2, 3], [4, 7]], read: 8 });
-  assert.deepEqual(coverage(9, [[0, 4], [2, 5]], 3, 1), { once: [[0, 3], [4, 7]], again: [], read: 6 });
-  assert.deepEqual(coverage(9, [], 3, 0), { once: [], again: [], read: 0 });
+test("places that several windows read count once", () => {
+  assert.equal(countRead(9, [[0, 4], [2, 5]], 3, 2), 8);
+  assert.equal(countRead(9, [[0, 4], [2, 5]], 3, 1), 6);
+  assert.equal(countRead(9, [], 3, 0), 0);
 });
 
 test("in sequence the memory is of all that its reader has read, at random of the last window", () => {
@@ -215,7 +215,7 @@ test("a minibatch more may lack nothing but its last answer", () => {
   assert.ok(!lacks({ length: 241 }) && !lacks({ length: 239 }) && !lacks({ length: 22 }));
   assert.ok(!lacks({ length: 240, sampling: "random" }) && !lacks({ length: 241, offset: 1 }));
   const { tokens, epoch } = derive({ ...SETTINGS, num_steps: 10, length: 240 });
-  const unread = tokens.length - coverage(tokens.length, epoch, 10, epoch.length).read;
+  const unread = tokens.length - countRead(tokens.length, epoch, 10, epoch.length);
   assert.deepEqual([unread, tokensNeeded({ ...SETTINGS, num_steps: 10 })], [20, 21], "too few");
 });
 

@@ -93,9 +93,7 @@ class Attention(Explorable):
         if not self.text:
             return torch.zeros(2, 0)
         ids = self._ids()
-        replaced = ids.repeat(len(ids), 1)
-        replaced.diagonal().copy_(self._others(ids))
-        return (self._predict(replaced) - self._predict(ids[None])).clamp(min=0).sum(dim=2)
+        return (self._predict(self._each_replaced(ids)) - self._predict(ids[None])).clamp(min=0).sum(dim=2)
 
     @property
     def differs(self) -> torch.Tensor:
@@ -120,12 +118,16 @@ class Attention(Explorable):
         """The same with the letter replaced (none: as `probs`). Shape (2, 27)."""
         return self._predict(self._replaced(self._ids())[None])[:, 0]
 
+    def _each_replaced(self, ids: torch.Tensor) -> torch.Tensor:
+        """A row for each letter, with that letter replaced. Shape (num_letters, num_letters)."""
+        rows = ids.repeat(len(ids), 1)
+        rows.diagonal().copy_(self._others(ids))
+        return rows
+
     def _telling(self) -> str:
         """A letter that stands once in the text and changes one of the two guesses, the one that moves most."""
         ids, best, telling = self._ids(), 0.0, ""
-        rows = ids.repeat(len(ids), 1)
-        rows.diagonal().copy_(self._others(ids))
-        changed = self._predict(rows).argmax(dim=2) != self.probs.argmax(dim=1, keepdim=True)
+        changed = self._predict(self._each_replaced(ids)).argmax(dim=2) != self.probs.argmax(dim=1, keepdim=True)
         for s, (letter, moves) in enumerate(zip(self.text, self.effects.T.tolist(), strict=True)):
             if letter == " " or self.text.count(letter) > 1 or changed[:, s].sum() != 1:
                 continue

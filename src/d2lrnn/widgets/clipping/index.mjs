@@ -59,15 +59,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const lowest = (clip) => lossAt(pathFrom(steps[0].state.start, clip).at(-1)).toFixed(2);
-  const outcomes = [{ low: lowest(0.1), middle: lowest(1) }, {}, { edge: STEEP.toFixed(2) }];
+  const limits = [1, 2, 3].map((i) => Number(t(`step_1_answer_${i}`)));
+  const [low, middle] = limits.map((clip) => lossAt(pathFrom(steps[0].state.start, clip).at(-1)).toFixed(2));
+  const outcomes = [{ low, middle }, {}, { edge: STEEP.toFixed(2) }];
   const near = derive({ ...state(), ...steps[1].before });
   const asked = {
     step_2_question: { start: signed(near.start, 0), slope: near.slope.toFixed(2) },
     step_3_question: { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
   };
   const words = (key, values) => t(key, { ...asked[key], ...values });
-  const limits = [1, 2, 3].map((i) => Number(t(`step_1_answer_${i}`)));
   const mark = (i) => valley.mark({
     others: i === 0 ? { start: steps[0].state.start, limits: limits.filter((clip) => clip !== steps[0].state.clip) } : null, grows: i === 2,
   });

@@ -1,6 +1,6 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
+import { buttonControl, element, explorable, formatNumber, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { countMixed, derive, exactSum, products, repair, tableSize } from "./maths.mjs";
 import { codePanel, scalePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -150,7 +150,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const swap = buttonControl({ label: t("swap"), class: "d2lrnn-button glue-swap", signal, onPress: () => commit({ swapped: !state().swapped }) });
   const hint = element("span", { class: "glue-soft glue-hint" });
-  const numbers = buttonControl({ label: t("numbers"), class: "d2lrnn-button glue-numbers", signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
+  const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
     const value = element("b", {});
     const { min, max } = SPEC.controls[name];
@@ -162,7 +162,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const scale = scalePanel({ t });
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal, set: commit,
-    outcome: (i) => {
+    outcome: (i) => { // its values; it also draws the tables of question 3
       const { row, column, ...rest } = derive(state());
       const values = told(rest, [row, column]);
       scale.draw();
@@ -171,7 +171,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       if (i === 1) return { ...values, cells, all: cells * values.count };
       const { rows, weights } = tableSize(REAL.num_inputs, REAL.num_hiddens);
       scale.draw(rest, REAL);
-      return { rows, weights: weights.toLocaleString("en") };
+      return { rows, weights: formatNumber(weights, 0) };
     },
   });
   steps.node.querySelector(".d2lrnn-step").append(scale.node);

@@ -235,7 +235,7 @@ export function modelsPanel({ t, onOrder, signal }) {
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: named(look.letter, t) });
-      rule.textContent = t(look.n > 2 && look.n < MAX_ORDER ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
+      rule.textContent = t(look.n > 2 && look.n < MAX_ORDER ? "n_gram_is" : `n_gram_is_${look.n}`, { before: look.n - 1 });
       mixed.textContent = look.n > 1 ? t(look.total > 0 ? "mixed" : "mixed_unseen", { letter: named(look.letter, t), share: formatShare(look.mixed), own: formatShare(look.own) }) : "";
       rows.forEach(({ button, context, share, of, bar: own }, i) => {
         const row = look.rows[i];

@@ -25,7 +25,7 @@ export function breakOf(letters) {
   return far(best) <= 1.3 * LONGEST_LINE ? best : Math.ceil(length / 2);
 }
 
-const SHUT = 40; // added to the input of a gate, it makes the gate 1; subtracted, 0
+const SATURATES = 40; // added to the input of a gate, it makes the gate 1; subtracted, 0
 
 /**
  * A reader of texts: `read(text, bias, held)`, with `bias` added to every forget bias, and the forget gate of unit
@@ -45,7 +45,7 @@ export function createNetwork(view) {
     model.b_x.set(own);
     for (let j = n; j < 2 * n; j += 1) model.b_x[j] += bias;
     model.W_xh.set(ownInputs);
-    if (held) model.W_xh[spaces + n + held.unit] += held.gate === 1 ? SHUT : -SHUT;
+    if (held) model.W_xh[spaces + n + held.unit] += held.gate === 1 ? SATURATES : -SATURATES;
     const workspace = createWorkspace(model, 1, Math.max(1, length), { gradients: false });
     resetState(workspace, n);
     if (length > 0) forward(model, workspace, ids);

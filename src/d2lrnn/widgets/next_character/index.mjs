@@ -186,8 +186,8 @@ function build(context) {
     const { temperature, isCut, probs } = place;
     if (isCut || temperature === 0 || temperature === 1) axis.textContent = t("axis");
     else {
-      const { raised, sum, p } = worked(probs, row.before, temperature);
-      axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), sum: exact(sum), p: exact(p) });
+      const { raised, sum } = worked(probs, row.before, temperature);
+      axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), sum: exact(sum), p: exact(row.after) });
     }
   };
   const draw = (state) => {

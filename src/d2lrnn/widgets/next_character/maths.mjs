@@ -49,7 +49,7 @@ export function ranking(probs) {
 export function worked(probs, own, temperature) {
   const power = (p) => p ** (1 / temperature);
   const sum = Array.from(probs).reduce((all, p) => all + power(p), 0);
-  return { raised: power(own), sum, p: power(own) / sum };
+  return { raised: power(own), sum };
 }
 
 /** How many letters can be drawn. */

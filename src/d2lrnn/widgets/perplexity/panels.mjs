@@ -268,7 +268,8 @@ export function chart({ t, signal }) {
     const scaled = bits <= AXIS_BITS; // else the mean stands beyond the scale
     const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
     node.classList.toggle("ppl-to-scale", scaled);
-    key.classList.toggle("ppl-none", !scaled || !unequal);
+    const broken = shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
+    key.classList.toggle("ppl-none", broken || !unequal);
     node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
     flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
     for (const part of [flagName, flagBase, flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;

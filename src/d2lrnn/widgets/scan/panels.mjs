@@ -28,7 +28,7 @@ export const longestCell = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.
  */
 export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const wide = width >= 520;
-  const numbers = numSteps <= MOST_NUMBERS;
+  const numbers = showsNumbers({ numSteps });
   const columns = wide ? { t: 15, loop: 62 } : { t: 7, loop: 42 };
   const box = !numbers ? 12 : wide ? 56 : 44;
   const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 40);
@@ -70,7 +70,7 @@ export const litCell = ({ cell, done, levels, numSteps }, hovered = null) =>
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
 
 /** At the end of a long race the picture tells which boxes the scan has filled. */
-export const showsFilled = ({ done, numSteps }) => done.scan && done.loop && numSteps > MOST_NUMBERS;
+export const showsFilled = ({ done, numSteps }) => done.scan && done.loop && !showsNumbers({ numSteps });
 
 // ---- the picture ----------------------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ export function figure({ t, signal, onCell }) {
 
   const draw = () => {
     if (width === 0 || latest === null) return;
-    places = layoutOf(width, latest.numSteps, latest.levels.length, latest.numSteps <= MOST_NUMBERS ? longestCell(latest.trace) : 0);
+    places = layoutOf(width, latest.numSteps, latest.levels.length, showsNumbers(latest) ? longestCell(latest.trace) : 0);
     paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null });
   };
   watchWidth(node, {

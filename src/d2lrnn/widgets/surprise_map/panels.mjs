@@ -37,7 +37,7 @@ function letterSpan(character) {
 
 const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one_in", { count: oneIn(p) }));
 
-/** The letters before, cut where a word begins, if one does. */
+/** The 12 characters before, without a space in front; “…” where more came before. */
 function contextOf(text, place) {
   if (place <= 12) return text.slice(0, place);
   return `…${text.slice(place - 12, place).trimStart()}`;

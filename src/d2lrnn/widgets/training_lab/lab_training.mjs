@@ -245,7 +245,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
     const page = write(LAB.sample);
     report.counted = { steps: report.steps, ...countReal(page, words), pieces: markReal(page, words) };
     if (report.counted.words >= LAB.least_words && report.counted.real >= LAB.spelled * report.counted.words) {
-      report.spelled = { ...report.counted };
+      report.spelled = { ...report.counted }; // the worker adds the seconds
     }
   }
 

@@ -48,8 +48,8 @@ let best = { perplexity: Infinity, steps: 0 };
 function tell() {
   const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, catAt, diary, counted, spelled } = training.report;
   lastReport = performance.now();
-  const isOld = steps > 2 * writtenAt; // its first updates change most
-  if (!running || lastReport - lastSample > 1000 * (isOld ? LAB.young_sample_seconds : LAB.sample_seconds)) {
+  const isOutdated = steps > 2 * writtenAt; // written at less than half its updates, as in its first seconds
+  if (!running || lastReport - lastSample > 1000 * (isOutdated ? LAB.young_sample_seconds : LAB.sample_seconds)) {
     written = training.sample();
     writtenAt = steps;
     lastSample = lastReport;

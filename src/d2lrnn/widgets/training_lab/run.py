@@ -314,8 +314,8 @@ class LabRun(Callback):
 
     def report(self) -> dict[str, Any]:
         now = time.monotonic()
-        age = "young_sample_seconds" if self.steps > 2 * self.written_at else "sample_seconds"
-        if self.status != "running" or now - self.sampled > _LAB[age]:
+        wait = "young_sample_seconds" if self.steps > 2 * self.written_at else "sample_seconds"
+        if self.status != "running" or now - self.sampled > _LAB[wait]:
             self.written, self.written_at, self.sampled = self.sample(), self.steps, now
         return {
             "steps": self.steps,

@@ -22,12 +22,15 @@ const brief = (value, places = 2) => `${Number(value.toFixed(places))}`;
 
 /** Of how much a guess learns in all, 1 + factor + factor² + …, what a way back of `reach` letters keeps, as words. */
 export function countedOut(factor, reach) {
+  const lost = factor ** reach;
   const total = 1 / (1 - factor);
-  const places = Math.max(2, Math.ceil(-reach * Math.log10(factor)) + 1); // so that the share is that of the numbers
-  return {
-    used: brief((1 - factor ** reach) * total, places), all: `1 + ${brief(factor)} + ${brief(factor ** 2)} + …`,
-    is: Math.abs(total - Number(brief(total))) < 1e-9 ? "=" : "≈", total: brief(total),
-  };
+  for (let places = 2; ; places += 1) { // as few as make the share of the two numbers the one that is told
+    const [used, all] = [(1 - lost) * total, total].map((value) => brief(value, places));
+    if (Number(used) >= Number(all) || percent(1 - used / all) !== percent(lost)) continue;
+    return {
+      used, all: `1 + ${brief(factor)} + ${brief(factor ** 2)} + …`, is: Math.abs(total - Number(all)) < 1e-9 ? "=" : "≈", total: all,
+    };
+  }
 }
 
 /** The possible length nearest to one that is wished. */

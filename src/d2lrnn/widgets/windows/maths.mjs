@@ -109,20 +109,11 @@ export function stretches(numTokens, epoch, numSteps, { count = epoch.length, re
   return found;
 }
 
-/** What the first `count` minibatches of an epoch have read: stretches [from, to) read once, and more than once, and the number of places. */
-export function coverage(numTokens, epoch, numSteps, count) {
-  const times = new Uint16Array(numTokens);
-  for (const start of epoch.slice(0, count).flat()) {
-    for (let place = start; place < start + numSteps; place += 1) times[place] += 1;
-  }
-  const found = { once: [], again: [] };
-  times.forEach((n, place) => {
-    if (n === 0) return;
-    const list = found[n === 1 ? "once" : "again"];
-    if (list.at(-1)?.[1] === place) list.at(-1)[1] = place + 1;
-    else list.push([place, place + 1]);
-  });
-  return { ...found, read: times.reduce((sum, n) => sum + (n > 0), 0) };
+/** How many places the first `count` minibatches of an epoch have read. */
+export function countRead(numTokens, epoch, numSteps, count) {
+  const isRead = new Uint8Array(numTokens);
+  for (const start of epoch.slice(0, count).flat()) isRead.fill(1, start, start + numSteps);
+  return isRead.reduce((sum, mark) => sum + mark, 0);
 }
 
 /**

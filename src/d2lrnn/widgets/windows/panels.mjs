@@ -1,7 +1,7 @@
 // The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
 import { dragOn, emphasised, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { coverage, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches, tokensNeeded } from "./maths.mjs";
+import { countRead, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches, tokensNeeded } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -300,7 +300,7 @@ export function legendPanel({ t }) {
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = (model) => {
     const { tokens, epoch, k, isLast, num_steps } = model;
-    const { read } = coverage(tokens.length, epoch, num_steps, k + 1);
+    const read = countRead(tokens.length, epoch, num_steps, k + 1);
     never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, needed: tokensNeeded(model) });
     node.firstChild.hidden = k > 0; // there the legend has its place
     items.once.hidden = readBefore(model, k).length === 0;
