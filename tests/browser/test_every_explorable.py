@@ -172,6 +172,10 @@ IN_SIGHT = """([selector]) => {
   const sheet = document.querySelector(".d2lrnn-steps").getBoundingClientRect();
   return { top: part.top, bottom: part.bottom, room: innerHeight - sheet.height, foot: sheet.bottom - innerHeight };
 }"""
+# What a worker says comes half a second late, as on a slow phone.
+LATE = """const W = Worker; globalThis.Worker = class extends W {
+  set onmessage(hear) { super.onmessage = (event) => setTimeout(() => hear(event), 500); }
+};"""
 LOOKS = [(name, i) for name in NAMES for i, step in enumerate(steps_of(name)) if "look" in step]
 
 
@@ -182,10 +186,12 @@ def test_on_a_phone_what_a_step_asks_about_stands_above_it(
     page, _ = opened
     page.set_viewport_size({"width": 390, "height": 700})
     page.emulate_media(reduced_motion="reduce")
+    page.add_init_script(LATE)
     widget = show(page, tmp_path, name)
     page.evaluate("() => document.body.style.paddingBlock = '100vh'")  # there is a page before and after it
 
     def whole_in_sight(when: str) -> None:
+        expect(page.locator(steps_of(name)[i]["look"])).to_be_visible()
         page.evaluate(AT_REST)
         found = page.evaluate(IN_SIGHT, [steps_of(name)[i]["look"]])
         assert found["top"] >= -1 and found["bottom"] <= found["room"] + 1, f"{when}: {found}"

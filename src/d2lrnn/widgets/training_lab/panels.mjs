@@ -505,7 +505,7 @@ export function diaryPanel({ t, ages }) {
       element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity"))),
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
   );
-  const node = element("div", { class: "lab-diary" }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));
+  const node = element("div", { class: "lab-diary", hidden: true }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));
   let shown = null; // the age and the words of the page, as one text
   /** A page may take a line more than the one before: what stands below does not move up again. */
   const showPage = ({ steps, real, words, pieces }) => {
@@ -590,7 +590,7 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   );
   const gloss = element("p", { class: "lab-note lab-gloss" });
   const knobs = element(
-    "div", { class: "lab-knobs" },
+    "div", { class: "lab-knobs", hidden: true },
     element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
   );
   const draw = (state) => {

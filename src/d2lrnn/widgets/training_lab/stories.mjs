@@ -27,6 +27,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   let open = -1;
   let story = null; // { i, guess, reports } while one is told
   let isOwn = false; // whether the beginning of a run is the story's own
+  let isAwaited = false; // whether what the open story asks about comes with a report
   let lastRun; // of the report that was heard last; a kernel's reports name none
 
   const titles = steps.map((_, i) => buttonControl({
@@ -49,10 +50,12 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     setFolded(true);
     lookAt(i);
   };
-  /** On a phone the open story lies at the foot of the screen: what it asks about comes above it. */
+  /** On a phone the open story lies at the foot of the screen: what it asks about comes above it, once it is drawn. */
   const lookAt = (i) => {
     const part = panel.closest(".d2lrnn-shape")?.querySelector(steps[i].look);
-    if (part && getComputedStyle(panel).position === "sticky") bringAbove(panel, part);
+    if (!part || getComputedStyle(panel).position !== "sticky") return;
+    isAwaited = !part.checkVisibility();
+    if (!isAwaited) bringAbove(panel, part);
   };
   const begin = () => {
     const { i, reports } = story;
@@ -68,6 +71,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   const choose = (i) => {
     open = i;
     story = null;
+    isAwaited = false;
     titles.forEach((title, k) => title.setAttribute("aria-expanded", String(k === i)));
     panel.hidden = i < 0;
     told.classList.remove("d2lrnn-missed");
@@ -84,6 +88,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   };
   const hear = (report) => {
     lastRun = report.run;
+    if (isAwaited && open >= 0) lookAt(open);
     if (story === null || story.waits) return;
     if (report.steps < 5 || lastRun !== story.before) story.begun = true; // reports of the run before are not the story's
     const { i, guess, buttons, reports } = story;
