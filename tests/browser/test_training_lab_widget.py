@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +19,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
+SPEC = json.loads(Path(str(sys.modules[TrainingLab.__module__].__file__)).with_name("spec.json").read_text(encoding="utf-8"))
 LONG_MS = 90_000
 OWN = "Die Möwe fliegt über das Meer, und das Meer fließt über den Sand. Wer fragt, der hört: »So ist es.« "
 
@@ -507,6 +510,17 @@ def test_a_beaten_rival_lights_up_and_is_said_and_nothing_moves(page: Page) -> N
     expect(page.get_by_role("status")).to_have_text("It beats the 2-gram!", timeout=LONG_MS)
     expect(page.locator("text.lab-flash")).to_have_text("✓ 2-gram 8.85")
     assert page.evaluate(tops) == before
+
+
+def test_what_stands_below_the_curves_takes_the_same_room_whatever_it_says(narrow: Page) -> None:
+    page = narrow
+    texts = [text for name, text in SPEC["words"]["en"].items() if name.startswith("thin_")]
+    assert len(texts) == 5
+    thin = page.locator(".lab-thin")
+    for width in (1600, 1280, 1100, 700, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        heights = [thin.evaluate("(e, text) => { e.textContent = text; return e.offsetHeight; }", text) for text in texts]
+        assert len(set(heights)) == 1, (width, heights)
 
 
 def test_a_story_runs_at_normal_speed_unless_the_reader_has_chosen_one(narrow: Page) -> None:
