@@ -19,7 +19,8 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-SPEC = json.loads(Path(str(sys.modules[TrainingLab.__module__].__file__)).with_name("spec.json").read_text(encoding="utf-8"))
+FOLDER = Path(str(sys.modules[TrainingLab.__module__].__file__)).parent
+SPEC = json.loads((FOLDER / "spec.json").read_text(encoding="utf-8"))
 LONG_MS = 90_000
 OWN = "Die Möwe fliegt über das Meer, und das Meer fließt über den Sand. Wer fragt, der hört: »So ist es.« "
 
@@ -519,7 +520,8 @@ def test_what_stands_below_the_curves_takes_the_same_room_whatever_it_says(narro
     thin = page.locator(".lab-thin")
     for width in (1600, 1280, 1100, 700, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        heights = [thin.evaluate("(e, text) => { e.textContent = text; return e.offsetHeight; }", text) for text in texts]
+        taken = "(e, text) => { e.textContent = text; return e.offsetHeight; }"
+        heights = [thin.evaluate(taken, text) for text in texts]
         assert len(set(heights)) == 1, (width, heights)
 
 
