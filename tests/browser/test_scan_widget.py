@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Steps can be joined before the state is known, so no join has to wait for it."
+START = "Two steps can become one before the state is known."
 
 
 def now(widget: Locator) -> Locator:
@@ -79,7 +79,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert [text for text in heads if "up to" in text] == ["covers up to 2", "covers up to 4", "covers up to 8"]
-    expect(widget.locator("rect.scan-ghost")).to_have_count(3 * 8)
+    expect(widget.locator("rect.scan-cell.scan-ghost")).to_have_count(3 * 8)
     trick = widget.locator(".scan-trick")
     rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. From 2 both ways lead to 1.72."  # noqa: RUF001
     assert trick.get_attribute("aria-label") == rule
@@ -87,8 +87,16 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
+    colour = (
+        "(node, name) => getComputedStyle(node)[name]"  # the example and the picture: the same boxes, the same colours
+    )
+    for kind in ("earlier", "later"):
+        assert trick.locator(f".trick-{kind}").evaluate(colour, "backgroundColor") == widget.locator(
+            f"rect.scan-{kind}"
+        ).first.evaluate(colour, "fill")
+        expect(widget.locator(f"rect.scan-{kind}")).to_have_count(2)  # its own box, and half of the box of both
     expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
-    hint = "Step 1 is given. ×0.9 \u22121: state times 0.9, then add \u22121."  # noqa: RUF001
+    hint = "×0.9 \u22121 means: state times 0.9, then add \u22121."  # noqa: RUF001
     expect(widget.locator(".scan-hint")).to_contain_text(hint)
     expect(widget.locator(".scan-count")).to_have_text(["1 of 8", "1 of 8"])
     expect(widget.locator(".scan-finish")).to_have_text(["", ""])
@@ -154,19 +162,17 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 rounds")
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     press(widget, "64 steps")
-    expect(widget.locator(".scan-hint")).to_contain_text("Tap a dot")
+    expect(widget.locator(".scan-hint")).to_contain_text("Each dot is one of 64 steps")
     expect(now(widget)).to_have_text(START)
     guess = widget.locator(".scan-picture text", has_text="How many columns?")
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
         expect(ghost).to_be_hidden()  # no level before the guess
-    expect(widget.locator(".scan-bars")).to_be_hidden()
     press(widget, "24")
     expect(guess).to_have_count(0)
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. Only 6: a box covers up to 2, 4, 8")
-    bars = widget.locator(".scan-bar")
-    widths = [bars.nth(i).bounding_box()["width"] for i in range(4)]
-    assert [round(63 * width / widths[2]) for width in widths] == [7, 3, 63, 6]
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
+        "No. Only 6: each round doubles what a box covers, up to 2, 4, 8"
+    )
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
     expect(widget.locator(".scan-counts")).to_be_hidden()  # it is the answer to the next question
@@ -175,13 +181,15 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. It fills 63 + 62 + 60 + 56 + 48 + 32 = 321, about five times as many. So it wins"
+        "Right. It fills 321: six broad columns, where the loop has one. So it pays only with many processors"
     )
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("here up to 63: one for each box of a column.")
+    areas = widget.locator(".scan-area")
+    heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
+    assert [round(63 * height / heights[0]) for height in heights] == [63, 63, 62, 60, 56, 48, 32]
     expect(widget.locator(".scan-filled-count")).to_have_text(["63", "62", "60", "56", "48", "32"])
     made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(made).count("M") == 321, "as many dots are drawn as filled"
-    expect(widget.locator(".scan-hint")).to_contain_text("Full dots: filled by the scan.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Broad: boxes that were filled.")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
@@ -325,12 +333,11 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    expect(widget.locator(".scan-hint")).to_contain_text("Pale: a copy, which costs nothing. Tap a box to see")
+    expect(widget.locator(".scan-hint")).to_contain_text("Pale: a copy. Tap a box to see")
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Orange lines slope down from "
-        "earlier steps, level lines stay in the same step."
+        "Lit up: how all 8 steps join in the last box. Orange lines come from earlier steps."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { cellText, countsTable, figure, growthBars, hand, sentence, showsFilled, showsNumbers, tracks, trick } from "./panels.mjs";
+import { cellText, countsTable, figure, hand, sentence, showsFilled, showsNumbers, tracks, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** From one tick to the next: the more there are, the faster. */
@@ -119,9 +119,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const numSteps = asked.x.length;
       const { loop } = derive({ ...state(), ...asked }).states;
       const levels = scanLevels(numSteps, "doubling");
-      const helpers = Math.max(...levels.map(({ targets }) => targets.length)); // boxes of the longest column
-      const sum = levels.map(({ targets }) => targets.length).join(" + ");
-      return { loop, sum, ticks: levels.length, work: counts(numSteps, levels, levels.length).scan.work, helpers };
+      return { loop, ticks: levels.length, work: counts(numSteps, levels, levels.length).scan.work };
     },
   });
   onReset(() => {
@@ -138,7 +136,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape scan" },
     lead, now.node, rule.node,
     element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node, counters.node), picture.node),
-    hint, inHand.node, steps.node, growthBars({ t }), more, footRow({ t, reset, link, say, signal }),
+    hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 

@@ -106,6 +106,10 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: w.toFixed(1), height: (row - 6).toFixed(1), rx: 4 });
+  /** Behind a box of the example above the picture: the colour of the earlier step, of the later one, or of both, half and half. */
+  const tint = (atX, s, kinds) => kinds.forEach((kind, i) => add("rect", {
+    class: `scan-${kind}`, x: (atX - places.cell / 2 + (i * places.cell) / kinds.length).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: (places.cell / kinds.length).toFixed(1), height: (row - 6).toFixed(1),
+  }));
   /** A cell of the scan: its state, or the step that it still is. */
   const stepCell = (atX, s, w, kind, a, b, isState, whole = true) => {
     frame(atX, s, w, kind);
@@ -116,6 +120,22 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
       text(plus, atX, y[s] + 7, kind, { room: w - 6 });
     } else text(whole ? `${times} ${plus}` : "…", atX, y[s], `scan-step ${kind}`, { room: w - 6 });
   };
+
+  // how many boxes were filled, as areas: one for the loop, one for each column of the scan
+  if (showsFilled(model)) {
+    const wide = Math.min(0.62 * (places.levels[1] - places.levels[0]), 44);
+    const area = (x, targets) => {
+      let d = "";
+      targets.forEach((s, i) => {
+        if (targets[i - 1] === s - 1) return;
+        const last = targets.findIndex((target, j) => j >= i && targets[j + 1] !== target + 1);
+        d += `M${(x - wide / 2).toFixed(1)} ${(y[s] - row / 2).toFixed(1)}h${wide.toFixed(1)}V${(y[targets[last]] + row / 2).toFixed(1)}h${(-wide).toFixed(1)}z`;
+      });
+      add("path", { class: "scan-area", d });
+    };
+    area(columns.loop, levels.length > 0 ? Array.from({ length: numSteps - 1 }, (_, i) => i + 1) : []);
+    levels.forEach(({ targets }, i) => area(places.levels[i + 1], targets));
+  }
 
   // heads
   const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
@@ -182,6 +202,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     }
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = sample !== null && i === 1 && s === sample.later;
+      if (isSample) tint(places.levels[i], s, ["earlier scan-ghost", "later scan-ghost"]);
       if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
       else if (boxes) frame(places.levels[i], s, places.cell, "scan-open scan-ghost");
       else lines.add("scan-cell scan-dot scan-open scan-ghost", circle(places.levels[i], y[s], dot));
@@ -196,7 +217,9 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < numSteps; s += 1) {
-      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s), a[s], b[s], from[s] === 0);
+      const part = sample === null ? "" : s === sample.earlier ? "earlier" : s === sample.later ? "later" : "";
+      if (part !== "") tint(places.levels[i], s, [part]);
+      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s) + (part === "" ? "" : ` scan-tinted scan-is-${part}`), a[s], b[s], from[s] === 0);
       else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, circle(places.levels[i], y[s], dot));
     }
   });
@@ -331,7 +354,7 @@ export function trick({ t }) {
   const part = (kind) => element("span", { class: `trick-${kind}` });
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
   const states = Array.from({ length: 5 }, () => part("state"));
-  const [first, next, both] = ["box", "box", "box trick-both"].map(part);
+  const [first, next, both] = ["box trick-earlier", "box trick-later", "box trick-both"].map(part);
   const way = (...parts) => element("div", { class: "trick-way" }, ...parts);
   const why = element("div", { class: "trick-why" });
   const node = element(
@@ -479,16 +502,6 @@ export function countsTable({ t }) {
     equal.textContent = t(key, { float64: formatDifference(float64), float32: formatDifference(float32), largest });
   };
   return { node: element("div", {}, node, growth, equal), draw };
-}
-
-/** From 8 time steps to 64: the ticks of loop and scan as bars. Step 2 tells the same in words. */
-export function growthBars({ t }) {
-  const row = (name, numSteps, ticks) => [
-    element("span", {}, t("length_value", { count: numSteps })), element("b", {}, t(name)),
-    element("span", { class: `scan-bar scan-bar-${name}`, style: `--ticks: ${ticks}` }), element("span", {}, t("ticks", { count: ticks })),
-  ];
-  const rows = [8, 64].flatMap((numSteps) => [...row("loop", numSteps, numSteps - 1), ...row("scan", numSteps, scanLevels(numSteps, "doubling").length)]);
-  return element("div", { class: "scan-bars", "aria-hidden": "true" }, ...rows);
 }
 
 /** The sentence on top: a key of the words, and its values. */
