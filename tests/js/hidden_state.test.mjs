@@ -68,6 +68,10 @@ test("a cut text is the same up to the cut, zeros at it, and from then on a text
   close(distances[2], Math.hypot(...whole[2]), 1e-5, "at the cut");
 });
 
+test("accents are left out: the letter under them is read", () => {
+  assert.deepEqual(["Zoë", "über"].map(readable), ["zoe", "uber"]);
+});
+
 test("of a long text the last letters are read, from the beginning of a word", () => {
   assert.equal(readable("the tide clock keeps time and then there was another"), "keeps time and then there was another");
   assert.equal(readable("one two".padStart(MAX_TEXT + 4, "x ")).length <= MAX_TEXT, true);

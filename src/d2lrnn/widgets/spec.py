@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import traitlets as t
 
-__all__ = ["Spec", "Words"]
+__all__ = ["Spec", "Words", "unaccented"]
 
 _FOLDER = Path(__file__).parent
 
@@ -121,3 +122,8 @@ class Words:
 
     def __call__(self, key: str, **values: object) -> str:
         return self._texts[key].format_map(values)
+
+
+def unaccented(text: str) -> str:
+    """A text without its accents: "Zoë" is "Zoe"."""
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char)[0] != "M")

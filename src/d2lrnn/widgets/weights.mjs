@@ -50,6 +50,11 @@ export function normalise(text) {
   return text.toLowerCase().replace(/[^a-z]+/g, " ");
 }
 
+/** A text without its accents: "Zoë" is "Zoe". */
+export function unaccented(text) {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "");
+}
+
 /** The characters that normalise() turns into a space, white space aside. */
 export function leftOut(text) {
   return Array.from(text).filter((character) => character.trim() !== "" && normalise(character) === " ");

@@ -12,7 +12,7 @@ from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_byte
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color
-from d2lrnn.widgets.spec import Spec, Words
+from d2lrnn.widgets.spec import Spec, Words, unaccented
 
 __all__ = ["HiddenState"]
 
@@ -84,7 +84,7 @@ class HiddenState(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[:_MAX_TEXT]
+        return normalize(unaccented(proposal["value"]))[:_MAX_TEXT]
 
     @property
     def kept(self) -> str:

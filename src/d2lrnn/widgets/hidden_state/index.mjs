@@ -25,8 +25,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       commit(values);
     },
     outcome: () => {
-      const { distances, cut, guesses: [whole, other] } = derive(state());
-      return { p: sure(other.p), q: sure(whole.p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
+      const { distances, cut, guesses: [, other] } = derive(state());
+      return { p: sure(other.p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
     },
   });
   onReset(() => field.tellStep(false));

@@ -1,6 +1,6 @@
 // The memory cut, as pure mathematics: the same as Python's HiddenState.
 import { createReader } from "../core.mjs";
-import { encode, loadModel, normalise } from "../weights.mjs";
+import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 
 /** Characters that are read: each needs a column that can be read on a phone. */
 export const MAX_TEXT = 40;
@@ -15,9 +15,9 @@ export function networkIn(weights) {
   return loaded.get(weights);
 }
 
-/** What is read of a typed text: normalised, its last MAX_TEXT characters, from the beginning of a word where there is one. */
+/** What is read of a typed text: normalised, without accents, its last MAX_TEXT characters, from the beginning of a word where there is one. */
 export function readable(text) {
-  const all = normalise(text);
+  const all = normalise(unaccented(text));
   const from = all.length - MAX_TEXT;
   if (from <= 0) return all;
   const space = all.indexOf(" ", from - 1);

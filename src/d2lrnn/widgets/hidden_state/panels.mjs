@@ -2,7 +2,7 @@
 import { legend, linePath, scale } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, formatNumber, rangeControl, svg, visibleCharacter } from "../ui.mjs";
-import { leftOut } from "../weights.mjs";
+import { leftOut, unaccented } from "../weights.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
@@ -395,7 +395,7 @@ export function textField({ t, onText, readable, max, signal }) {
     type: "text", class: "d2lrnn-text cut-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const long = element("p", { class: "cut-hint", hidden: true }, t("text_long", { max }));
-  const lost = element("p", { class: "cut-hint", hidden: true });
+  const lost = element("p", { class: "cut-hint", hidden: true }, t("text_lost"));
   const step = element("p", { class: "cut-hint", hidden: true }, t("text_step"));
   const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label-row" }, t("text"), input), step, long, lost);
   const read = (event) => {
@@ -407,9 +407,8 @@ export function textField({ t, onText, readable, max, signal }) {
   const draw = ({ text }) => {
     if (readable(input.value) !== text) input.value = text;
     long.hidden = [...input.value].length <= max;
-    const count = leftOut(input.value).length;
-    lost.textContent = t("text_lost", { count });
-    lost.hidden = count === 0;
+    const plain = unaccented(input.value);
+    lost.hidden = plain === input.value.normalize("NFKD") && leftOut(plain).length === 0;
   };
   return { node, draw, tellStep: (on) => (step.hidden = !on) };
 }

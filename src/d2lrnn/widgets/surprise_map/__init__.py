@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from functools import cache
 from typing import Any
 
@@ -16,7 +15,7 @@ from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_byte
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_number, visible_character
-from d2lrnn.widgets.spec import Spec, Words
+from d2lrnn.widgets.spec import Spec, Words, unaccented
 
 __all__ = ["SurpriseMap"]
 
@@ -31,8 +30,7 @@ def _network(stage: str) -> Pretrained:
 
 def _readable(text: str) -> str:
     """Normalised, without accents and the signs at its ends: "Zoë!" is "zoe"."""
-    apart = unicodedata.normalize("NFKD", text)
-    plain = "".join(char for char in apart if unicodedata.category(char)[0] != "M").lower()
+    plain = unaccented(text).lower()
 
     def space(run: re.Match[str]) -> str:
         return " " if 0 < run.start() <= run.end() < len(plain) or not run[0].strip() else ""

@@ -1,16 +1,11 @@
 // The same as Python's SurpriseMap: the bits of every letter, and their totals. No page in here.
 import { createReader } from "../core.mjs";
-import { encode, loadModel, normalise } from "../weights.mjs";
+import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const BITS_SHOWN = 10; // the scale of bars and colours, unless a letter costs more
-
-/** A text without its accents: "Zoë" is "Zoe". */
-export function unaccented(text) {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "");
-}
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
 export function readable(text) {

@@ -1,8 +1,8 @@
 // What the figure draws: the text as a map of surprisals, one letter in words, the training as a slider that plays.
 import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { leftOut, normalise } from "../weights.mjs";
-import { BITS_SHOWN, bitsByPlace, learned, level, MAX_TEXT, oneIn, pieces, readable, STAGES, unaccented } from "./maths.mjs";
+import { leftOut, normalise, unaccented } from "../weights.mjs";
+import { BITS_SHOWN, bitsByPlace, learned, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ text, count, stage, updates, now, before, vocab }, t) {
