@@ -369,11 +369,11 @@ def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tup
     page.goto("about:blank")
     page.goto(address)
     expect(slider(widget, "Steps")).to_have_value("13")
-    assert widget.locator(".scan").inner_text() == expected
+    expect(widget.locator(".scan")).to_have_text(expected, use_inner_text=True)
     press(widget, "Run")
     press(widget, "Reset")
     expect(slider(widget, "Steps")).to_have_value("8")
-    assert widget.locator(".scan").inner_text() == before
+    expect(widget.locator(".scan")).to_have_text(before, use_inner_text=True)
     page.wait_for_timeout(1000)
     assert states(widget) == ["2", "2"]
 
