@@ -158,7 +158,7 @@ def test_the_valley_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path)
     expect(valley.locator(".clip-landed-clipped")).to_have_count(10)
     expect(valley.locator(".clip-out")).to_have_text("out at step 3")
     expect(valley.locator(".clip-ends")).to_have_text("loss 0.00")
-    expect(widget.locator(".clip-keys")).to_contain_text("start: loss 6.02, slope 5.98")
+    expect(widget.locator(".clip-keys")).to_contain_text("start: slope 5.98")
     assert f"weight 2.9, loss 6.02. {Clipping().static_sentence()}" in valley.get_attribute("aria-label")
     widget = show(page, tmp_path, Clipping(start=1.0))  # nothing is cut: one path, dashed blue over green
     same = "(all) => all.map((one) => one.getAttribute('d'))"
@@ -184,9 +184,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Clipping())
     outcome = widget.locator(".d2lrnn-outcome")
     for i, (answer, told) in enumerate((
-        ("1", "Right. 1 ends at loss 0.00. 0.1 is slow: still at 1.93."),
+        ("1.5", "Right. With 1.5 the ball reaches the bottom. With 0.1 it is still on its way; with 7 it jumps"),
         ("The ball gets down later", "No. Every step is shorter than 2"),
-        ("It comes to rest", "Right. Start inside ±2.83 and each jump that is not clipped lands lower."),
+        ("It comes to rest", "Right. Between the dashed lines, each jump that is not clipped lands lower."),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()

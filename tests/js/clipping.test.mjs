@@ -82,10 +82,14 @@ test("what is clipped never leaves the picture, and the sentence tells how it en
 test("the guided steps: what is said to be right is right", () => {
   const [which, flat, lower] = SPEC.steps;
   const answers = [1, 2, 3].map((i) => Number(SPEC.words.en[`step_1_answer_${i}`]));
-  assert.deepEqual(answers, [0.1, 1, 7], "the outcome names them");
+  assert.deepEqual(answers, [0.1, 1.5, 7], "the outcome names them");
   const ends = answers.map((clip) => of(which.state.start, clip));
   const losses = ends.map(({ keptLoss }) => keptLoss);
   assert.equal(losses.indexOf(Math.min(...losses)), which.right);
+  for (const other of [ends[0], ends[2]]) {
+    const apart = Math.min(...ends[1].kept.map((place) => Math.abs(place - other.kept.at(-1))));
+    assert.ok(apart > 0.4, "the ring of another limit stands on no landing of this one");
+  }
   assert.ok(which.state.clip === answers[which.right] && which.before.start === which.state.start && losses[1] < 1e-9);
   assert.deepEqual(ends.map(({ keptEnd }) => keptEnd), ["slow", "rest", "jumps"]);
   const { kept } = ends[2];

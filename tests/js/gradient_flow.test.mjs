@@ -125,8 +125,9 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(damped.lastState.filter((h) => 1 - h * h < 0.25).length >= 12, "many units stand where tanh is flat");
   const wandering = shown(orthogonal.before).shares;
   assert.ok(Math.min(...wandering) < 0.85 && Math.max(...wandering) > 1.2);
+  for (const radius of [1.05, 0.95]) assert.notEqual(shown({ ...orthogonal.before, radius }).fate, "keeps", "the other answers");
   shown(orthogonal.state).shares.forEach((share) => close(share, 1, "kept at each step", 1e-9));
-  assert.equal(orthogonal.right, 0);
+  assert.equal(orthogonal.right, 1);
   const squashed = shown({ ...orthogonal.state, activation: "tanh" });
   assert.ok(squashed.fate === "vanishes" && squashed.reason === "slopes", "weights that only turn do not save it from tanh");
 });

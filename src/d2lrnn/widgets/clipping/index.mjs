@@ -1,7 +1,7 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, svg } from "../ui.mjs";
-import { derive, lossAt, pathFrom, signed, STEEP, STEPS } from "./maths.mjs";
+import { derive, signed, STEPS } from "./maths.mjs";
 import { planePanel, valleyPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -60,8 +60,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   ));
 
   const limits = [1, 2, 3].map((i) => Number(t(`step_1_answer_${i}`)));
-  const [low, middle] = limits.map((clip) => lossAt(pathFrom(steps[0].state.start, clip).at(-1)).toFixed(2));
-  const outcomes = [{ low, middle }, {}, { edge: STEEP.toFixed(2) }];
+  const [low, best, high] = limits;
+  const outcomes = [{ low, best, high }, {}, {}];
   const near = derive({ ...state(), ...steps[1].before });
   const asked = {
     step_2_question: { start: signed(near.start, 0), slope: near.slope.toFixed(2) },
@@ -108,7 +108,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [parts, values] = sentence(model);
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
     valley.draw({ ...model, told: told(model, t) }, many);
-    keys.start.words.textContent = t("key_start", { loss: model.loss.toFixed(2), slope: model.slope.toFixed(2) });
+    keys.start.words.textContent = t("key_start", { slope: model.slope.toFixed(2) });
     keys.clipped.words.textContent = t("key_kept", { clip: model.clip.toFixed(1) });
     plane.draw(model);
     const [what, numbers] = computation(model);

@@ -245,7 +245,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
 
   const number = (value) => value.toFixed(1);
   /** The steps of a path, each an arc to where it lands; the last may leave the picture. */
-  function trail(kind, path, lift) {
+  function trail(kind, path, liftOf) {
     const parts = [];
     for (let i = 1; i < path.length && i <= steps; i += 1) {
       const isOut = Math.abs(path[i]) > EDGE;
@@ -253,7 +253,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
       const size = Math.abs(to[0] - from[0]);
       if (size >= 4) {
         const highest = TOP - Math.sqrt(Math.max(0, (from[1] - TOP) * (to[1] - TOP))); // of the control point
-        const top = Math.max(highest, Math.min(from[1], to[1]) - lift * size);
+        const top = Math.max(highest, Math.min(from[1], to[1]) - liftOf(i) * size);
         parts.push(svg("path", {
           class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
           d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
@@ -282,9 +282,11 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
       svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle", x: number(x(at)), y: high - 7 }, signed(at, 0)),
     ]));
 
-    free.replaceChildren(...(cuts ? trail("full", shown.free, 0.42) : []));
-    kept.replaceChildren(...(start === 0 ? [] : trail("clipped", shown.kept, cuts ? 0.2 : 0.42)));
-    if (!cuts) kept.append(...trail("full", shown.free, 0.42).filter((part) => part.classList.contains("clip-flight"))); // the same path
+    const parting = shown.free.findIndex((place, i) => place !== shown.kept[i]);
+    const shared = cuts ? parting : shown.free.length; // so far both go the same way: one arc, in both colours
+    free.replaceChildren(...(cuts ? trail("full", shown.free, () => 0.42) : []));
+    kept.replaceChildren(...(start === 0 ? [] : trail("clipped", shown.kept, (i) => (i < shared ? 0.42 : 0.2))));
+    kept.append(...trail("full", shown.free.slice(0, shared), () => 0.42).filter((part) => part.classList.contains("clip-flight")));
 
     // what the limit cuts off the first step, which is as long as the slope
     const isCut = shown.slope > clip;

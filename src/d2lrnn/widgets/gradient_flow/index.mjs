@@ -21,7 +21,7 @@ function sentence({ lag, left, factor, radius, fate, reason, matrix, activation 
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), lag, passes: formatFactor(factor / radius) }],
+    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), lag }],
   ];
 }
 
@@ -80,7 +80,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     min: 100 * controls.radius.min, max: 100 * controls.radius.max, onInput: (place) => set({ radius: place / 100 }),
   });
 
-  const marks = element("div", { class: "flow-marks", "aria-hidden": "true" }, ...["less", "one", "more_than"].map((name) => element("span", {}, t(`mark_${name}`))));
+  const marks = element("div", { class: "flow-marks", "aria-hidden": "true" }, ...["less", "one", "more_than"].map((name) => element("span", {}, t(`mark_${name}`, { least: controls.radius.min, most: controls.radius.max }))));
   const activation = choice({
     name: t("activation"), word: (option) => t(`activation_${option}`), options: controls.activation.choices, signal,
     onChange: (value) => sendAfter({ activation: value }),
@@ -96,14 +96,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const at = (values) => derive({ ...state(), ...values });
   const outcomes = [
     () => {
-      const { left, radius: factor, lag } = at(steps[0].state);
-      return { large: formatLength(left), lag, power: formatLength(factor ** lag) };
+      const { left, lag } = at(steps[0].state);
+      return { large: formatLength(left), lag };
     },
-    () => ({ left: formatLength(at(steps[1].state).left) }),
+    () => ({}),
     () => ({}),
   ];
   const guided = guidedSteps({
-    t: withRange(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
+    t: withLeft(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
     set: (values) => {
       if (steps.some((step) => step.state === values)) return sendAfter(values);
       set(values);
@@ -203,10 +203,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   return { draw };
 }
 
-/** The question of the third step names the least and the greatest length on the way: it is asked with its values. */
-function withRange(t, { shares }) {
-  const values = { low: formatFactor(Math.min(...shares)), high: formatFactor(Math.max(...shares)) };
-  const filled = (key, given) => (key === "step_3_question" ? t(key, values) : t(key, given));
+/** The question of the third step names what is left: it is asked with its value. */
+function withLeft(t, { left }) {
+  const filled = (key, given) => t(key, key === "step_3_question" ? { left: formatLength(left) } : given);
   filled.raw = t.raw;
   return filled;
 }
