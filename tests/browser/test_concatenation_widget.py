@@ -65,12 +65,12 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("result")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two products, added: 0.16 from X and 1.24 from H make 1.40.")
+    expect(now).to_have_text("Blue × blue makes 0.16, orange × orange 1.24: together 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One product, the same 1.40: memory is just more input.")
+    expect(now).to_have_text("Still only blue × blue and orange × orange: the same 1.40.")
     expect(result).to_have_text("the same result")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -174,6 +174,30 @@ def test_a_block_snaps_where_it_touches_and_comes_off(browser: Browser, tmp_path
 
 
 @pytest.mark.parametrize("width", [1280, 390])
+def test_a_line_leads_from_each_number_to_the_weights_that_it_meets(browser: Browser, tmp_path: Path, width: int) -> None:
+    ends = """(all) => all.map((path) => {
+      const [at, from, to] = [path.getScreenCTM(), path.getPointAtLength(0), path.getPointAtLength(path.getTotalLength())];
+      return [from.x + at.e, from.y + at.f, to.x + at.e, to.y + at.f]; })"""
+    with watched_page(browser, width=width, height=1000) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path, Concatenation())
+        for press, order in ((None, ("W_xh", "W_hh")), (".glue-button", ("W_xh", "W_hh")), (".glue-swap", ("W_hh", "W_xh"))):
+            if press:
+                widget.locator(press).click()
+            at, lines = places(widget), widget.locator(".glue-ties path").evaluate_all(ends)
+            starts = [cell for name in ("X", "H") for cell in widget.locator(f".glue-{name} .glue-cell").all()]
+            rows = [(name, i) for name in order for i in range({"W_xh": 2, "W_hh": 3}[name])]
+            assert len(lines) == len(starts) == len(rows) == 5
+            for (x, y, right, high), start, (name, i) in zip(lines, starts, rows):
+                box = start.bounding_box()
+                assert box and box["x"] < x < box["x"] + box["width"] and y == pytest.approx(box["y"], abs=3)
+                left, top, _, bottom = at[name]
+                tall = (bottom - top) / {"W_xh": 2, "W_hh": 3}[name]
+                assert right == pytest.approx(left, abs=3) and high == pytest.approx(top + (i + 0.5) * tall, abs=2)
+        assert record.errors == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
 def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, width: int) -> None:
     with watched_page(browser, width=width, height=1000) as (page, record):
         page.emulate_media(reduced_motion="reduce")
@@ -185,7 +209,7 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         right = places(widget)
         swap.click()
         expect(code).to_have_text(SWAPPED)
-        expect(now).to_have_text("Weights swapped: 1.40 becomes 1.08, and nothing warns you.")
+        expect(now).to_have_text("Blue meets orange: 1.40 becomes 1.08, and nothing warns you.")
         expect(result).to_have_text("a wrong result")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
@@ -308,16 +332,14 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("4 of the 5 numbers are multiplied by a weight of the other table")
-            expect(told).to_contain_text("1.40 becomes 1.08")
+            expect(told).to_contain_text("All sizes still fit")
         if step == 2:
-            expect(told).to_contain_text("Either way one result takes 5 multiplications, all 3 take 15.")
+            expect(told).to_contain_text("5 multiplications for each result, 15 in all")
         if step == 3:
-            expect(told).to_contain_text("27 + 100 = 127 numbers")
-            expect(told).to_contain_text("12\u202f700 weights. To scale:")
+            expect(told).to_contain_text("127 rows: one for each of the 27 + 100 numbers that go in. 100 columns")
             tables = widget.locator(".glue-scale-table")
             sizes = tables.evaluate_all("(all) => all.map((e) => [e.offsetHeight, e.offsetWidth])")
-            assert sizes == [[5, 3], [127, 100]], "as large as they say"
+            assert sizes == [[127, 100]], "as large as they say"
         else:
             expect(widget.locator(".glue-scale")).to_be_hidden()
     widget.locator(".d2lrnn-answers button").first.click()

@@ -1,7 +1,7 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, formatNumber, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { countMixed, derive, exactSum, products, repair, tableSize } from "./maths.mjs";
+import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
+import { derive, exactSum, products, repair, tableSize } from "./maths.mjs";
 import { codePanel, scalePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -162,16 +162,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const scale = scalePanel({ t });
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal, set: commit,
-    outcome: (i) => { // its values; it also draws the tables of question 3
+    outcome: (i) => { // its values; it also draws the table of question 3
       const { row, column, ...rest } = derive(state());
       const values = told(rest, [row, column]);
       scale.draw();
-      if (i === 0) return { ...values, mixed: countMixed(rest) };
-      const cells = rest.batch_size * rest.num_hiddens;
-      if (i === 1) return { ...values, cells, all: cells * values.count };
-      const { rows, weights } = tableSize(REAL.num_inputs, REAL.num_hiddens);
-      scale.draw(rest, REAL);
-      return { rows, weights: formatNumber(weights, 0) };
+      if (i === 0) return values;
+      if (i === 1) return { ...values, all: rest.batch_size * rest.num_hiddens * values.count };
+      scale.draw(REAL);
+      return tableSize(REAL.num_inputs, REAL.num_hiddens);
     },
   });
   steps.node.querySelector(".d2lrnn-step").append(scale.node);

@@ -1,6 +1,6 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
 import { dragOn } from "../shape.mjs";
-import { buttonControl, element, prefersReducedMotion } from "../ui.mjs";
+import { buttonControl, element, prefersReducedMotion, svg } from "../ui.mjs";
 import { MERGED, arrange, between, frames, gapBetween, tableSize } from "./maths.mjs";
 
 /** A number behind a plus or a times sign. */
@@ -15,11 +15,11 @@ const sizesOfFont = (unit, [one, two]) => {
   const result = Math.min(15, room / two);
   return [Math.min(15, room / one, 1.1 * result), result];
 };
-const CAPTION = 74; // px that the words below X and H need
+const CAPTION = { X: 74, H: 92 }; // px that the words below X and H need
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
-const PARTNER_OF = { W_xh: "X", W_hh: "H" };
 const PARTNER = { H: "X", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
+const BEND = 6; // px: the round corner of a line
 const PULL = 40; // px from where it was taken it comes off
 const RESULTS = ["from_x", "from_h", "sum"];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -105,16 +105,25 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   for (const name of [...Object.keys(FACTORS), ...RESULTS]) {
     const part = FACTORS[name] ?? "r";
-    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? name : t(name));
+    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name));
     const grid = element("div", { class: "glue-grid" });
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part === "h") drag(name, nodes[name]);
   }
-  const longer = element("span", { class: "glue-longer" }, t("longer"));
-  const glue = { rows: element("span", { class: "glue-frame", "aria-hidden": "true" }, longer), columns: element("span", { class: "glue-frame", "aria-hidden": "true" }) };
+  const glue = { rows: element("span", { class: "glue-frame", "aria-hidden": "true" }), columns: element("span", { class: "glue-frame", "aria-hidden": "true" }) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
-  stage.append(probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
+  const ties = svg("svg", { class: "glue-ties", "aria-hidden": "true" });
+  stage.append(ties, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
 
+  /** A line from each number of X and H up to the row of weights that it is multiplied by. */
+  const tie = () => {
+    const boxes = Object.fromEntries(Object.keys(FACTORS).map((name) => [name, boxOf(name)]));
+    const { num_inputs: d, num_hiddens: h } = shown;
+    const rowsOf = (name) => Array.from({ length: name === "W_xh" ? d : h }, (_, i) => [boxes[name].x, boxes[name].y + (i + 0.5) * layout.row]);
+    const rows = (order === 1 ? ["W_hh", "W_xh"] : ["W_xh", "W_hh"]).flatMap(rowsOf); // swapped, the first number meets the first row
+    ["X", "H"].flatMap((name) => Array.from({ length: name === "X" ? d : h }, (_, j) => [boxes[name].x + (j + 0.5) * layout.unit, boxes[name].y]))
+      .forEach(([x, y], k) => ties.children[k].setAttribute("d", `M${x.toFixed(1)} ${(y - 1).toFixed(1)}V${(rows[k][1] + BEND).toFixed(1)}q0 ${-BEND} ${BEND} ${-BEND}H${(rows[k][0] - 1).toFixed(1)}`));
+  };
   const place = () => {
     if (layout === null) return;
     const move = (node, name) => {
@@ -123,6 +132,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       node.classList.toggle("glue-lifted", lifted?.name === name);
     };
     for (const [name, node] of Object.entries(nodes)) move(node, name);
+    tie();
     for (const [name, node] of Object.entries(signs)) {
       move(node, name);
       node.style.opacity = Math.max(0, 1 - share / MERGED);
@@ -157,17 +167,13 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
-    stage.classList.toggle("glue-slim", shown.num_hiddens * layout.unit < CAPTION); // its words begin where it begins
-    longer.hidden = shown.num_hiddens === 1; // there the names of the weights need the room
-    const { unit, isWide } = layout;
+    stage.classList.toggle("glue-slim", shown.num_hiddens * layout.unit < CAPTION.X); // its words begin where it begins
+    const { unit, row } = layout;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
-      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION ? ` ${t(`is_${name}`)}` : "");
+      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION[name] ? ` ${t(`is_${name}`)}` : "");
     }
-    const beside = isWide ? shown.num_hiddens * unit : Infinity; // of W_hh, from the first product
-    const room = Math.min(beside, ...["W_xh", "W_hh"].flatMap((name) => [layout.apart[name][0], layout.glued[name][0]]));
-    for (const name of ["W_xh", "W_hh"]) {
-      nodes[name].firstChild.replaceChildren(...(room < CAPTION ? [] : [t("weights"), element("br", {})]), element("code", {}, name),
-        ...(room < CAPTION ? [] : [` ${t("for", { name: PARTNER_OF[name] })}`]));
+    for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) { // between two lines
+      nodes[name].firstChild.style.top = `${rows === 1 ? row / 2 - 9 : Math.floor(rows / 2) * row}px`;
     }
     place();
     if (box.scrollWidth > box.clientWidth + 1) {
@@ -191,6 +197,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     ends = new AbortController();
     shown = { key, batch_size, num_inputs, num_hiddens, swapped, isWrong, hasNegative: parts.flat().some(({ x, h, sum }) => Math.min(x, h, sum) < 0) };
     cells = {};
+    ties.replaceChildren(...["x", "h"].flatMap((kind) => Array.from({ length: kind === "x" ? num_inputs : num_hiddens }, () => svg("path", { class: `glue-tie-${kind}` }))));
     const put = (name, rows, columns, make) => {
       cells[name] = rows;
       const grid = nodes[name].querySelector(".glue-grid");
@@ -251,6 +258,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   /** The row and the column of a number light up; `term` is the product that is added now, -1 for none. */
   const light = ([row, column], term = -1) => {
+    [...ties.children].forEach((path, k) => path.classList.toggle("glue-now", k === term));
     const marks = (name, i, j) => {
       if (name === "X" || name === "H") return i === row;
       return FACTORS[name] ? j === column : i === row && j === column;
@@ -302,7 +310,7 @@ export function sumPanel({ t }) {
 
   const line = (name, pairs, part, value, sums = null) => {
     const terms = pairs.map(([u, v, kind], k) => element(
-      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, k > 0 && u < 0 ? `(${written(u, 1)})` : written(u, 1)), element("span", {}, ` × ${v < 0 ? `(${written(v, 1)})` : written(v, 1)}`),
+      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
@@ -366,23 +374,21 @@ export function sumPanel({ t }) {
   return { node, show, run, move };
 }
 
-/** Tables of weights to one scale, each cut where the rows of X end: `draw(small, large)` shows two, `draw()` none. */
+/** A table of weights to scale, cut where the rows of X end: `draw(sizes)` shows it, `draw()` none. */
 export function scalePanel({ t }) {
   const node = element("div", { class: "glue-scale", hidden: true });
-  const table = ({ num_inputs, num_hiddens }, name, rowNames) => {
-    const { rows, columns } = tableSize(num_inputs, num_hiddens);
-    const parts = [["x", num_inputs], ["h", num_hiddens]].map(([kind, count]) => {
-      const part = element("span", { class: `glue-scale-${kind}` }, ...(rowNames ? [t(`scale_${kind}`, { count })] : []));
+  const draw = (sizes) => {
+    node.hidden = !sizes;
+    if (!sizes) return;
+    const parts = [["x", sizes.num_inputs], ["h", sizes.num_hiddens]].map(([kind, count]) => {
+      const part = element("span", { class: `glue-scale-${kind}` }, t(`scale_${kind}`, { count }));
       part.style.setProperty("--glue-count", count);
       return part;
     });
+    const { columns } = tableSize(sizes.num_inputs, sizes.num_hiddens);
     const box = element("span", { class: "glue-scale-table" }, ...parts);
     box.style.setProperty("--glue-count", columns);
-    return element("span", { class: "glue-scale-one" }, box, element("span", {}, t(name, { rows, columns })));
-  };
-  const draw = (small, large) => {
-    node.hidden = !small;
-    node.replaceChildren(...(small ? [table(small, "scale_here", false), table(large, "scale_real", true)] : []));
+    node.replaceChildren(box, element("span", {}, t("scale_columns", { columns })));
   };
   return { node, draw };
 }
