@@ -65,12 +65,12 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("result")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Blue × blue makes 0.16, orange × orange 1.24: together 1.40.")
+    expect(now).to_have_text("Blue \u00d7 blue makes 0.16, orange \u00d7 orange 1.24: together 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("Still only blue × blue and orange × orange: the same 1.40.")
+    expect(now).to_have_text("Still only blue \u00d7 blue and orange \u00d7 orange: the same 1.40.")
     expect(result).to_have_text("the same result")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -174,14 +174,21 @@ def test_a_block_snaps_where_it_touches_and_comes_off(browser: Browser, tmp_path
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_line_leads_from_each_number_to_the_weights_that_it_meets(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_a_line_leads_from_each_number_to_the_weights_that_it_meets(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
     ends = """(all) => all.map((path) => {
-      const [at, from, to] = [path.getScreenCTM(), path.getPointAtLength(0), path.getPointAtLength(path.getTotalLength())];
+      const [from, to] = [0, path.getTotalLength()].map((along) => path.getPointAtLength(along));
+      const at = path.getScreenCTM();
       return [from.x + at.e, from.y + at.f, to.x + at.e, to.y + at.f]; })"""
     with watched_page(browser, width=width, height=1000) as (page, record):
         page.emulate_media(reduced_motion="reduce")
         widget = show(page, tmp_path, Concatenation())
-        for press, order in ((None, ("W_xh", "W_hh")), (".glue-button", ("W_xh", "W_hh")), (".glue-swap", ("W_hh", "W_xh"))):
+        for press, order in (
+            (None, ("W_xh", "W_hh")),
+            (".glue-button", ("W_xh", "W_hh")),
+            (".glue-swap", ("W_hh", "W_xh")),
+        ):
             if press:
                 widget.locator(press).click()
             at, lines = places(widget), widget.locator(".glue-ties path").evaluate_all(ends)

@@ -32,9 +32,6 @@ export function exactSum(pairs) {
   return pairs.reduce((sum, [u, v]) => sum + Math.round(10 * u) * Math.round(10 * v), 0) / 100;
 }
 
-/** How many numbers of [X H] meet a weight of the other block if the weights are swapped: the first and the last ones. */
-export const countMixed = ({ num_inputs: d, num_hiddens: h }) => 2 * Math.min(d, h);
-
 /** The glued table of weights: one row for each number of [X H], one column for each number of the result. */
 export const tableSize = (d, h) => ({ rows: d + h, columns: h, weights: (d + h) * h });
 

@@ -197,12 +197,11 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 export function outcomes({ counts, source }) {
   const [phrase, , copy] = SPEC.steps.map(({ before }) => before);
   const known = lookAt(counts, phrase);
-  const short = known.rows[1];
   const here = writings(counts, source, copy.start, copy.seed).at(-1).copied;
   return [
-    { short: short.context, share: `${Math.round((100 * short.hits) / short.total)}%`, mixed: formatShare(known.mixed), rest: formatShare(1 - known.own) },
+    { mixed: formatShare(known.mixed) },
     {},
-    { here: formatShare(here), ...copiedValues() },
+    { here: formatShare(here) },
   ];
 }
 

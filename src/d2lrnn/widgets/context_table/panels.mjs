@@ -235,8 +235,8 @@ export function modelsPanel({ t, onOrder, signal }) {
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: named(look.letter, t) });
-      rule.textContent = t(look.n > 2 && look.n < MAX_ORDER ? "n_gram_is" : `n_gram_is_${look.n}`, { before: look.n - 1 });
-      mixed.textContent = look.n > 1 ? t(look.total > 0 ? "mixed" : "mixed_unseen", { letter: named(look.letter, t), share: formatShare(look.mixed), own: formatShare(look.own) }) : "";
+      rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
+      mixed.textContent = look.n > 1 && look.hits === 0 ? t("mixed", { letter: named(look.letter, t), share: formatShare(look.mixed) }) : "";
       rows.forEach(({ button, context, share, of, bar: own }, i) => {
         const row = look.rows[i];
         button.disabled = row === null;
@@ -245,7 +245,7 @@ export function modelsPanel({ t, onOrder, signal }) {
         context.textContent = row === null ? "" : row.context === "" ? t("no_context") : visible(row.context);
         const known = row !== null && row.total > 0;
         share.textContent = known ? formatShare(row.hits / row.total) : "";
-        of.textContent = row === null ? t("too_short") : known ? t("of", { count: number(row.total) }) : t("never_seen");
+        of.textContent = row === null ? t("too_short") : known ? (look.n === i + 1 ? t("of", { count: number(row.total) }) : "") : t("never_seen");
         own.set(known ? row.hits / row.total : 0);
       });
     },
@@ -274,5 +274,5 @@ export function testPanel({ t, levels, count }) {
   return element("div", { class: "ctx-test" },
     element("p", { class: "ctx-title" }, t("test_title")),
     element("ol", { class: "ctx-rows" }, ...rows.slice(0, MAX_ORDER), element("li", { class: "ctx-key ctx-longer" }, t("longer")), ...rows.slice(MAX_ORDER)),
-    element("p", { class: "ctx-key" }, t("test_key", { count: number(count) }), " ", t("test_rule")));
+    element("p", { class: "ctx-key" }, t("test_key", { count: number(count) })));
 }

@@ -292,9 +292,9 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
-  const never = element("span", {});
+  const [once, never] = [element("span", {}), element("span", {})];
   const items = {
-    once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
+    once: element("span", { class: "win-legend-item" }, sample("win-once"), once),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
@@ -302,6 +302,7 @@ export function legendPanel({ t }) {
     const { tokens, epoch, k, isLast, num_steps } = model;
     const read = countRead(tokens.length, epoch, num_steps, k + 1);
     never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, needed: tokensNeeded(model) });
+    once.textContent = t((k + 1) * model.batch_size * num_steps > read ? "legend_twice" : "legend_once"); // windows at random may overlap
     node.firstChild.hidden = k > 0; // there the legend has its place
     items.once.hidden = readBefore(model, k).length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
@@ -349,7 +350,7 @@ export function memoryPanel({ t }) {
     model = given;
     const { epoch, k, num_steps } = model;
     node.hidden = epoch.length === 0;
-    node.firstChild.textContent = t(model.carries || k === 0 ? "memory_title" : "memory_title_lost", { all: epoch.length * num_steps, unit: unit(t, model, epoch.length * num_steps) });
+    node.firstChild.textContent = t(model.carries || k === 0 ? "memory_title" : "memory_title_lost");
     const many = (epoch[0] ?? []).length;
     while (lines.length > many) lines.pop().node.remove();
     while (lines.length < many) {
