@@ -126,12 +126,12 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     read(widget)
     slider, now = line(widget), widget.locator(".d2lrnn-now")
     expect(slider).to_have_attribute("aria-valuenow", "8")
-    expect(now).to_have_text("The story has “re␣wa” 42 times. Then “s” comes 40 times.")
+    expect(now).to_have_text("The counted story has “re␣wa” 42 times. Then “s” comes 40 times.")
     expect(widget.locator(".ctx-seen")).to_have_text(["r", "e", "␣", "w", "a"])
     expect(widget.locator(".ctx-here")).to_have_text("s")
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    expect(now).to_have_text(re.compile("^The story has “ere␣w” "))
+    expect(now).to_have_text(re.compile("^The counted story has “ere␣w” "))
     page.keyboard.press("Home")
     expect(widget.locator(".ctx-seen")).to_have_count(0)
     expect(widget.locator(".ctx-model:enabled")).to_have_count(1)
@@ -143,8 +143,8 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("ArrowRight")
     expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
     page.keyboard.press("End")
-    expect(now).to_have_text("The story never has “titio”. Try a shorter context.")
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. The story never has “titio”"))
+    expect(now).to_have_text("The counted story never has “titio”. Try a shorter context.")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. The counted story never has “titio”"))
     expect(widget.get_by_role("status")).to_contain_text("never has “titio”")
     expect(widget.locator(".ctx-others")).to_have_text(
         "Never seen, so there is nothing to count. The model then asks the shorter contexts."
@@ -212,7 +212,8 @@ def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_pat
     assert widget.locator(".ctx-model .ctx-bar").evaluate_all(widths) == pytest.approx(shares, abs=0.01)
     widget.get_by_role("button", name="2-gram o").click()
     assert models(widget)[1] == "2-gram o 13% of 5\u202f736", "how many, of the one in hand"
-    expect(widget.locator(".d2lrnn-now")).to_have_text("The story has “o” 5\u202f736 times. Then “n” comes 732 times.")
+    told = "The counted story has “o” 5\u202f736 times. Then “n” comes 732 times."
+    expect(widget.locator(".d2lrnn-now")).to_have_text(told)
     table.order = 2
     most = list(table.counts.items())[:5]
     shown = widget.locator(".ctx-follower").all_inner_texts()
@@ -288,7 +289,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
     expect(widget.locator(".ctx-rule")).to_contain_text("the 5 before it")
     assert hidden(".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar"), "a step that asks tells nothing ahead"
-    expect(widget.get_by_role("status")).to_have_text("The story has “ll␣th” 47 times.")
+    expect(widget.get_by_role("status")).to_have_text("The counted story has “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
     gets = "So the model gives “o”, the true next letter, only 0.01%: a bad guess."
     expect(told).to_have_text(f"No. Never: new text goes on in new ways. {gets}")

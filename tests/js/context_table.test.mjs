@@ -147,13 +147,13 @@ test("what followed a letter's context, for every n, is what Python counts", () 
 
 test("the sentence says how often the story has the context, and then the letter", () => {
   const said = (line, place, order) => sentenceOf(lookAt(COUNTS, { line, place, order }), T);
-  assert.equal(said("there was", 8, 6), "The story has “re␣wa” 42 times. Then “s” comes 40 times.");
-  assert.equal(said("petition", 7, 4), "The story has “tio” 18 times. Then “n” comes each time.");
-  assert.equal(said("petition", 7, 6), "The story never has “titio”. Try a shorter context.");
-  assert.equal(said("all those", 6, 6), "The story has “ll␣th” 47 times. But “o” never comes next.");
+  assert.equal(said("there was", 8, 6), "The counted story has “re␣wa” 42 times. Then “s” comes 40 times.");
+  assert.equal(said("petition", 7, 4), "The counted story has “tio” 18 times. Then “n” comes each time.");
+  assert.equal(said("petition", 7, 6), "The counted story never has “titio”. Try a shorter context.");
+  assert.equal(said("all those", 6, 6), "The counted story has “ll␣th” 47 times. But “o” never comes next.");
   assert.equal(said("a cat", 1, 1), "Counted: 94\u202f999 letters and spaces. Among them a space 19\u202f975 times.");
   assert.equal(said("", 0, 6), "Type a text. The figure looks up every letter of it.");
-  assert.equal(sentenceOf(lookAt(COUNTS, { line: "petition", place: 7, order: 4 }), T, true), "The story has “tio” 18 times.");
+  assert.equal(sentenceOf(lookAt(COUNTS, { line: "petition", place: 7, order: 4 }), T, true), "The counted story has “tio” 18 times.");
 });
 
 test("what is copied on average is so, and the words say it beside what is copied here", () => {
