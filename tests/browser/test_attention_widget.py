@@ -61,6 +61,10 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.locator(".att-strips path")).to_have_count(28)
     expect(widget.locator(".att-told")).to_have_count(0)
     assert guesses(widget)[0] == "f guess" and sorted(guesses(widget)[1].split()) == ["f", "guess"]
+    sure = widget.locator(".att-guess-letter").evaluate_all(
+        "(all) => all.map((e) => Number(e.style.getPropertyValue('--att-sure')))"
+    )
+    assert sure == pytest.approx(Attention().probs.max(dim=1).values.tolist(), abs=0.001)
     expect(widget.locator(".att-bead")).to_have_count(14)
     widget.get_by_text("How it is measured").click()
     models = widget.locator(".d2lrnn-fold > p").last
@@ -79,7 +83,7 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".att-guess-state")).to_have_text("ksame")
     expect(widget.locator(".att-lit")).to_have_count(2)
     expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
-    told = "36% of attention\u2019s probability goes to other letters, 2.6% of"
+    told = "36% and 2.6%: the probability that moves to other letters."
     expect(widget.locator(".att-tip")).to_contain_text(told)
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
@@ -166,9 +170,9 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
 
 
 STEPS = [
-    ("Far q", "neither", "In the memory the q fades: only 2.6%", ["36%", "2.6%"]),
-    ("Near r", "the state\u2019s", "Right. The memory still holds the r: 82%", ["0.7%", "82%"]),
-    ("Average", "the state\u2019s", "The state\u2019s in 372, attention\u2019s in 22.", ["", ""]),
+    ("Far q", "neither", "Attention looks straight at the q: one step.", ["36%", "2.6%"]),
+    ("Near r", "the state\u2019s", "Right. The memory still holds the r, 6 letters on.", ["0.7%", "82%"]),
+    ("Average", "the state\u2019s", "The state\u2019s: 17% against 1%.", ["", ""]),
 ]
 
 

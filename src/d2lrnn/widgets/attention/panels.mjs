@@ -53,9 +53,12 @@ export function scores({ perplexities, sizes }) {
   ]));
 }
 
+/** In what share of the passages a far letter changes the guess of attention (0) or the state (1). */
+const farShare = (k) => `${Math.round((100 * FAR[k]) / PASSAGES)}%`;
+
 /** What a guided step tells of the model it has set. */
 export function outcomeOf(model, t) {
-  return model.mean ? { looks: FAR[0], holds: FAR[1], ...scores(model) } : { ...sentenceOf(model, t).values, ...movedOf(model) };
+  return model.mean ? { looks: farShare(0), holds: farShare(1), ...scores(model) } : { ...sentenceOf(model, t).values, ...movedOf(model) };
 }
 
 /** One of the two: its name, its strips, and what it guesses. */
@@ -80,9 +83,10 @@ function half(name, pathOf, t) {
       path.setAttribute("d", pathOf(hidden ? 0 : effects[s], s, count + GAP));
       path.classList.toggle("att-lit", s === told);
     });
-    far.textContent = mean && !hidden && told < 0 ? t("far", { share: `${Math.round((100 * FAR[NAMES.indexOf(name)]) / PASSAGES)}%` }) : "";
+    far.textContent = mean && !hidden && told < 0 ? t("far", { share: farShare(NAMES.indexOf(name)) }) : "";
     value.textContent = told < 0 ? "" : percent(effects[told]);
     box.textContent = was === undefined ? t("guess") : visibleCharacter((is ?? was).character);
+    box.style.setProperty("--att-sure", was === undefined ? "0" : (is ?? was).p.toFixed(3));
     guess.classList.toggle("att-any", was === undefined);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
