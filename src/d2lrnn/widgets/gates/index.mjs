@@ -83,11 +83,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("div", { class: "gates-ends", "aria-hidden": "true" }, element("span", {}, t("sooner")), element("span", {}, t("longer"))),
   );
   const cost = element("p", { class: "gates-cost" });
-  const turns = ["first", "second"].map((which) => buttonControl({
-    label: [], signal, onPress: () => commit({ turned: state().turned === which ? "none" : which }),
-  }));
-  const turning = element("div", { class: "gates-turning", role: "group" }, element("span", {}, t("turn")), ...turns);
-  const guessing = element("div", { class: "gates-guessing" }, cost, guessed.node, turning);
+  const trained = buttonControl({ label: t("turn_none"), signal, onPress: () => commit({ turned: "none", bias: 0 }) });
+  const turns = ["first", "second"].map((which) => buttonControl({ label: [], signal, onPress: () => commit({ turned: which }) }));
+  const why = element("p", { class: "gates-caption" }, t("turn_why"));
+  const turning = element("div", { class: "gates-turning", role: "group" }, element("span", {}, t("turn")), ...turns, trained);
+  const guessing = element("div", { class: "gates-guessing" }, cost, guessed.node, turning, why);
   const shown = element("p", { class: "gates-shown" });
   const perplexity = element("p", { class: "gates-perplexity" });
   const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
@@ -178,6 +178,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isSame = !model.isOwn && guesses.every((guess, i) => guess === ownGuesses[i]);
     const own = (key, value) => (model.isOwn ? [] : [" ", t(key, { own: value })]);
     cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(isSame ? [" ", t("guesses_same")] : own("guesses_own", ownRight)));
+    trained.setAttribute("aria-pressed", String(model.isOwn));
+    why.style.visibility = model.strips.some(({ isTurned }) => isTurned) ? "" : "hidden"; // its line stays free
     turning.hidden = model.strips[0].opposite === null;
     model.strips.forEach(({ unit: j, opposite, isTurned }, k) => {
       turns[k].textContent = t(opposite === 1 ? "turn_keep" : "turn_forget", { unit: j });

@@ -46,25 +46,15 @@ function tileLine(kind) {
   return line;
 }
 
-/** What became of the number, as { key, values }: the gates that were multiplied, and what is left. */
-export function fateOf({ gates, left, count }, at, t) {
-  const steps = count ?? left.length - 1;
-  const met = gates.slice(at + 1, at + steps + 1);
-  const passed = met.map((gate) => gate.toFixed(2)).join(" × ");
-  const key = steps === 1 ? "passed_one" : steps <= 3 ? "passed" : "passed_many";
-  const smallest = Math.min(...met).toFixed(2);
-  return { key, values: { passed, smallest, count: steps, left: shareText(left[steps], t) } };
-}
-
 /** The text once, and under each letter, for two units, what is left and the gate. `node` is dragged for a letter, and takes the keys. */
 export function createStrips(t) {
   const cells = (letters) => letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
   const heads = [0, 1].map(() => ({
     name: element("b", {}), again: element("p", { class: "gates-head is-again" }),
-    fate: element("span", { class: "gates-fate" }), product: element("span", { class: "gates-product" }),
+    fate: element("span", { class: "gates-fate" }),
   }));
-  const lanes = heads.map(({ name, fate, product }) => ({
-    head: element("p", { class: "gates-head" }, name, " ", fate, " ", product), cells: [],
+  const lanes = heads.map(({ name, fate }) => ({
+    head: element("p", { class: "gates-head" }, name, " ", fate), cells: [],
   }));
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
@@ -99,14 +89,12 @@ export function createStrips(t) {
       tile.classList.toggle("is-before", i < at);
     });
     model.strips.forEach((strip, k) => {
-      const { name: title, again, fate, product } = heads[k];
+      const { name: title, again, fate } = heads[k];
       const { gates, left, count } = strip;
       title.textContent = t("unit", { unit: strip.unit });
       again.textContent = t("unit", { unit: strip.unit });
-      const ended = left.length < 2 ? null : fateOf(strip, at, t);
       const where = count === null ? "" : letters[at + count];
-      fate.textContent = ended === null ? "" : t(count === null ? "head_kept" : "head_lost", { left: ended.values.left, where: where === " " ? t("a_space") : where });
-      product.textContent = ended === null ? "" : t(ended.key, ended.values);
+      fate.textContent = left.length < 2 ? "" : t(count === null ? "head_kept" : "head_lost", { left: shareText(left[count ?? left.length - 1], t), where: where === " " ? t("a_space") : where });
       lanes[k].cells.forEach((node, i) => {
         node.classList.toggle("is-before", i <= at);
         node.classList.toggle("is-first", i === at);
