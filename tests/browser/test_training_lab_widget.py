@@ -374,6 +374,45 @@ def test_a_run_that_goes_on_moves_nothing_where_the_page_is_wide(browser: Browse
         assert_clean(record)
 
 
+def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) -> None:
+    wide = page.viewport_size["width"] > 500
+    parts = [".lab-writes", ".lab-page", ".lab-net", ".lab-chart", ".d2lrnn-step-titles"]
+    if wide:
+        parts += [".lab-end", ".d2lrnn-foot > :first-child"]
+    places = (
+        f"() => {parts}.map((part) => document.querySelector(part).getBoundingClientRect())"
+        ".map((b) => [Math.round(b.x + scrollX), Math.round(b.y + scrollY)])"
+    )
+    before = page.evaluate(places)
+    press(page, "Start")
+    expect(page.locator(".lab-diary")).to_be_visible()
+    assert page.evaluate(places) == before
+    press(page, "Pause")
+    has_status(page, "paused")
+    press(page, "Learn to spell")
+    expect(page.locator(".lab-counted")).to_be_visible()
+    assert page.evaluate(places) == before
+    if not wide:  # the page that is counted lies above the question
+        page.wait_for_timeout(700)
+        counted, panel = (page.locator(part).bounding_box() for part in (".lab-counted", ".d2lrnn-step"))
+        assert 0 <= counted["y"] < panel["y"] - 100
+
+
+def test_a_memorys_values_have_two_colours_one_on_either_side_of_zero(page: Page) -> None:
+    press(page, "Start")
+    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 15")
+    press(page, "Pause")
+    has_status(page, "paused")
+    hues = page.evaluate(
+        "() => { const c = document.querySelector('.lab-net-units');"
+        " const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height); const found = { blue: 0, yellow: 0 };"
+        " for (let i = 0; i < data.length; i += 4) { if (data[i + 3] < 255) continue;"
+        " if (data[i + 2] > data[i] + 30) found.blue += 1; if (data[i] > data[i + 2] + 30) found.yellow += 1; }"
+        " return found; }"
+    )
+    assert hues["blue"] > 1000 and hues["yellow"] > 1000, hues
+
+
 def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(page: Page) -> None:
     note, strip = page.locator(".lab-strip-note"), page.locator(".lab-strip").first
     button = page.get_by_role("button", name="Watch one unit")

@@ -100,7 +100,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
       stories.node),
-    text.node, network.knobs, about, diary.node, element("div", { class: "lab-end" }, more, undo, foot),
+    text.node, network.knobs, about, diary.node, element("div", { class: "lab-end" }, more, foot, undo),
   );
   el.append(body);
 

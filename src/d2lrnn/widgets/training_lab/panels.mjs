@@ -35,7 +35,7 @@ export function readingPanel({ t, signal, onReset }) {
   const unitButton = buttonControl({ label: t("states"), "aria-pressed": "false", class: "d2lrnn-button lab-states", signal, onPress: () => latest && chooseUnit(unit < 0 ? tellingUnit(latest) : -1) });
   const node = element(
     "div", { class: "lab-reading" },
-    element("p", { class: "lab-note" }, t("reading"), " ", element("span", { class: "lab-first-note" }, t("reading_first"))),
+    element("p", { class: "lab-note" }, t("reading")),
     page, strip, net.node,
   );
   let width = 0;
@@ -71,14 +71,14 @@ export function readingPanel({ t, signal, onReset }) {
     page.replaceChildren(...rows);
   };
 
-  /** Red, green and blue of the page's colours: of −1, of +1, of a bar below zero. */
+  /** Red, green and blue of the page's colours: of 0, of +1, of −1. */
   const colours = () => {
     const style = getComputedStyle(net.scale);
     return [style.backgroundColor, style.color, style.borderTopColor].map((colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number));
   };
   const paintStrips = ({ states, sentence }) => {
     const units = states.length / sentence.length;
-    const [, most, below] = colours();
+    const [, most, least] = colours();
     if (unit >= units) unit = -1;
     strip.hidden = unit < 0;
     page.classList.toggle("lab-with-states", unit >= 0);
@@ -91,7 +91,7 @@ export function readingPanel({ t, signal, onReset }) {
       const context = canvas.getContext("2d");
       for (let i = 0; i < columns; i += 1) {
         const value = states[(from + i) * units + unit] / 127;
-        context.fillStyle = `rgb(${(value > 0 ? most : below).join(" ")})`;
+        context.fillStyle = `rgb(${(value > 0 ? most : least).join(" ")})`;
         context.fillRect(BAR * i + 1, value > 0 ? HALF * (1 - value) : HALF, BAR - 2, HALF * Math.abs(value));
       }
     }
@@ -240,7 +240,7 @@ function netPicture({ t, signal, onUnit }) {
     arrow(), element("div", { class: "lab-net-part lab-net-memory" }, memory, element("span", { class: "lab-net-body" }, loop, canvas, key)), arrow(),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
-  const draw = ({ before, came: next, expected, state, forgets, unit, colours: [least, most] }) => {
+  const draw = ({ before, came: next, expected, state, forgets, unit, colours: [zero, most, least] }) => {
     past.textContent = forgets ? "" : before.slice(0, -1).join("");
     letter.textContent = visibleCharacter(before.at(-1));
     loop.style.visibility = forgets ? "hidden" : "";
@@ -253,7 +253,8 @@ function netPicture({ t, signal, onUnit }) {
     context.clearRect(0, 0, canvas.width, canvas.height);
     state.forEach((value, j) => {
       const [left, top] = [CELL * (j % columns), CELL * Math.floor(j / columns)];
-      context.fillStyle = `rgb(${least.map((part, k) => Math.round(part + (1 + value) / 2 * (most[k] - part))).join(" ")})`;
+      const full = value > 0 ? most : least;
+      context.fillStyle = `rgb(${zero.map((part, k) => Math.round(part + Math.abs(value) * (full[k] - part))).join(" ")})`;
       context.fillRect(left + 1, top + 1, CELL - 2, CELL - 2);
       if (j !== unit) return;
       Object.assign(context, { strokeStyle: getComputedStyle(canvas).color, lineWidth: 2.5 });
@@ -313,7 +314,7 @@ export function curvePanel({ t, signal }) {
 
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = standsBeside(node.closest(".lab")) ? 320 - (isLow ? 146 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = standsBeside(node.closest(".lab")) ? 320 - (isLow ? 154 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, curves: [heldout, train, ...ghosts.map(({ heldout: { ys } }) => ({ ys: ys.filter((value) => value <= 1.1 * levels[0].perplexity) }))], levels, until,
@@ -398,7 +399,7 @@ export function curvePanel({ t, signal }) {
       if (thin.textContent !== about) thin.textContent = about;
       const alphabet = report.levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
       const isWrong = !(report.perplexity <= 1.1 * alphabet); // untrained it may be a little above
-      const meaning = report.steps === 0 ? t("curve_means_fresh") : isWrong ? t("curve_wrong") : t("curve_means", { letters: formatNumber(report.perplexity) });
+      const meaning = report.steps === 0 ? t("curve_means_fresh") : isWrong ? t("curve_wrong", { letters: formatNumber(alphabet, 0) }) : t("curve_means", { letters: formatNumber(report.perplexity) });
       if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
     },
@@ -410,7 +411,8 @@ export function normPanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   const head = element("span", { class: "lab-head" });
-  const node = element("div", { class: "lab-norms" }, element("p", {}, head, " ", element("span", { class: "lab-note" }, t("norm_means"))), box);
+  const means = element("span", { class: "lab-note" }, t("norm_means"));
+  const node = element("div", { class: "lab-norms" }, element("p", {}, head, " ", means), box);
   let latest = null;
   let width = 0;
   watchWidth(box, { signal, act: (now) => {
@@ -446,6 +448,7 @@ export function normPanel({ t, signal }) {
       node.hidden = !isShown;
       latest = data;
       head.textContent = t(data.clip > 0 ? "norm_clipped" : "norm");
+      means.hidden = data.clip > 0; // the longer name has the line to itself
       if (width > 0) paint(data);
     },
   };
