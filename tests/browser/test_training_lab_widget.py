@@ -405,7 +405,8 @@ def test_a_memorys_values_have_two_colours_one_on_either_side_of_zero(page: Page
     has_status(page, "paused")
     hues = page.evaluate(
         "() => { const c = document.querySelector('.lab-net-units');"
-        " const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height); const found = { blue: 0, yellow: 0 };"
+        " const found = { blue: 0, yellow: 0 };"
+        " const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
         " for (let i = 0; i < data.length; i += 4) { if (data[i + 3] < 255) continue;"
         " if (data[i + 2] > data[i] + 30) found.blue += 1; if (data[i] > data[i + 2] + 30) found.yellow += 1; }"
         " return found; }"
