@@ -205,7 +205,7 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget = show(page, tmp_path, NextCharacter())
         widget.get_by_role("button", name="Only three letters").click()
         widget.get_by_role("button", name="hardly any").click()
-        told = re.search(r"(\d+) of these 80; without the cut", widget.locator(".d2lrnn-outcome").inner_text())[1]
+        told = re.search(r"(\d+) unlikely of 80 letters", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
         expect(widget.locator(".d2lrnn-now")).to_contain_text(f"Unlikely ones at 1.5: {told}, without the cut 34.")
         expect(widget.locator(".next-count").nth(2)).to_have_text(f"{told} unlikely")
@@ -217,7 +217,7 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only three letters").click()
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Right\. Only \d of these 80; without the cut 34"))
+    expect(told).to_contain_text(re.compile(r"^Right\. Row 1\.5 has \d unlikely of 80 letters; without the cut 34"))
     widget.get_by_role("button", name="Hottest").click()
     expect(widget.locator(".next-count").nth(2)).to_have_text("34 unlikely")  # the question finds them uncut
     texts = written(widget)

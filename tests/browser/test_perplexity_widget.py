@@ -16,7 +16,7 @@ from watching import Record, watched_page
 
 SCHEMES = ["http", "file"]
 DETAIL = ".ppl-detail"
-DETAIL_OF_A = "After m came a. You gave it p = 0.25, the others 0.75: 2.00 bits, like choosing among 4."
+DETAIL_OF_A = "After m came a. You gave it p = 0.25: 2.00 bits, like choosing among 4."
 HOSTILE = ["</script>", "<img src=x>", "<b onx=1>", "'\"&amp;{w}", "👩\u200d💻👩", "שלום", "\u202eevil", "e\u0301e"]
 
 pytestmark = pytest.mark.browser
@@ -82,11 +82,11 @@ def test_it_mounts_and_answers_keys(
     first.focus()
     page.keyboard.press("ArrowLeft")
     expect(widget.locator(".ppl-p").first).to_have_text("0.26")
-    expect(widget.locator(DETAIL)).to_contain_text("p = 0.26, the others 0.74: 1.94 bits")
+    expect(widget.locator(DETAIL)).to_contain_text("p = 0.26: 1.94 bits")
     expect(number(widget)).to_have_text("1.99")
     page.keyboard.press("Home")
     expect(widget.locator(".ppl-p").first).to_have_text("1.00")
-    expect(widget.locator(DETAIL)).to_contain_text("p = 1.00, the others 0.00: 0.00 bits")
+    expect(widget.locator(DETAIL)).to_contain_text("p = 1.00: 0.00 bits")
     page.keyboard.press("End")
     expect(widget.locator(".ppl-p").first).to_have_text("0.00")
     expect(number(widget)).to_have_text("∞")
@@ -148,7 +148,7 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("2 choices and 50", "26", "2.00", "No. It is 10.00: 2 ", "10.00"),
+    ("2 choices and 50", "26", "2.00", "No. It is 10.00. Choices multiply: 2 ", "10.00"),
     ("One doubt in six", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six letters", "1.12"),
     ("One zero", "infinite", "1.00", "Right. It is infinite", "∞"),
 ]

@@ -230,7 +230,7 @@ export function chart({ t, signal }) {
     views.forEach((view, i) => view.light(i === at));
     const { context, target, p, bits, choices } = told[at];
     detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : "detail"), {
-      context: visible(context), target: visible([target]), p: columnProbability(p), rest: columnProbability(1 - p), bits: formatNumber(bits), choices: formatChoices(choices),
+      context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
   };
   const stream = motion({ seconds: 2.4, signal });
@@ -269,7 +269,7 @@ export function chart({ t, signal }) {
     const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
     node.classList.toggle("ppl-to-scale", scaled);
     const broken = shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
-    key.classList.toggle("ppl-none", broken || !unequal);
+    key.classList.toggle("ppl-none", broken || !unequal || bits < 0.25); // gaps under the grips cannot be seen
     node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
     flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
     for (const part of [flagName, flagBase, flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;

@@ -9,7 +9,7 @@ export function sentenceOf({ text, count, stage, updates, now, before, vocab }, 
   if (count < 1) return { key: "now_short", values: {} };
   const values = {
     updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), before: formatNumber(before.perplexity, 1),
-    characters: vocab.length, rate: formatNumber(now.rate), power: `2^${formatNumber(now.rate)}`,
+    characters: vocab.length, rate: formatNumber(now.rate),
   };
   if (stage === STAGES[0]) return { key: now.perplexity > vocab.length ? "now_worse" : "now_untrained", values };
   if (now.perplexity > vocab.length) return { key: "now_blind", values };
