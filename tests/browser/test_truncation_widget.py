@@ -35,9 +35,9 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
-def drag(page: Page, widget: Locator, cut: int, letters: int) -> None:
-    """Drag the grip of a cut by so many letters."""
-    grip = widget.locator(f'.trunc-cut[data-cut="{cut}"] .trunc-grip').bounding_box()
+def drag(page: Page, widget: Locator, letters: int) -> None:
+    """Drag the scissors by so many letters."""
+    grip = widget.locator(".trunc-grip").bounding_box()
     letter = widget.locator(".trunc-bars").bounding_box()["width"] / 24
     x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
     page.mouse.move(x, y)
@@ -50,17 +50,17 @@ def cuts(widget: Locator) -> Locator:
     return widget.locator(".trunc-cut:not([hidden])")
 
 
-def test_every_cut_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_scissors_move_all_cuts(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     expect(now(widget)).to_have_text(Truncation().static_sentence())
     expect(cuts(widget)).to_have_count(4)
-    drag(page, widget, 1, 2)
+    drag(page, widget, 2)
     expect(now(widget)).to_have_text(Truncation(tau=8).static_sentence())
     expect(cuts(widget)).to_have_count(3)
-    drag(page, widget, 2, -8)  # two windows before it: 16 letters become 8
+    drag(page, widget, -4)
     expect(now(widget)).to_have_text(Truncation(tau=4).static_sentence())
-    drag(page, widget, 1, 30)
+    drag(page, widget, 30)
     expect(now(widget)).to_have_text(Truncation(tau=24).static_sentence())
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
@@ -83,8 +83,8 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     expect(shared).to_have_text("in windows24 steps back")
     widths = [row.locator(".trunc-fill").bounding_box()["width"] for row in (work, shared)]
     assert widths[0] / widths[1] == pytest.approx(6, rel=0.02)
-    expect(widget.locator(".trunc-states")).to_have_text("Memory6 of 24 letters")
-    drag(page, widget, 1, 3)  # nearer to the letter: the way back is shorter
+    expect(widget.locator(".trunc-states")).to_have_text("Storage6 of 24 letters")
+    drag(page, widget, 3)  # nearer to the letter: the way back is shorter
     expect(now(widget)).to_have_text(Truncation(way="losses", tau=3).static_sentence())
     expect(widget.locator(".trunc-is-kept")).to_have_text(["a", "m", "e"])
 
@@ -93,24 +93,33 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     told, value = widget.locator(".trunc-told"), widget.locator(".trunc-value")
-    expect(told).to_have_text("The guess after e can use only this letter: 1 of 1 + 0.8 + 0.64 + … = 5, so 20%.")
+    alone = "The guess after e goes back over this letter alone"
+    cannot = "It cannot teach the network to remember"
+    expect(told).to_have_text(f"{alone}: 20% gets through. {cannot} cam.")
+    missed = widget.locator(".trunc-missed")
+    expect(missed).to_have_text(["c", "a", "m"])
+    counted = widget.locator(".trunc-counted")
+    expect(counted).to_have_text("The guess after e: 1 out of 5 is 20% (5 = 1 + 0.8 + 0.64 + …).")
     expect(value).to_have_text("20%")
     widget.locator(".trunc-letter").nth(11).click()
-    expect(told).to_have_text("The guess after m can use 6 letters: 3.69 of 1 + 0.8 + 0.64 + … = 5, so 74%.")
+    over = "The guess after m goes back over 6 letters"
+    expect(told).to_have_text(f"{over}: 74% gets through. {cannot} ti.")
+    expect(missed).to_have_text(["t", "i"])
     expect(widget.locator(".trunc-is-kept")).to_have_text(["d", "e", "␣", "c", "a", "m"])
     expect(widget.locator(".trunc-is-cut")).to_have_count(6)
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(told).to_contain_text("after e can use only this letter")
+    expect(told).to_contain_text(alone)
     widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
     expect(value).to_have_text("67%")
     assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67% gets through"
     letters.press("Home")
-    expect(told).to_contain_text("after t can use only this letter")
+    # no word lies before it
+    expect(told).to_have_text("The guess after t goes back over this letter alone: 20% gets through.")
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_contain_text("after e can use only this letter")
+    expect(told).to_contain_text(alone)
 
 
 def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -120,10 +129,6 @@ def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], 
     heights = "(all) => all.map((one) => one.offsetHeight / one.parentNode.offsetHeight)"
     found = widget.locator(".trunc-bars .trunc-fill").evaluate_all(heights)
     assert found == pytest.approx(flow.kept.tolist(), abs=0.01)
-    widths = "(all) => all.map((one) => one.offsetWidth / one.parentNode.offsetWidth)"
-    found = widget.locator(".trunc-share .trunc-fill").evaluate_all(widths)
-    assert found == pytest.approx([1 - flow.lost], abs=0.01)
-    expect(widget.locator(".trunc-share")).to_have_text("Signal59% cut off")
 
 
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -151,7 +156,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate(
         (
             ("31%", "Right. 31%, not half of 49%"),
-            ("48", "No. 24 guesses × 6 letters = 144 steps."),  # noqa: RUF001
+            ("48", "No. 24 guesses × 6 letters = 144 steps. Windows of 15 letters also cut off 26%, in 24 steps"),  # noqa: RUF001
             ("Less is cut off", "Right. 16% instead of 49%"),
         )
     ):
@@ -175,12 +180,28 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)
 
 
-def test_the_memory_grows_with_the_window(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_step_that_opens_ends_the_motion(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="no-preference")
+    widget = show(page, tmp_path, Truncation())
+    at_rest = "The guess after e goes back over this letter alone"
+    expect(widget.locator(".trunc-told")).not_to_contain_text(at_rest)  # it moves
+    titles = widget.locator(".d2lrnn-step-title")
+    titles.first.evaluate("(one) => one.click()")
+    told = "() => document.querySelector('.trunc-told').textContent"
+    seen = set()
+    for _ in range(10):
+        seen.add(page.evaluate(told).split(":")[0])
+        page.wait_for_timeout(150)
+    assert seen == {at_rest}
+
+
+def test_the_storage_grows_with_the_window(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     share = "(one) => one.offsetWidth / one.parentNode.clientWidth"
     for tau, way in ((6, "windows"), (24, "windows"), (12, "losses")):
         widget = show(page, tmp_path, Truncation(tau=tau, way=way))
-        expect(widget.locator(".trunc-states")).to_have_text(f"Memory{tau} of 24 letters")
+        expect(widget.locator(".trunc-states")).to_have_text(f"Storage{tau} of 24 letters")
         assert widget.locator(".trunc-states .trunc-fill").evaluate(share) == pytest.approx(tau / 24, abs=0.02)
 
 

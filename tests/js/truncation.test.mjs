@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { NUM_LETTERS, TAUS, countedOut, derive, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { NUM_LETTERS, TAUS, countedOut, derive, nearestTau, percent, percentKept, windowsAsGood } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -81,6 +81,9 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(price.after.lost < price.before.lost); // "less is cut off"
   assert.ok(price.after.work === 6 * price.before.work && en.step_2_answer_3 === String(price.after.work) && price.right === 2);
   assert.ok(en.step_2_question.includes(String(price.before.work)));
+  const { tau, lost } = windowsAsGood(0.8, price.after.lost); // "Windows of 15 letters also cut off 26%"
+  assert.deepEqual([tau, percent(lost), percent(price.after.lost)], [15, "26%", "26%"]);
+  close(lost, Array.from({ length: 15 }, (_, i) => 0.8 ** (i + 1)).reduce((sum, share) => sum + share, 0) / 15, "mean of the window");
   longer.after.kept.forEach((share, i) => assert.equal(share > longer.before.kept[i], i % 12 >= 6, "only the last six of a window gain"));
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
   assert.ok(en.step_3_answer_1.startsWith("Less"));
@@ -93,6 +96,7 @@ test("how it is counted is right", () => {
   close(1 / (1 - factor), 5, "in all");
   assert.equal(percentKept(1 - kept[0]), "20%");
   assert.deepEqual(countedOut(factor, 1), { used: "1", all: "1 + 0.8 + 0.64 + …", is: "=", total: "5" });
+  assert.equal(countedOut(0.95, 1).all, "1 + 0.95 + 0.9025 + …");
   assert.deepEqual([countedOut(0.85, 2).is, countedOut(0.85, 2).used, countedOut(0.85, 2).total], ["≈", "1.85", "6.67"]);
   const { min, max } = SPEC.controls.factor;
   for (let step = 0; min + 0.05 * step <= max + 1e-9; step += 1) {

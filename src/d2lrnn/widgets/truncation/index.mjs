@@ -1,7 +1,7 @@
 // Truncation: a line of text is cut; each letter shows how much of its learning signal gets through to it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, countedOut, derive, percent, percentKept, windowsAsGood } from "./maths.mjs";
 import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -19,19 +19,23 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let chosen = CHOSEN;
   let picked = false; // by the reader
   let ghost = null; // the figure as it was before a step's answer
-  const set = (values) => {
+  const still = () => {
     touched = true;
+    show.stop();
+  };
+  const set = (values) => {
+    still();
     ghost = null;
     if (!picked) chosen = CHOSEN;
     commit(values);
+    paint(derive(state())); // also where the values are those that stand
   };
   const unpick = () => {
     picked = false;
     chosen = CHOSEN;
   };
   const choose = (place) => {
-    touched = true;
-    show.stop();
+    still();
     picked = true;
     chosen = place;
     paint(derive(state()));
@@ -39,8 +43,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
   const told = element("p", { class: "trunc-caption trunc-told" });
-  const [share, states] = [["share", "all"], ["states", "states"]].map(([name, key]) => rowPanel(name, t(key)));
-  const [work, shared] = [["work", "work"], ["shared", "work_shared"]].map(([name, key]) => rowPanel(name, t(key)));
+  const counted = element("p", { class: "trunc-caption trunc-counted" });
+  const [states, work, shared] = [["states", "states"], ["work", "work"], ["shared", "work_shared"]].map(([name, key]) => rowPanel(name, t(key)));
   const was = element("span", { class: "trunc-was", hidden: true }, t("was"));
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
@@ -54,11 +58,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
     ghost = before;
     paint(derive(state()));
-    return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work };
+    const asGood = windowsAsGood(after.factor, after.lost);
+    return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work, long: asGood.tau, same: percent(asGood.lost) };
   };
   const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
-  const more = fold(t("more"), element("div", { class: "trunc-more" }, switched, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, switched, counted, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {
     more.open = false;
     show.stop();
@@ -69,8 +74,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const legend = ["kept", "lost"].map((kind) => element("span", {}, element("i", { class: `trunc-sign trunc-sign-${kind}` }), t(kind)));
-  const title = element("div", { class: "trunc-head" }, element("b", {}, t("chart")), element("span", { class: "trunc-legend" }, was, element("span", { class: "trunc-way-sign" }, element("i", { "aria-hidden": "true" }, "←"), t("way_back")), ...legend));
-  const rows = element("div", { class: "trunc-rows" }, share.node, states.node, work.node, shared.node);
+  const title = element("div", { class: "trunc-head" }, element("span", {}, element("b", {}, t("chart")), " ", element("span", { class: "trunc-hint" }, t("chart_hint"))), element("span", { class: "trunc-legend" }, was, ...legend));
+  const rows = element("div", { class: "trunc-rows" }, states.node, work.node, shared.node);
   const figure = element("div", { class: "trunc-figure" }, title, line.node, memory.node, told, rows);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
@@ -81,6 +86,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     more,
     footRow({ t, reset, link, say, signal }),
   ));
+  for (const kind of ["pointerdown", "keydown"]) el.addEventListener(kind, () => show.stop(), { signal, capture: true });
   // once: through a window from its first letter to its last, and over the cut
   whenSeen(figure, {
     act: () => {
@@ -95,7 +101,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   function paint(model) {
-    const { tau, way, factor, lost } = model;
+    const { tau, way, factor } = model;
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
     for (const { way: each, node } of ways) {
@@ -105,10 +111,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     line.draw(model, chosen, ghost?.kept ?? null);
     was.hidden = ghost === null;
     const reach = model.reaches[chosen];
-    told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), {
-      letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), ...countedOut(factor, reach),
-    }));
-    share.set(1 - lost, emphasised(t.raw("all_value"), { lost: percent(lost) }));
+    const about = { letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), missed: line.missed(), ...countedOut(factor, reach) };
+    told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), about), ...(about.missed === "" ? [] : [" ", element("span", { class: "trunc-told-missed" }, ...emphasised(t.raw("missed"), about))]));
+    counted.replaceChildren(...emphasised(t.raw("counted"), about));
     states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
     const inWindows = at({ way: "windows" }).work; // the same for all lengths
     for (const [row, done] of [[work, model.work], [shared, inWindows]]) {

@@ -28,8 +28,17 @@ export function countedOut(factor, reach) {
     const [used, all] = [(1 - lost) * total, total].map((value) => brief(value, places));
     if (Number(used) >= Number(all) || percent(1 - used / all) !== percent(lost)) continue;
     return {
-      used, all: `1 + ${brief(factor)} + ${brief(factor ** 2)} + …`, is: Math.abs(total - Number(all)) < 1e-9 ? "=" : "≈", total: all,
+      used, all: `1 + ${brief(factor)} + ${brief(factor ** 2, 4)} + …`, is: Math.abs(total - Number(all)) < 1e-9 ? "=" : "≈", total: all,
     };
+  }
+}
+
+/** The shortest windows that cut off no more than that share. */
+export function windowsAsGood(factor, lost) {
+  let sum = 0;
+  for (let tau = 1; ; tau += 1) {
+    sum += factor ** tau;
+    if (sum / tau <= lost) return { tau, lost: sum / tau };
   }
 }
 

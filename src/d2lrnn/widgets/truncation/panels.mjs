@@ -35,21 +35,28 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const goesOn = element("span", { class: "trunc-drag trunc-goes-on", "aria-hidden": "true" }, t("goes_on"));
-  const cuts = text.map((_, i) => element("span", { class: "trunc-cut", hidden: true, "data-cut": i + 1 }, element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"))));
-  const [first] = cuts;
+  const cuts = text.map((_, i) => element("span", { class: `trunc-cut${i === 0 ? "" : " trunc-bare"}`, hidden: true }));
+  const [first] = cuts; // the one that is dragged: all are as far apart
+  first.append(element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E")));
   first.hidden = false;
   for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
   const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways, reached), element("span", { class: "trunc-start" }), drag, goesOn, ...cuts);
 
   let shown = null; // { model, chosen }
+  let missed = [0, 0]; // the word, or the part of it, right before the cut
   let held = null; // the cut in hand
   let isDragged = false; // so the word says nothing new
+  const wordBefore = (start) => {
+    let end = Math.max(0, start);
+    while (end > 0 && text[end - 1] === " ") end -= 1;
+    return [text.lastIndexOf(" ", end - 1) + 1, end];
+  };
   const cutFrom = (event) => event.target.closest?.(".trunc-cut");
   dragOn(node, {
     start: ({ x, event }) => {
       const cut = cutFrom(event);
       const { way, tau } = shown.model;
-      held = cut ? { from: x, x, tau, count: way === "windows" ? Number(cut.dataset.cut) : -1, grip: event.target.closest(".trunc-grip") !== null } : null;
+      held = cut ? { from: x, x, tau, count: way === "windows" ? 1 : -1, grip: event.target.closest(".trunc-grip") !== null } : null;
     },
     move: ({ x }) => {
       if (held) [held.x, isDragged] = [x, true];
@@ -71,6 +78,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const { tau, way, factor, reaches, kept } = model;
     const reach = reaches[chosen];
     const start = chosen + 1 - reach;
+    missed = wordBefore(start);
     fills.forEach((fill, i) => {
       fill.style.height = `${(100 * kept[i]).toFixed(2)}%`;
       fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
@@ -82,7 +90,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const lag = chosen - i;
       const strength = lag < 0 ? 0 : MIDDLE_SHARE * factor ** lag;
       cell.style.setProperty("--trunc-strength", `${(100 * strength).toFixed(1)}%`);
-      cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : ""}${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
+      const isMissed = i >= missed[0] && i < missed[1];
+      cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : ""}${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
     });
     value.textContent = percentKept(1 - kept[chosen]);
     value.style.left = at(Math.min(NUM_LETTERS - 1.5, Math.max(1.5, chosen + 0.5)));
@@ -94,7 +103,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     ways.forEach((arrow, i) => {
       const last = way === "windows" ? (i + 1) * tau - 1 : i;
       arrow.hidden = last >= NUM_LETTERS;
-      const left = Math.max(-0.9, last + 1 - tau);
+      const left = Math.max(way === "losses" && i === chosen ? -0.9 : 0, last + 1 - tau);
       arrow.style.left = at(left);
       arrow.style.width = at(last + 0.5 - left);
       arrow.style.top = way === "windows" ? "" : `${((100 * ((i % tau) + 0.5)) / tau).toFixed(1)}%`;
@@ -104,12 +113,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     node.dataset.way = way;
     node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
     // windows: a cut after each; else the one cut of the chosen letter
-    const every = tau <= 2 ? NUM_LETTERS : Math.ceil(6 / tau); // grips that do not touch
     cuts.forEach((cut, i) => {
       const place = way === "windows" ? (i + 1) * tau : from;
       cut.hidden = way === "windows" ? place > NUM_LETTERS : i > 0;
       cut.style.left = at(place);
-      cut.classList.toggle("trunc-bare", way === "windows" && (i % every !== 0 || (place === NUM_LETTERS && tau < NUM_LETTERS)));
     });
     first.classList.toggle("trunc-at-left", parseFloat(first.style.left) < 8);
     first.classList.toggle("trunc-at-right", parseFloat(first.style.left) > 92);
@@ -124,7 +131,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: value.textContent }));
     bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
   }
-  return { node, draw, text, fresh: () => { isDragged = false; } };
+  return { node, draw, text, missed: () => text.slice(...missed).join(""), fresh: () => { isDragged = false; } };
 }
 
 /** A row under the line: a title, a bar, a value. `set` gets the part that is filled, and words. */
