@@ -174,22 +174,24 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(widget.locator(".flow-ghost")).to_have_count(0)  # a question begins with one curve
     widget.get_by_role("button", name="Yes, just as fast").click()
-    expect(outcome).to_contain_text("No. It vanishes. Many numbers of the network (the dots on the curve)")
+    expect(outcome).to_contain_text("No. It vanishes. With inputs this large, many numbers of the network (the dots)")
     assert left(widget) == expected(tanh)
     expect(widget.locator(".flow-factor")).to_contain_text(f"With tanh: about {tanh.factor_per_step:.2f} a step")
     expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
-    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how full the boxes above are")
+    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how steep the curve is where its dots stand")
     expect(widget.locator(".flow-squash")).to_be_visible()  # tanh, and the 24 units on it
     expect(widget.locator(".flow-unit-dot")).to_have_count(24)
-    cells = widget.locator(".flow-slope").evaluate_all("(all) => all.map((e) => Number(e.getAttribute('height')))")
-    assert len(cells) == 29 and max(cells) < 14, "no cell is full"
 
     widget.locator(".d2lrnn-step-title").nth(2).click()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("0.978 of the message is left")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("only 0.0512 of the message is left")
     widget.get_by_role("button", name="ones that only turn it").click()
-    expect(outcome).to_contain_text("Right. A turn changes the direction of the message, never its size.")
-    expect(widget.locator(".flow-factor")).to_have_text("Each step multiplies it by exactly 1.00")
-    expect(widget.locator(".flow-ghost-text")).to_have_text("before: 0.978")
+    expect(outcome).to_contain_text("Right. A turn changes its direction (the small arrows), never its size.")
+    expect(widget.locator(".flow-factor")).to_have_text("A straight line: exactly × 1.00 at each step")  # noqa: RUF001
+    expect(widget.locator(".flow-squash")).to_be_hidden()
+    arrows = widget.locator(".flow-turn:visible .flow-arrow")
+    expect(arrows).to_have_count(8)
+    assert len({way.get_attribute("d") for way in arrows.all()}) == 1, "each as long as the others"
+    expect(widget.locator(".flow-ghost-text")).to_have_text("before: 0.0512")
     expect(outcome).to_contain_text("Such weights are called an orthogonal matrix.")
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
     widget.get_by_role("button", name="yes: tanh").click()
@@ -304,7 +306,6 @@ def test_the_fold_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp
     widget.get_by_role("button", name="no", exact=True).click()
     expect(widget.locator(".flow-eigen .flow-head")).not_to_contain_text("slopes")
     expect(inputs).to_be_hidden()  # they change nothing without tanh
-    expect(widget.locator(".flow-cell")).to_have_count(0)
     widget.get_by_label("factor of each step").press("Home")
     expect(ring(widget)).to_have_attribute("aria-valuenow", "0.2")
     steps = widget.get_by_label(re.compile("^steps"))

@@ -62,10 +62,9 @@ test("a step back is the slope of the loss with respect to the state before", ()
 
 test("an orthogonal matrix hands on the radius to the power of the lag, and nothing else", () => {
   for (const radius of [0.2, 1, 1.6]) {
-    const { norms, factor, sigma } = shown({ matrix: "orthogonal", radius, num_steps: 60 });
+    const { norms, factor } = shown({ matrix: "orthogonal", radius, num_steps: 60 });
     norms.forEach((norm, lag) => close(norm, norms[0] * radius ** lag, `lag ${lag}`, 1e-9));
     close(factor, radius, "factor", 1e-9);
-    close(sigma, radius, "sigma", 1e-9);
   }
 });
 
@@ -123,9 +122,13 @@ test("the guided steps: what is said to be right is right", () => {
   const damped = shown(tanh.state);
   assert.deepEqual([damped.fate, damped.reason, damped.radius, tanh.right], ["vanishes", "slopes", 1.2, 2]);
   assert.ok(damped.lastState.filter((h) => 1 - h * h < 0.25).length >= 12, "many units stand where tanh is flat");
-  const wandering = shown(orthogonal.before).shares;
-  assert.ok(Math.min(...wandering) < 0.85 && Math.max(...wandering) > 1.2);
-  for (const radius of [1.05, 0.95]) assert.notEqual(shown({ ...orthogonal.before, radius }).fate, "keeps", "the other answers");
+  const small = shown({ activation: "tanh", radius: 1.2, input_size: 0.1 });
+  assert.ok(small.left > 1 && small.left > damped.left, "with smaller inputs, more passes");
+  assert.ok(shown(orthogonal.before).left < 0.06, "it visibly fades");
+  for (let radius = 0.2; radius < 1.6; radius += 0.01) { // the other answers
+    const wandering = shown({ ...orthogonal.before, radius: Number(radius.toFixed(2)) });
+    assert.ok(wandering.fate !== "keeps" && wandering.shares.some((share) => Math.abs(share - 1) > 0.1));
+  }
   shown(orthogonal.state).shares.forEach((share) => close(share, 1, "kept at each step", 1e-9));
   assert.equal(orthogonal.right, 1);
   const squashed = shown({ ...orthogonal.state, activation: "tanh" });
@@ -138,7 +141,7 @@ test("whatever the controls are set to, no number is lost", () => {
       const settings = { matrix, activation, radius, input_size, num_steps };
       const found = shown(settings);
       assert.ok(found.norms.every((norm) => Number.isFinite(norm) && norm > 0), JSON.stringify(settings));
-      assert.ok([found.left, found.factor, found.sigma].every(Number.isFinite), JSON.stringify(settings));
+      assert.ok([found.left, found.factor].every(Number.isFinite), JSON.stringify(settings));
     }
   }
 });
@@ -156,10 +159,4 @@ test("a link may set what the controls may", () => {
   for (const { settings } of STORED.cases) assert.deepEqual(link(settings), settings);
   assert.equal(link({ radius: 3, num_steps: 1, activation: "sin", matrix: [], input_size: 0 }), null);
   assert.deepEqual(decodeLink("#explore=GradientFlow&radius=1.2&activation=tanh", "GradientFlow", 0, RULES), { radius: 1.2, activation: "tanh" });
-});
-
-test("mean slopes: 1 in a linear network, between 0 and 1 with tanh, nearly 1 with tiny inputs", () => {
-  assert.ok(shown().meanSlopes.every((slope) => slope === 1));
-  assert.ok(shown({ activation: "tanh", radius: 1.2 }).meanSlopes.every((slope) => slope > 0 && slope < 1));
-  assert.ok(shown({ activation: "tanh", input_size: 1e-8 }).meanSlopes.every((slope) => slope > 0.999));
 });

@@ -46,7 +46,6 @@ def _described(W: np.ndarray, gradient: np.ndarray) -> dict[str, Any]:
         "gradient": gradient.round(12).tolist(),
         "eigenvalues": [[z.real, z.imag] for z in eigenvalues],
         "radius": spectral_radius(torch.from_numpy(W)),
-        "sigma_max": float(np.linalg.norm(W, 2)),
     }
 
 

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, formatFactor, formatLength } from "./maths.mjs";
-import { chainPanel, planePanel, tanhPanel } from "./panels.mjs";
+import { chainPanel, planePanel, tanhPanel, turnPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const INPUT_SIZES = [1e-8, 0.01, 0.03, 0.1, 0.3, 1, 3];
@@ -17,11 +17,11 @@ function nearestPlace(places, value) {
 /** The two halves of the living sentence: keys of words, and their values. */
 function sentence({ lag, left, factor, radius, fate, reason, matrix, activation }, t) {
   const isExact = matrix === "orthogonal" && activation === "linear" && radius === 1;
-  const why = isExact ? "exact" : reason === "predicted" && radius !== 1 ? "product" : reason;
+  const why = isExact ? "exact" : reason;
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), lag }],
+    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius) }],
   ];
 }
 
@@ -53,7 +53,7 @@ function choice({ name, word, options, kind = "", onChange, signal }) {
     "div", { class: `flow-choice ${kind}`, role: "group", "aria-label": name },
     element("span", { class: "flow-head", "aria-hidden": "true" }, name), ...buttons,
   );
-  return { node, buttons, set: (value) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === value))) };
+  return { node, set: (value) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === value))) };
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
@@ -73,6 +73,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => set({ radius }), onTouch: touch, signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => set({ radius }), signal });
   const squash = tanhPanel({ t });
+  const turn = turnPanel({ t });
   const factor = element("p", { class: "flow-factor" });
   const hint = element("span", { class: "flow-hint" }, t("chain_hint"));
   const radius = rangeControl({
@@ -91,7 +92,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
   const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: (size) => formatLength(size).replace("1.0×", ""), onChange: (input_size) => set({ input_size }), signal });
-  const sigma = element("span");
 
   const at = (values) => derive({ ...state(), ...values });
   const outcomes = [
@@ -121,9 +121,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const inside = fold(t("inside"), element(
     "div", { class: "flow-inside" },
     plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node, inputsPart, length.node),
-    element("p", { class: "flow-terms" }, t("terms"), " ", sigma),
+    element("p", { class: "flow-terms" }, t("terms")),
   ));
-  const control = element("div", { class: "flow-control" }, squash.node, factor, radius.node, marks);
+  const control = element("div", { class: "flow-control" }, squash.node, turn.node, factor, radius.node, marks);
   const root = element(
     "div", { class: "d2lrnn-shape flow" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -187,18 +187,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
-    control.classList.toggle("flow-squashed", model.activation === "tanh");
-    if (model.activation === "tanh") squash.draw(model);
+    const beside = model.activation === "tanh" ? "squash" : model.matrix === "orthogonal" ? "turn" : "none";
+    control.dataset.beside = beside;
+    if (beside === "squash") squash.draw(model);
+    if (beside === "turn") turn.draw(model);
     radius.set(100 * model.radius, formatFactor(model.radius));
     activation.set(model.activation);
     matrix.set(model.matrix);
-    // only at radius 1 is it orthogonal itself
-    const scaled = model.radius === 1 ? t("matrix_orthogonal") : t("matrix_scaled", { radius: formatFactor(model.radius) });
-    matrix.buttons[controls.matrix.choices.indexOf("orthogonal")].textContent = scaled;
     length.set(model.num_steps);
     inputs.set(model.input_size);
     inputsPart.hidden = model.activation === "linear"; // without tanh it changes nothing
-    sigma.textContent = t("sigma", { sigma: formatFactor(model.sigma) });
   }
   return { draw };
 }

@@ -95,10 +95,6 @@ export function derive(state) {
   const W = scaledMatrix(network, settings.radius);
   const { states, slopes } = runForward(W, n, networks.inputs, settings);
   const norms = normsByLag(W, n, slopes, network.gradient);
-  const meanSlopes = norms.map((_, k) => { // of the activation, over the units, by lag
-    const first = (settings.num_steps - 1 - k) * n;
-    return slopes.subarray(first, first + n).reduce((sum, slope) => sum + slope, 0) / n;
-  });
   const shares = norms.map((norm) => norm / norms[0]);
   const lag = settings.num_steps - 1;
   const left = shares[lag];
@@ -106,8 +102,8 @@ export function derive(state) {
   const scale = settings.radius / network.radius;
   const eigenvalues = network.eigenvalues.map(([re, im]) => [re * scale, im * scale]);
   return {
-    ...settings, lag, left, factor, norms, shares, meanSlopes, eigenvalues, lastState: states.subarray(settings.num_steps * n),
-    sigma: network.sigma_max * scale, fate: fate(left, factor), reason: reason(factor, settings),
+    ...settings, lag, left, factor, norms, shares, eigenvalues, lastState: states.subarray(settings.num_steps * n),
+    fate: fate(left, factor), reason: reason(factor, settings),
   };
 }
 

@@ -5,7 +5,7 @@ import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
 const HEIGHT = 270;
-const MARGIN = { top: 22, right: 52, bottom: 74, left: 50 }; // the names of the zones stand outside, where no bead comes
+const MARGIN = { top: 22, right: 52, narrow: 26, bottom: 74, left: 50 }; // the names of the zones stand outside, where no bead comes
 const INSET = 18; // the ring about the last bead, clear of the scale
 const [NARROW, WIDE] = [380, 420]; // widths of the chain, for its words
 const WORDS_AT = MARGIN.left + 38; // beside the ring about the last bead
@@ -13,7 +13,7 @@ const NEAR = 50; // pixels between two ends whose words could meet
 const OFF_SCALE_WORDS = { wide: 225, narrow: 110 }; // their width
 const GHOST_WORDS = 112;
 const END_WORDS = 85;
-const CELLS = 37; // from the foot up to the middle of the row of cells
+const CELLS = 37; // from the foot up to the middle of the way back
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
 const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 const tickText = (tick) => (tick > 1e3 || tick < 1e-3 ? formatPowerOfTen(tick) : String(tick));
@@ -43,11 +43,11 @@ function bead(share, x, y, base) {
  */
 export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   const grid = svg("g");
-  const cells = svg("g");
+  const way = svg("g");
   const layer = svg("g");
   const asked = svg("g", { class: "flow-asked" });
   const pulse = svg("g", { class: "flow-pulse" }, svg("circle", { class: "flow-glow" }), svg("circle", { class: "flow-spark" }));
-  const picture = svg("svg", { class: "flow-beads", height: HEIGHT, "aria-hidden": "true" }, grid, cells, layer, asked, pulse);
+  const picture = svg("svg", { class: "flow-beads", height: HEIGHT, "aria-hidden": "true" }, way, grid, layer, asked, pulse);
   const probe = element("div", {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
@@ -65,7 +65,9 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   let moved = -Infinity; // when it was last drawn anew
 
   const y = scale([FLOOR, CEILING], [HEIGHT - MARGIN.bottom, MARGIN.top], { log: true });
-  const right = () => width - MARGIN.right;
+  const isNarrow = () => width < WIDE; // then the loss stands under the first bead
+  const right = () => width - (isNarrow() ? MARGIN.narrow : MARGIN.right);
+  const lossAt = () => right() + (isNarrow() ? -13 : 14);
   const xOf = (k) => right() - ((right() - MARGIN.left - INSET) * k) / model.lag;
 
   const onScale = (share) => y(Math.min(CEILING, Math.max(FLOOR, share)));
@@ -74,47 +76,30 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   function paintGrid() {
     const [l, r] = [MARGIN.left, right()];
     const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
-    const zoneWords = (kind) => t(`zone_${kind}${width < WIDE ? "" : "_why"}`);
+    const zoneWords = (kind) => t(`zone_${kind}${isNarrow() ? "" : "_why"}`);
     const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
     for (const tick of TICKS) {
       if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
       parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     }
     const foot = HEIGHT - 8;
-    const footWords = model.activation === "tanh" ? ["through", "through_why"] : ["back", "back_why"];
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, zoneWords("explodes")),
       svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
-      svg("rect", { class: "flow-loss", x: r + 14, y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
-      svg("text", { class: "flow-loss-text", x: r + 33, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
-      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(footWords[width < NARROW ? 0 : 1])),
+      svg("rect", { class: "flow-loss", x: lossAt(), y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
+      svg("text", { class: "flow-loss-text", x: lossAt() + 19, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
+      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(isNarrow() ? "back" : "back_why")),
     );
     grid.replaceChildren(...parts);
   }
 
-  /** The way back from the loss; with tanh a row of cells, each as full as the slopes of tanh let through. */
-  function paintCells() {
-    const pitch = (right() - MARGIN.left - INSET) / model.lag;
-    const isRoomy = pitch > 12; // else the cells are one strip
-    const size = isRoomy ? Math.min(16, pitch - 2) : pitch;
-    const high = 16;
+  /** The way back from the loss, with the letters at its ends. */
+  function paintWay() {
     const middle = HEIGHT - CELLS;
-    const [start, end] = [xOf(model.lag), right() + 14];
-    const parts = [svg("path", { class: "flow-wire", d: `M${start} ${middle}H${end}` })];
-    const cell = (x, wide) => svg("rect", { class: "flow-cell", x, y: middle - high / 2, width: wide, height: high, rx: isRoomy ? 3 : 1 });
-    if (model.activation === "tanh") {
-      if (!isRoomy) parts.push(cell(start - size / 2, size * model.num_steps));
-      model.meanSlopes.forEach((slope, k) => {
-        const [x, full] = [xOf(k) - size / 2, (high - 2) * slope];
-        if (isRoomy) parts.push(cell(x, size));
-        parts.push(svg("rect", { class: "flow-slope", x: x + 1, y: middle + high / 2 - 1 - full, width: Math.max(1, size - (isRoomy ? 2 : 1.5)), height: full }));
-      });
-    } else {
-      parts.push(svg("path", { class: "flow-wire", d: `M${start + 7} ${middle - 5}l-7 5l7 5` }));
-      for (let k = 0; k < model.lag; k += 1) parts.push(svg("circle", { class: "flow-stop", cx: xOf(k), cy: middle, r: 1.5 }));
-    }
-    const name = (k, anchor) => svg("text", { class: "flow-cell-name", x: anchor === "start" ? xOf(k) - size / 2 : xOf(k) + size / 2, y: HEIGHT - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
-    cells.replaceChildren(...parts, name(model.lag, "start"), name(0, "end"));
+    const parts = [svg("path", { class: "flow-wire", d: `M${lossAt()} ${middle}H${xOf(model.lag)}m7 -5l-7 5l7 5` })];
+    for (let k = 0; k < model.lag; k += 1) parts.push(svg("circle", { class: "flow-stop", cx: xOf(k), cy: middle, r: 1.5 }));
+    const name = (k, anchor, by) => svg("text", { class: "flow-cell-name", x: xOf(k) + by, y: HEIGHT - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
+    way.replaceChildren(...parts, name(model.lag, "start", -8), name(0, "end", isNarrow() ? 25 : 8));
   }
 
   /** The curve before, pale, so that two can be compared. */
@@ -217,7 +202,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   function paint() {
     if (width === 0 || model === null) return;
     paintGrid();
-    paintCells();
+    paintWay();
     paintBeads();
     paintAsked();
   }
@@ -342,6 +327,31 @@ export function tanhPanel({ t }) {
       const [cx, cy] = at(Math.max(-3.2, Math.min(3.2, Math.atanh(h))));
       return svg("circle", { class: "flow-unit-dot", cx: cx.toFixed(1), cy: cy.toFixed(1), r: 3 });
     })),
+  };
+}
+
+const TURN = { width: 200, height: 92, centre: 44, long: 38, steps: 8, angle: 40 }; // degrees a step
+
+/** What a turn does: an arrow at each of some steps, as long as the factor leaves it. */
+export function turnPanel({ t }) {
+  const { width, height, centre, long, steps, angle } = TURN;
+  const arrows = svg("g");
+  const words = ["", ""].map((_, i) => svg("text", { class: "flow-squash-text", x: 92, y: centre + 18 * i }));
+  const node = svg("svg", { class: "flow-turn", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "xMinYMid slice", role: "img" }, arrows, ...words);
+  return {
+    node,
+    draw: ({ radius }) => {
+      const most = Math.max(1, radius ** (steps - 1));
+      arrows.replaceChildren(...Array.from({ length: steps }, (_, k) => {
+        const size = Math.max(0.5, (long * radius ** k) / most);
+        const head = Math.min(5, size / 3);
+        const way = `M${centre} ${centre}h${size.toFixed(1)}m${-head} ${-head}l${head} ${head}l${-head} ${head}`;
+        return svg("path", { class: "flow-arrow", d: way, transform: `rotate(${-90 - angle * k} ${centre} ${centre})` });
+      }));
+      const value = { radius: formatFactor(radius) };
+      node.setAttribute("aria-label", t("turn", value));
+      ["turn_words", "turn_length"].forEach((key, i) => (words[i].textContent = t(key, value)));
+    },
   };
 }
 
