@@ -65,12 +65,12 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("result")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Blue \u00d7 blue makes 0.16, orange \u00d7 orange 1.24: together 1.40.")
+    expect(now).to_have_text("Row \u00d7 column: letter 0.16, memory 1.24, together 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("Still only blue \u00d7 blue and orange \u00d7 orange: the same 1.40.")
+    expect(now).to_have_text("One product: the same pairs meet, so the result is the same 1.40.")
     expect(result).to_have_text("the same result")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -216,7 +216,7 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         right = places(widget)
         swap.click()
         expect(code).to_have_text(SWAPPED)
-        expect(now).to_have_text("Blue meets orange: 1.40 becomes 1.08, and nothing warns you.")
+        expect(now).to_have_text("Wrong weights meet: 1.40 becomes 1.08, and nothing warns you.")
         expect(result).to_have_text("a wrong result")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
@@ -264,6 +264,7 @@ def test_terms_move_from_two_rows_into_one(browser: Browser, tmp_path: Path) -> 
         widget.locator(".glue-button").click()
         early = widget.evaluate(terms)
         assert len({top for *_, top in early}) == 2, "they set out from where they were"
+        expect(widget.locator(".glue-code")).to_have_text(GLUED)
         page.wait_for_function("() => ![...document.querySelectorAll('.glue-term')].some((x) => x.style.transform)")
         glued = widget.evaluate(terms)
         assert [term[:2] for term in glued] == [term[:2] for term in apart]
@@ -307,7 +308,7 @@ def test_the_sum_ends_whole_after_any_interrupted_motion(browser: Browser, tmp_p
                 if choices.count() > 0:
                     choices.nth(random.randrange(choices.count())).click()
                 page.wait_for_timeout(random.choice([0, 100, 500]))
-            page.wait_for_timeout(2500)
+            page.wait_for_timeout(4500)
             page.wait_for_function(WHOLE)
             check_sums(widget)
         assert record.errors == []
@@ -436,3 +437,32 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
         <= 720
     )
     context.close()
+
+
+TOLD_AT_ONCE = """() => { window.told = new Set(); const e = document.querySelector(".glue"); const at = (s) => e.querySelector(s);
+  const look = () => {
+    const [sign, two] = [at(".d2lrnn-now"), at(".glue-two")].map((x, i) => i ? !x.classList.contains("glue-ghost") : x.textContent.split(":")[0]);
+    window.told.add([sign, at(".glue-sum .glue-name").textContent, e.querySelectorAll("[role=radio]")[1].textContent, two].join("|"));
+    requestAnimationFrame(look);
+  };
+  look(); }"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        page.evaluate(TOLD_AT_ONCE)
+        code = widget.locator(".glue-code")
+        for press, end in ((".glue-button", GLUED), (".glue-swap", SWAPPED), (".glue-button", APART)):
+            widget.locator(press).click()
+            expect(code).to_have_text(end, timeout=10_000)
+        widget.locator(".d2lrnn-step-title").first.click()
+        widget.locator(".d2lrnn-answers button").nth(1).click()
+        expect(code).to_have_text(SWAPPED, timeout=10_000)
+        assert set(page.evaluate("[...window.told]")) == {
+            "Row \u00d7 column|result|1.40|true",
+            "One product|the same result|1.40|false",
+            "Wrong weights meet|a wrong result|1.08|false",
+        }
+        assert record.errors == []

@@ -95,7 +95,7 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         along = widget.get_by_role("slider", name="minibatch 1 of 11")
         along.press("ArrowRight")
         check(widget, Windows(minibatch=2))
-        expect(now).to_have_text("Each reader goes on and keeps its memory: now from 20 letters.")
+        expect(now).to_have_text("Each goes on where it stopped and keeps its memory: 20 letters.")
         expect(widget.locator(".win-told")).to_have_text(["20 letters"] * 2)
         expect(widget.locator(".win-state")).to_have_text(["goes on from minibatch 1: it keeps its memory"] * 2)
         control(widget, "Steps").fill("11")
@@ -107,7 +107,7 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         expect(legend).to_have_text("20 never read")
         control(widget, "Steps").fill("10")
         widget.locator(".win-along input").press("End")
-        expect(legend).to_have_text("20 never read: a full minibatch needs 21")
+        expect(legend).to_have_text("20 never read: the last has no next letter")
 
 
 def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:
@@ -185,15 +185,15 @@ def test_playing_sentence_and_slider_tell_the_same(browser: Browser, tmp_path: P
         page.evaluate(
             """() => { const seen = window.seen = new Set();
               const text = (query) => document.querySelector(query).textContent;
-              const look = () => { // "minibatch 2 of 11", "Each reader jumps"
-                const told = text(".d2lrnn-now").split(/[ ,]/)[2] + ", " + text(".win-told");
+              const look = () => { // "minibatch 2 of 11", "the memory is emptied"
+                const told = text(".d2lrnn-now").match(/began|emptied/) + ", " + text(".win-told");
                 seen.add(text(".win-place").split(" ")[1] + ": " + told);
                 requestAnimationFrame(look); };
               look(); }"""
         )
         widget.get_by_role("button", name="Play").click()
         page.wait_for_function("() => window.seen.size > 2", timeout=15_000)
-        together = ["1: began, 10 letters", "2: jumps, 10 of 20", "3: jumps, 10 of 30"]
+        together = ["1: began, 10 letters", "2: emptied, 10 of 20", "3: emptied, 10 of 30"]
         assert page.evaluate("[...window.seen].slice(0, 3)") == together
         assert record.errors == []
 
@@ -204,7 +204,7 @@ def test_spaces_are_seen_and_the_answers_with_the_arrays(opened: tuple[Page, Rec
     spaces = Windows().text[:240].count(" ")
     expect(widget.locator(".win-space")).to_have_count(spaces)
     expect(widget.locator(".win-target:visible")).to_have_count(0)
-    widget.get_by_text("X and Y of this minibatch").click()
+    widget.get_by_text("Arrays X and Y").click()
     expect(widget.locator(".win-text .win-target:visible")).to_have_count(2)
     # Wide arrays say that there is more, until the end is reached.
     control(widget, "Steps").fill("32")
@@ -288,7 +288,7 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     along = widget.locator(".win-along input")
     along.press("ArrowRight")
     along.press("ArrowRight")
-    now = "Each reader jumps, so its memory is emptied, then filled from 10 letters."
+    now = "Each reader jumps: its memory is emptied and holds 10 letters."
     expect(widget.locator(".d2lrnn-now")).to_have_text(now)
     expect(widget.locator(".win-told")).to_have_text(["10 of 30"] * 2)
     expect(widget.locator(".win-memory .win-title")).to_contain_text("(hatched: lost)")
@@ -318,7 +318,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         widget.locator(".d2lrnn-answers button").nth(right).click()
         expect(told).to_have_text(re.compile(f"^Right. {outcome}"))
         bars = widget.locator(".win-bar-of").evaluate_all("(all) => all.map((bar) => parseFloat(bar.style.width))")
-        assert bars == pytest.approx([[], [400 / 27, 900 / 27, 2500 / 27], [82, 90]][step], abs=0.01)
+        assert bars == pytest.approx([[], [400 / 27, 900 / 27, 2500 / 27, 100], [82, 90]][step], abs=0.01)
     widget.get_by_role("button", name="Reset").click()
     check(widget, Windows())
     assert shape.inner_text() == fresh
@@ -405,7 +405,7 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     page, _ = opened
     widget = show(page, tmp_path, Windows())
     legend = widget.locator(".win-legend-item:visible")
-    hint = widget.get_by_text("Coloured: one minibatch, read now. Drag it.")
+    hint = widget.get_by_text("Coloured: one minibatch, read at once. Drag it.")
     expect(hint).to_be_visible()
     expect(legend).to_have_count(0)
     widget.locator(".win-along input").press("ArrowRight")
@@ -417,10 +417,13 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     widget.locator(".win-along input").press("End")
     never = f"{240 - Windows(sampling='random').num_pairs_read} never read"
     assert Windows(sampling="random").num_pairs_read < 220, "two readers, 11 windows of 10 letters each: some overlap"
-    expect(legend).to_have_text(["read before, some twice", never])
+    expect(legend).to_have_text(["read before", "read again", never])
     look = "(e) => getComputedStyle(e).backgroundColor"
-    text, sample = (widget.locator(f"{x}.win-once").first.evaluate(look) for x in (".win-trail", ".win-sample"))
-    assert text == sample
+    once, twice = (
+        {widget.locator(f"{x}.{kind}").first.evaluate(look) for x in (".win-trail", ".win-sample")}
+        for kind in ("win-once", "win-twice")
+    )
+    assert len(once) == len(twice) == 1 and once != twice
     control(widget, "Windows").select_option("adjoining")
     widget.locator(".win-along input").press("End")
     expect(legend).to_have_text(["read before", re.compile("never read")])
@@ -478,7 +481,7 @@ def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> No
     page, _ = opened
     widget = show(page, tmp_path, Windows(batch_size=6, num_steps=5, minibatch=3), theme=theme)
     control(widget, "Text")
-    widget.get_by_text("X and Y of this minibatch").click()
+    widget.get_by_text("Arrays X and Y").click()
     result = page.evaluate(LOW_CONTRAST, 4.5)
     assert result["checked"] > 80 and result["found"] == []
 
@@ -500,7 +503,7 @@ def test_phone(browser: Browser, tmp_path: Path, theme: str) -> None:
     page = context.new_page()
     head = "<style>body { margin: 0 } main { padding: 0 8px }</style>"
     widget = show(page, tmp_path, Windows(), head=head, theme=theme)
-    widget.get_by_text("X and Y of this minibatch").click()
+    widget.get_by_text("Arrays X and Y").click()
     for name in ("story", "dlfs2", "d2l_random", "five"):
         control(widget, "Example").select_option(name)
         if name == "dlfs2":

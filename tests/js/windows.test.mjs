@@ -219,6 +219,11 @@ test("a minibatch more may lack nothing but its last answer", () => {
   assert.deepEqual([unread, tokensNeeded({ ...SETTINGS, num_steps: 10 })], [20, 21], "too few");
 });
 
+test("what is read twice is read once too", () => {
+  assert.deepEqual(stretches(9, [[0, 2], [1, 6]], 3, { times: 2 }), [[1, 4]]);
+  assert.deepEqual(stretches(9, [[0, 2], [1, 6]], 3, { times: 2, without: [[1, 2]] }), [[2, 4]]);
+});
+
 test("tokens of each source", () => {
   const story = "the tide clock";
   assert.deepEqual(tokensOf({ ...SETTINGS, source: "story", length: 4 }, story), ["t", "h", "e", " "]);

@@ -8,7 +8,7 @@ import SPEC from "./spec.json" with { type: "json" };
 const SLIDE_SECONDS = 1.6;
 const SWAP_SECONDS = 0.7;
 const HOME = 4; // times as fast a block that was let go returns
-const TERMS_SECONDS = 1; // until the terms of the sum are in their new places
+const TERMS_SECONDS = 0.6; // until the terms of the sum are in their new places
 const SUM_SECONDS = 1.4;
 const REAL = { num_inputs: 27, num_hiddens: 100 }; // of question 3
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
@@ -30,7 +30,9 @@ function told({ parts, mats }, [row, column]) {
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
-  let model = null;
+  let model = null; // where all goes
+  let shown = null; // where all stands: what is told, until the blocks have landed somewhere else
+  let carried = Promise.resolve(true); // the terms have come to their new places
   let hovered = null;
   let looked = null; // the number on which the lights are
   let touched = false;
@@ -60,7 +62,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       settleTerms();
     },
     onDrop: (glued) => {
-      if (glued === model.glued) slide().then((arrived) => arrived && tell());
+      if (glued === model.glued) slide();
       else commit({ glued, swapped: false });
     },
     onSwap: () => commit({ swapped: !model.swapped }),
@@ -69,7 +71,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- the sum runs ----
   let runner = null;
   const lightTerm = (count) => {
-    const { mats, num_inputs, swapped } = model;
+    const { mats, num_inputs, swapped } = shown;
     const pairs = products(mats, ...looked, swapped);
     const all = pairs.x.length + pairs.h.length;
     const running = count > 0 && count <= all && runner !== null;
@@ -81,7 +83,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const runSum = () => {
     runner?.stop();
     if (isAsking()) return; // nothing moves below an open question
-    const all = model.mats.W_xh.length + model.mats.W_hh.length;
+    const all = shown.mats.W_xh.length + shown.mats.W_hh.length;
     const mine = motion({ seconds: SUM_SECONDS, signal });
     runner = mine;
     let last = -1;
@@ -97,14 +99,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const keepHeight = () => {
     for (const { node } of [now, sum]) node.style.minHeight = `${node.offsetHeight}px`;
   };
-  /** Turn to the hovered or else the chosen number. */
-  const tell = () => now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), told(model, looked)));
-  const look = (isTold = true) => {
-    looked = hovered ?? [model.row, model.column];
-    if (isTold) tell();
-    const areMoving = sum.show(products(model.mats, ...looked, model.swapped), model.parts[looked[0]][looked[1]], model.glued);
-    if (areMoving) carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
-    code.show(model.glued, model.swapped);
+  /** Turn to the hovered or else the chosen number: sentence, sum and code tell of where all stands. */
+  const look = () => {
+    looked = hovered ?? [shown.row, shown.column];
+    now.set(...emphasised(t.raw(`now_${kindOf(shown, looked)}`), told(shown, looked)));
+    const areMoving = sum.show(products(shown.mats, ...looked, shown.swapped), shown.parts[looked[0]][looked[1]], shown.glued);
+    if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
+    code.show(shown.glued, shown.swapped);
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -120,8 +121,25 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** One way at a time: glued, the blocks slide and then the weights pass each other; taken apart, the other way round. */
   const slide = async () => {
     const moves = [slideBlocks, passWeights];
-    for (const move of model.glued ? moves : moves.reverse()) if (!await move()) return false;
+    for (const move of model.glued ? moves : moves.reverse()) {
+      if (!await move()) return false;
+      land();
+    }
     return true;
+  };
+  /** Where the blocks have landed, sentence, label, result and sum change together. */
+  const land = () => {
+    const [glued, swapped] = [stage.share() === 1, stage.order() === 1];
+    if (stage.share() % 1 !== 0 || stage.order() % 1 !== 0) return; // turned round on the way
+    if (glued === shown.glued && swapped === shown.swapped) return;
+    turn(derive({ ...model, glued, swapped }));
+  };
+  const turn = (next) => {
+    shown = next;
+    stage.fill(shown);
+    for (const { node } of [now, sum]) node.style.minHeight = "";
+    look();
+    if (hovered) keepHeight();
   };
   const slideBlocks = () => {
     const [from, to] = [stage.share(), model.glued ? 1 : 0];
@@ -182,7 +200,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, swap, hint, numbers), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
-    fold(t("fold"), code.node, element("p", { class: "glue-soft" }, t("code")), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node))),
+    fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, element("p", { class: "glue-soft" }, t("code"))),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -201,10 +219,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const first = model === null;
     const isOther = !first && [...SIZES, "seed"].some((name) => given[name] !== model[name]);
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
-    const isPassing = isElsewhere && !isOther && (given.glued !== model.glued || given.swapped !== model.swapped);
     const isRunning = runner !== null && isElsewhere && given.glued === model.glued && given.swapped === model.swapped && looked.join() === [given.row, given.column].join();
     model = given;
-    stage.fill(model);
+    if (first || isOther) { // other numbers stand where they belong at once
+      slider.stop();
+      swapper.stop();
+      settleTerms();
+      shown = model;
+      stage.fill(model);
+      stage.swap(Number(model.swapped));
+      stage.slide(model.glued ? 1 : 0);
+    } else shown = { ...shown, row: model.row, column: model.column };
     stage.select(model.row, model.column);
     if (hovered && (hovered[0] >= model.batch_size || hovered[1] >= model.num_hiddens)) hovered = null;
     glue.textContent = t(model.glued ? "unglue" : "glue");
@@ -216,25 +241,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (asked && [...SIZES, "seed"].some((name) => asked[name] !== model[name])) { // it asked of other numbers
       steps.ask(-1);
     }
-    if (first || isOther) { // other numbers stand where they belong at once
-      slider.stop();
-      swapper.stop();
-      settleTerms();
-      stage.swap(Number(model.swapped));
-      stage.slide(model.glued ? 1 : 0);
-    }
+    const isAt = stage.share() === Number(model.glued) && stage.order() === Number(model.swapped) && !stage.isLifted();
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
-    for (const { node } of [now, sum]) node.style.minHeight = "";
-    look(!isPassing || prefersReducedMotion()); // the sentence waits until the blocks have landed
-    if (hovered) keepHeight();
-    if (isElsewhere) {
-      slid.then((arrived) => {
-        if (!arrived) return;
-        tell();
-        runSum();
-      });
-    }
+    if (first || isOther || isAt || isElsewhere) turn(shown);
+    if (isElsewhere) slid.then(async (arrived) => arrived && await carried && runSum());
   };
   return { draw };
 }

@@ -15,7 +15,7 @@ const sizesOfFont = (unit, [one, two]) => {
   const result = Math.min(15, room / two);
   return [Math.min(15, room / one, 1.1 * result), result];
 };
-const CAPTION = { X: 74, H: 92 }; // px that the words below X and H need
+const CAPTION = { X: [74, 81], H: [92, 108] }; // px that the words below X and H need, of one row and of more
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { H: "X", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
@@ -142,8 +142,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-held", lifted !== null);
     stage.classList.toggle("glue-done", share === 1 && lifted === null && order % 1 === 0);
     stage.classList.toggle("glue-crossing", order % 1 !== 0);
-    stage.classList.toggle("glue-wrong", share >= MERGED && shown.isWrong);
-    nodes.sum.firstChild.textContent = t(share < MERGED ? "sum" : shown.isWrong ? "wrong" : "same");
+    stage.classList.toggle("glue-wrong", shown.isWrong);
+    nodes.sum.firstChild.textContent = t(!shown.glued ? "sum" : shown.isWrong ? "wrong" : "same");
   };
   const measure = () => {
     const width = box.clientWidth - 2 * EDGE;
@@ -170,7 +170,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-slim", shown.num_hiddens * layout.unit < CAPTION.X); // its words begin where it begins
     const { unit, row } = layout;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
-      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION[name] ? ` ${t(`is_${name}`)}` : "");
+      const many = Number(shown.batch_size > 1);
+      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION[name][many] ? ` ${t(`is_${name}${many ? "_many" : ""}`)}` : "");
     }
     for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) { // between two lines
       nodes[name].firstChild.style.top = `${rows === 1 ? row / 2 - 9 : Math.floor(rows / 2) * row}px`;
@@ -190,12 +191,16 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   signal.addEventListener("abort", () => { observer.disconnect(); ends?.abort(); }, { once: true });
 
   const fill = (model) => {
-    const { mats, parts, batch_size, num_inputs, num_hiddens, seed, swapped, isWrong } = model;
+    const { mats, parts, glued, batch_size, num_inputs, num_hiddens, seed, swapped, isWrong } = model;
     const key = [batch_size, num_inputs, num_hiddens, seed, swapped].join();
-    if (shown?.key === key) return;
+    if (shown?.key === key) {
+      shown.glued = glued;
+      place();
+      return;
+    }
     ends?.abort();
     ends = new AbortController();
-    shown = { key, batch_size, num_inputs, num_hiddens, swapped, isWrong, hasNegative: parts.flat().some(({ x, h, sum }) => Math.min(x, h, sum) < 0) };
+    shown = { key, glued, batch_size, num_inputs, num_hiddens, swapped, isWrong, hasNegative: parts.flat().some(({ x, h, sum }) => Math.min(x, h, sum) < 0) };
     cells = {};
     ties.replaceChildren(...["x", "h"].flatMap((kind) => Array.from({ length: kind === "x" ? num_inputs : num_hiddens }, () => svg("path", { class: `glue-tie-${kind}` }))));
     const put = (name, rows, columns, make) => {

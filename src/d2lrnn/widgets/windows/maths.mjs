@@ -95,10 +95,14 @@ export function cutMinibatch(tokens, starts, numSteps) {
   return { X, Y };
 }
 
-/** Stretches [from, to) of places that the first `count` minibatches of an epoch read, or, with `read` false, do not; none lies in `without`. */
-export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true, without = [] } = {}) {
-  const marks = new Uint8Array(numTokens);
-  for (const starts of epoch.slice(0, count)) for (const start of starts) marks.fill(1, start, start + numSteps);
+/**
+ * Stretches [from, to) of places that the first `count` minibatches of an epoch read so many `times` or more, or, with
+ * `read` false, do not; none lies in `without`.
+ */
+export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true, times = 1, without = [] } = {}) {
+  const reads = new Uint16Array(numTokens);
+  for (const start of epoch.slice(0, count).flat()) for (let i = start; i < start + numSteps; i += 1) reads[i] += 1;
+  const marks = Uint8Array.from(reads, (count) => Number(count >= times));
   for (const [from, to] of without) marks.fill(read ? 0 : 1, from, to);
   const found = [];
   marks.forEach((mark, i) => {

@@ -1,7 +1,7 @@
 // The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
 import { dragOn, emphasised, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { countRead, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches, tokensNeeded } from "./maths.mjs";
+import { countRead, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -13,9 +13,9 @@ const APART = 10; // between tags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
-/** What was read before minibatch k and is not being read now. */
-const readBefore = ({ tokens, epoch, num_steps }, k) => stretches(
-  tokens.length, epoch, num_steps, { count: k, without: (epoch[k] ?? []).map((start) => [start, start + num_steps]) },
+/** What was read before minibatch k, so many times or more, and is not being read now. */
+const readBefore = ({ tokens, epoch, num_steps }, k, times = 1) => stretches(
+  tokens.length, epoch, num_steps, { count: k, times, without: (epoch[k] ?? []).map((start) => [start, start + num_steps]) },
 );
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
@@ -110,7 +110,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       set(box, part);
       return box;
     });
-    trails.replaceChildren(...boxesOf(readBefore(model, k), "win-once"));
+    trails.replaceChildren(...boxesOf(readBefore(model, k), "win-once"), ...boxesOf(readBefore(model, k, 2), "win-twice"));
     const answers = (epoch[k] ?? []).map((start) => [start + num_steps, start + num_steps + 1]);
     const never = isOver ? stretches(tokens.length, epoch, num_steps, { read: false, without: answers }) : [];
     veils.replaceChildren(...boxesOf(never, "win-never"));
@@ -149,8 +149,8 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     if (target) set(nodes.target, target);
     nodes.tag.hidden = parts.length === 0;
     if (parts.length === 0) return [];
-    const widest = parts.reduce((best, part) => (part.right - part.left > best.right - best.left ? part : best));
-    return [{ piece: nodes.tag, line: widest.line, x: widest.left * layout.cell, width: words ? BADGE_WIDTH.word : BADGE_WIDTH.number }];
+    const [first] = parts; // a window is named where it begins
+    return [{ piece: nodes.tag, line: first.line, x: first.left * layout.cell, width: words ? BADGE_WIDTH.word : BADGE_WIDTH.number }];
   };
   const move = (piece, x, y) => { piece.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; };
   /** Tags of a line side by side: each as near to its place as the others let it. */
@@ -292,19 +292,20 @@ export function arraysPanel({ t, signal }) {
 /** What the looks on the text mean; only those that are there. */
 export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
-  const [once, never] = [element("span", {}), element("span", {})];
+  const never = element("span", {});
   const items = {
-    once: element("span", { class: "win-legend-item" }, sample("win-once"), once),
+    once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
+    twice: element("span", { class: "win-legend-item" }, sample("win-twice"), t("legend_twice")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = (model) => {
     const { tokens, epoch, k, isLast, num_steps } = model;
     const read = countRead(tokens.length, epoch, num_steps, k + 1);
-    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, needed: tokensNeeded(model) });
-    once.textContent = t((k + 1) * model.batch_size * num_steps > read ? "legend_twice" : "legend_once"); // windows at random may overlap
+    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, unit: unit(t, model, 1) });
     node.firstChild.hidden = k > 0; // there the legend has its place
     items.once.hidden = readBefore(model, k).length === 0;
+    items.twice.hidden = readBefore(model, k, 2).length === 0; // windows at random may overlap
     items.never.hidden = !isLast || epoch.length === 0;
   };
   return { node, draw };
@@ -318,7 +319,7 @@ export function barsPanel({ t }) {
     node.replaceChildren(...Object.entries(bars).map(([name, value]) => {
       const bar = element("span", { class: "win-bar-of", "aria-hidden": "true" });
       bar.style.width = `${(100 * value) / most}%`;
-      const parts = [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, t("bar_value", { value }))];
+      const parts = [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, t(name === "chance" ? "bar_exact" : "bar_value", { value }))];
       return element("div", { class: "win-bar-one" }, ...parts);
     }));
   };
