@@ -148,7 +148,7 @@ def test_the_picture_of_the_counts_says_what_it_shows() -> None:
 
 def test_the_test_says_which_is_best() -> None:
     table = ContextTable(view="test")
-    assert table.static_sentence() == "In new text the 5-gram is best: unsure among 3.6 letters."
+    assert table.static_sentence() == "In new text the 5-gram is best: like guessing among 3.6 letters."
     assert "The 1-gram: 15.9; " in _described(table) and "The 8-gram: 4.2" in _described(table)
 
 

@@ -195,14 +195,9 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 
 /** What the guided steps tell once a guess is made, with numbers that were computed here. */
 export function outcomes({ counts, source }) {
-  const [phrase, , copy] = SPEC.steps.map(({ before }) => before);
-  const known = lookAt(counts, phrase);
+  const [, , copy] = SPEC.steps.map(({ before }) => before);
   const here = writings(counts, source, copy.start, copy.seed).at(-1).copied;
-  return [
-    { mixed: formatShare(known.mixed) },
-    {},
-    { here: formatShare(here) },
-  ];
+  return [{}, {}, { here: formatShare(here) }];
 }
 
 export default explorable({

@@ -167,12 +167,12 @@ export function copiesWithin(copies, length) {
 
 /**
  * What the story has at one letter of a line, for the n-gram in hand and for all of them:
- * { letter, n, context, total, hits, bars, others, mixed, rows }.
+ * { letter, n, context, total, hits, bars, others, rows }.
  *
  * `rows` holds for n = 1 to MAX_ORDER the context, how often it is followed by something (`total`) and how often by this
  * letter (`hits`); null where the line has too few letters before. `n` is the one asked for, or the longest that the place
  * allows. `bars` are the letters that followed most often, [{ letter, count }], the real one always among them; `others`
- * is { types, count } of all that are left; `mixed` is the probability that the model gives to this letter. null for a place that the line does not have.
+ * is { types, count } of all that are left. null for a place that the line does not have.
  */
 export function lookAt(table, { line, place, order }) {
   const { after, vocab, index } = table;
@@ -193,8 +193,7 @@ export function lookAt(table, { line, place, order }) {
   const bars = most.map((i) => ({ letter: vocab[i], count: counts[i] }));
   const inSight = bars.reduce((sum, { count }) => sum + count, 0);
   const others = { types: types - bars.filter(({ count }) => count > 0).length, count: total - inSight };
-  const { probs } = predict(table, n, line.slice(0, place));
-  return { letter, n, context, total, hits, bars, others, mixed: probs[x], rows };
+  return { letter, n, context, total, hits, bars, others, rows };
 }
 
 /** Whatever was typed, as the story was prepared, and the end of it: at most `max` of the letters a to z and spaces. */

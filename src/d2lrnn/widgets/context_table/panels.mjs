@@ -72,7 +72,6 @@ export function writingsPanel({ t, onWritten, signal }) {
       rows[i].text.replaceChildren(...parts);
       const share = done.reduce((sum, copy) => sum + copy.length, 0) / Math.max(1, length);
       rows[i].copied.textContent = formatShare(share);
-      rows[i].copied.style.setProperty("--share", share.toFixed(4));
     });
   };
   return {
@@ -203,14 +202,13 @@ export function countsPanel({ t }) {
       if (look === null) return;
       const { letter, context, total, bars, others: { types, count } } = look;
       title.textContent = context === "" ? t("counts_all") : t("counts", { context: quoted(context) });
-      const most = Math.max(1, ...bars.map((each) => each.count));
       rows.forEach((row, i) => {
         const each = bars[i];
         row.node.classList.toggle("ctx-none", each === undefined);
         row.node.classList.toggle("ctx-real", each?.letter === letter);
         row.letter.textContent = each === undefined ? "" : visibleCharacter(each.letter);
         row.count.textContent = each === undefined ? "" : number(each.count);
-        row.bar.set(each === undefined ? 0 : each.count / most);
+        row.bar.set(each === undefined || total === 0 ? 0 : each.count / total);
       });
       node.classList.toggle("ctx-unseen", total === 0);
       others.textContent = total === 0 ? t("counts_never") : types === 0 ? "" : types === 1 ? t("others_one", { count: number(count) }) : t("others", { types, count: number(count) });
@@ -221,7 +219,7 @@ export function countsPanel({ t }) {
 /** The six models as one column of bars: how often the letter came next, looking back further and further. */
 export function modelsPanel({ t, onOrder, signal }) {
   const title = element("p", { class: "ctx-title" });
-  const [rule, mixed] = [element("span"), element("span", { class: "ctx-told" })];
+  const rule = element("p", { class: "ctx-key ctx-rule" });
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const [context, share, of, own] = [element("span", { class: "ctx-context", translate: "no" }), element("b"), element("span", { class: "ctx-of" }), bar()];
     const told = element("span", { class: "ctx-told" }, share, " ", of);
@@ -231,12 +229,11 @@ export function modelsPanel({ t, onOrder, signal }) {
   });
   return {
     node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
-      element("p", { class: "ctx-key ctx-rule" }, rule, " ", mixed)),
+      rule),
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: named(look.letter, t) });
       rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
-      mixed.textContent = look.n > 1 && look.hits === 0 ? t("mixed", { letter: named(look.letter, t), share: formatShare(look.mixed) }) : "";
       rows.forEach(({ button, context, share, of, bar: own }, i) => {
         const row = look.rows[i];
         button.disabled = row === null;
@@ -245,7 +242,7 @@ export function modelsPanel({ t, onOrder, signal }) {
         context.textContent = row === null ? "" : row.context === "" ? t("no_context") : visible(row.context);
         const known = row !== null && row.total > 0;
         share.textContent = known ? formatShare(row.hits / row.total) : "";
-        of.textContent = row === null ? t("too_short") : known ? (look.n === i + 1 ? t("of", { count: number(row.total) }) : "") : t("never_seen");
+        of.textContent = row === null ? t("too_short") : known ? "" : t("never_seen");
         own.set(known ? row.hits / row.total : 0);
       });
     },
