@@ -210,11 +210,18 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
     sides = "(all) => all.map((one) => one.getBoundingClientRect()).filter((one) => one.width)"
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        for settings in ({"tau": 24}, {"tau": 1, "factor": 0.95}, {"tau": 24, "way": "losses"}):
+        losses = [{"tau": tau, "way": "losses"} for tau in (6, 24)]
+        for settings in ({"tau": 24}, {"tau": 1, "factor": 0.95}, *losses):
             widget = show(page, tmp_path, Truncation(**settings))
             expect(widget.locator(".trunc-goes-on")).to_be_visible(visible=settings["tau"] == 24)
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+            told, letters = widget.locator(".trunc-told"), widget.locator(".trunc-letters")
+            heights = set()
+            for key in ("Home", "ArrowRight", "End"):
+                letters.press(key)
+                heights.add(round(told.bounding_box()["height"]))
+            assert len(heights) == 1, "nothing below it moves"
             box = widget.bounding_box()
             parts = widget.locator(".d2lrnn-view :is(p, span, label, button, b)").evaluate_all(sides)
             assert all(box["x"] <= part["left"] and part["right"] <= box["x"] + box["width"] for part in parts)
