@@ -8,8 +8,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 PY := .venv/bin/python
 # Chapters executed at a time, and browsers: one takes one core and about half a gigabyte.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 4 ? n : 4 )))
-# Browser tests wait about half of their time (for a figure that plays, a line that is spoken late): half as many again.
-BROWSERS ?= $(shell echo $$(( ($(JOBS) * 3 + 1) / 2 )))
+# Browser tests wait about half of their time (for a figure that plays, a line that is spoken late): twice as many.
+BROWSERS ?= $(shell echo $$(( 2 * $(JOBS) )))
 CHAPTERS := $(basename $(notdir $(wildcard chapters/*.ipynb)))
 SOLUTIONS ?= end
 
