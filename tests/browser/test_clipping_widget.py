@@ -160,10 +160,10 @@ def test_the_valley_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path)
     expect(valley.locator(".clip-ends")).to_have_text("loss 0.00")
     expect(widget.locator(".clip-keys")).to_contain_text("start: slope 5.98")
     assert f"weight 2.9, loss 6.02. {Clipping().static_sentence()}" in valley.get_attribute("aria-label")
-    widget = show(page, tmp_path, Clipping(start=1.0))  # nothing is cut: one path, dashed blue over green
-    same = "(all) => all.map((one) => one.getAttribute('d'))"
-    both = [valley.locator(f".clip-flight.clip-arrow-{kind}").evaluate_all(same) for kind in ("full", "clipped")]
-    assert both[0] == both[1] != []
+    widget = show(page, tmp_path, Clipping(start=1.0))  # nothing is cut: the same landings, two arcs
+    tops = "(all) => all.map((one) => one.getBBox().y)"
+    both = [valley.locator(f".clip-flight.clip-arrow-{kind}").evaluate_all(tops) for kind in ("full", "clipped")]
+    assert len(both[0]) == len(both[1]) and both[0][0] < both[1][0] - 5
     expect(valley.locator(".clip-length[d^=M]")).to_have_count(0)
     expect(valley.locator(".clip-out")).to_have_text("")
 
@@ -184,15 +184,15 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Clipping())
     outcome = widget.locator(".d2lrnn-outcome")
     for i, (answer, told) in enumerate((
-        ("1.5", "Right. With 1.5 the ball reaches the bottom. With 0.1 it is still on its way; with 7 it jumps"),
-        ("The ball gets down later", "No. Every step is shorter than 2"),
+        ("It comes to rest", "Right. The clipped ball lands lower than it started."),
+        ("As steep", "No. Steeper: slope 5.98, then 6.84, then 10.98."),
         ("It comes to rest", "Right. Between the dashed lines, each jump that is not clipped lands lower."),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
-        expect(widget.locator(".clip-other-text")).to_have_text(["limit 0.1", "limit 7"] if i == 0 else [])
+        expect(widget.locator(".clip-slope-text")).to_have_text(["slope 6.84", "slope 10.98"] if i == 1 else [])
         expect(widget.locator(".clip-edge-mark")).to_have_count(2 if i == 2 else 0)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Clipping().static_sentence())

@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Two steps can become one before the state is known."
+START = "Two steps join in one box. A scan joins many at once: it finishes sooner."
 
 
 def now(widget: Locator) -> Locator:
@@ -157,12 +157,12 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "Who is first?")
     expect(now(widget)).to_have_text(START)
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(widget.locator(".scan-trick")).to_be_hidden()  # question, picture and answer share a screen
+    expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 rounds")
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     press(widget, "64 steps")
-    expect(widget.locator(".scan-hint")).to_contain_text("Each dot is one of 64 steps")
+    expect(widget.locator(".scan-hint")).to_contain_text("Each line is the box of one of 64 steps")
     expect(now(widget)).to_have_text(START)
     guess = widget.locator(".scan-picture text", has_text="How many columns?")
     expect(guess).to_be_visible()
@@ -181,15 +181,16 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. It fills 321: six broad columns, where the loop has one. So it pays only with many processors"
+        "Right. It fills 321: worth it only if many processors fill a column at once. "
+        "(Two sweeps, under More: 120, in 11 rounds.)"
     )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
     assert [round(63 * height / heights[0]) for height in heights] == [63, 63, 62, 60, 56, 48, 32]
     expect(widget.locator(".scan-filled-count")).to_have_text(["63", "62", "60", "56", "48", "32"])
     made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
-    assert "".join(made).count("M") == 321, "as many dots are drawn as filled"
-    expect(widget.locator(".scan-hint")).to_contain_text("Broad: boxes that were filled.")
+    assert "".join(made).count("M") == 321, "as many boxes are drawn as filled"
+    expect(widget.locator(".scan-hint")).to_contain_text("Broad: filled boxes.")
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
@@ -226,10 +227,10 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
         "Steps 1\u2060\u2013\u20607 in one box: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is h₇."  # noqa: RUF001
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
-    factor = slider(widget, "factor a₇")
+    factor = slider(widget, "step 7: times a₇")
     factor.fill("0")
     expect(hand).to_contain_text("0, which is h₇")
-    slider(widget, "input x₇").press("End")
+    slider(widget, "step 7: plus x₇").press("End")
     expect(hand).to_contain_text("3, which is h₇")
     widget.locator("summary").click()
     expect(widget.get_by_label("Example")).to_have_value("own")
@@ -312,9 +313,9 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
     example = widget.get_by_label("Example")
     example.select_option("own")
     expect(example).to_have_value("own")
-    expect(slider(widget, "factor a₂")).to_be_in_viewport()
-    expect(slider(widget, "factor a₂")).to_be_focused()
-    slider(widget, "input x₂").press("Home")
+    expect(slider(widget, "step 2: times a₂")).to_be_in_viewport()
+    expect(slider(widget, "step 2: times a₂")).to_be_focused()
+    slider(widget, "step 2: plus x₂").press("Home")
     tick(widget)
     assert states(widget)[1] == "\u22121.2"
     expect(example).to_have_value("own")
@@ -337,7 +338,7 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Orange lines come from earlier steps."
+        "Lit up: how all 8 steps join in the last box. Tap any box to see how it was made."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
@@ -362,7 +363,7 @@ def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tup
     tick(widget)
     tick(widget)
     widget.get_by_role("application").press("ArrowUp")
-    slider(widget, "input x").press("ArrowRight")
+    slider(widget, "step 13: plus x").press("ArrowRight")
     expected = widget.locator(".scan").inner_text()
     press(widget, "Link to this")
     address = page.url

@@ -1,7 +1,7 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, svg } from "../ui.mjs";
-import { derive, signed, STEPS } from "./maths.mjs";
+import { derive, signed, slopeAt, STEPS } from "./maths.mjs";
 import { planePanel, valleyPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -59,18 +59,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const limits = [1, 2, 3].map((i) => Number(t(`step_1_answer_${i}`)));
-  const [low, best, high] = limits;
-  const outcomes = [{ low, best, high }, {}, {}];
-  const near = derive({ ...state(), ...steps[1].before });
+  const { free, slope } = derive({ ...state(), ...steps[1].before });
+  const [first, second, third] = free.map((place) => Math.abs(slopeAt(place)).toFixed(2));
+  const outcomes = [{}, { first, second, third }, {}];
   const asked = {
-    step_2_question: { start: signed(near.start, 0), slope: near.slope.toFixed(2) },
+    step_1_question: { slope: slope.toFixed(2) },
+    step_2_question: { start: signed(free[0]), landing: signed(free[1]) },
     step_3_question: { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
   };
   const words = (key, values) => t(key, { ...asked[key], ...values });
-  const mark = (i) => valley.mark({
-    others: i === 0 ? { start: steps[0].state.start, limits: limits.filter((clip) => clip !== steps[0].state.clip) } : null, grows: i === 2,
-  });
+  const mark = (i) => valley.mark({ slopes: i === 1, grows: i === 2 });
   const guided = guidedSteps({
     t: words, steps, onReset, say, signal,
     set: (values) => {

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { EDGE, lossAt, pathFrom, signed, STEEP, STEPS, within } from "./maths.mjs";
+import { EDGE, lossAt, signed, slopeAt, STEEP, STEPS, within } from "./maths.mjs";
 
 const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
@@ -209,13 +209,13 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   const ticks = svg("g");
   const [free, kept] = [svg("g"), svg("g")];
   const loss = svg("text", { class: "clip-text clip-axis-text", x: 8 }, t("loss_axis"));
-  const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("weight_axis"));
+  const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
   const ends = svg("text", { class: "clip-text clip-ends", "text-anchor": "middle" });
   const out = svg("text", { class: "clip-text clip-out" });
   const [cutLine, keptLine] = ["full", "clipped"].map((kind) => svg("path", { class: `clip-length clip-arrow-${kind}` })); // the first step, from the ball
   const cutText = svg("text", { class: "clip-text clip-cut-text", "text-anchor": "middle" });
   const marks = svg("g"); // of an answered step
-  let marked = { others: null, grows: false };
+  let marked = { slopes: false, grows: false };
   const limitText = svg("text", { class: "clip-text clip-limit-text" });
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 9 }));
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(12), sideways());
@@ -245,7 +245,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
 
   const number = (value) => value.toFixed(1);
   /** The steps of a path, each an arc to where it lands; the last may leave the picture. */
-  function trail(kind, path, liftOf) {
+  function trail(kind, path, lift) {
     const parts = [];
     for (let i = 1; i < path.length && i <= steps; i += 1) {
       const isOut = Math.abs(path[i]) > EDGE;
@@ -253,7 +253,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
       const size = Math.abs(to[0] - from[0]);
       if (size >= 4) {
         const highest = TOP - Math.sqrt(Math.max(0, (from[1] - TOP) * (to[1] - TOP))); // of the control point
-        const top = Math.max(highest, Math.min(from[1], to[1]) - liftOf(i) * size);
+        const top = Math.max(highest, Math.min(from[1], to[1]) - lift * size);
         parts.push(svg("path", {
           class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
           d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
@@ -269,24 +269,22 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
 
   function paint() {
     if (width === 0 || shown === null) return;
-    const { start, clip, cuts } = shown;
+    const { start, clip } = shown;
     const path = linePath(PLACES, PLACES.map(lossAt), x, y);
     curve.setAttribute("d", path);
     ground.setAttribute("d", `${path}V${high}H0Z`);
     loss.setAttribute("y", high - 32);
     const isWide = width >= 480;
-    weight.setAttribute("x", isWide ? x(4) - 24 : width - 6);
+    weight.setAttribute("x", x(3) + (width >= 300 ? 0 : 8)); // where there is no room for 4
     weight.setAttribute("y", high - 7);
-    ticks.replaceChildren(...[-4, -2, 0, 2, ...(isWide ? [4] : [])].flatMap((at) => [
+    ticks.replaceChildren(...[-4, -2, 0, 2, ...(width >= 300 ? [4] : [])].flatMap((at) => [
       svg("path", { class: "clip-tick", d: `M${number(x(at))} ${high - 26}v5` }),
       svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle", x: number(x(at)), y: high - 7 }, signed(at, 0)),
     ]));
 
-    const parting = shown.free.findIndex((place, i) => place !== shown.kept[i]);
-    const shared = cuts ? parting : shown.free.length; // so far both go the same way: one arc, in both colours
-    free.replaceChildren(...(cuts ? trail("full", shown.free, () => 0.42) : []));
-    kept.replaceChildren(...(start === 0 ? [] : trail("clipped", shown.kept, (i) => (i < shared ? 0.42 : 0.2))));
-    kept.append(...trail("full", shown.free.slice(0, shared), () => 0.42).filter((part) => part.classList.contains("clip-flight")));
+    // where both go the same way, two arcs are seen
+    free.replaceChildren(...(start === 0 ? [] : trail("full", shown.free, 0.42)));
+    kept.replaceChildren(...(start === 0 ? [] : trail("clipped", shown.kept, 0.2)));
 
     // what the limit cuts off the first step, which is as long as the slope
     const isCut = shown.slope > clip;
@@ -294,26 +292,22 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     const [level, cutAt, last0] = [number(y(shown.loss)), x(start + down * clip), within(x(start + down * shown.slope), width - 2, 2)];
     keptLine.setAttribute("d", isCut ? `M${number(x(start))} ${level}H${number(cutAt)}m0 -6v12` : "");
     cutLine.setAttribute("d", isCut ? `M${number(cutAt)} ${level}H${number(last0)}` : "");
-    cutText.textContent = isCut && Math.abs(last0 - cutAt) >= 60 ? t("cut_off") : "";
+    cutText.textContent = isCut && Math.abs(last0 - cutAt) >= 84 ? t("cut_off") : "";
     cutText.setAttribute("x", number((cutAt + last0) / 2));
     cutText.setAttribute("y", number(y(shown.loss) + 16));
 
-    const { others, grows } = marked;
-    const ofOthers = others !== null && others.start === start && steps >= STEPS ? others.limits.flatMap((other) => {
-      const place = pathFrom(start, other).at(-1);
-      const at = { x: number(x(place)), y: y(lossAt(place)) };
-      return [
-        svg("circle", { class: "clip-other", cx: at.x, cy: number(at.y), r: 6 }),
-        svg("text", { class: "clip-text clip-other-text", "text-anchor": "middle", x: number(within(x(place) + (place > 3 ? 18 : 0), width - 28, 28)), y: number(at.y + 22) }, t("other", { clip: other })),
-      ];
-    }) : [];
+    const { slopes, grows } = marked;
+    const ofSlopes = (slopes ? shown.free.slice(1) : []).filter((place) => Math.abs(place) <= EDGE).map((place) => svg("text", {
+      class: "clip-text clip-slope-text", "text-anchor": place < 0 ? "start" : "end",
+      x: number(x(place) + (place < 0 ? 14 : -14)), y: number(y(lossAt(place)) + 8),
+    }, t("slope_there", { slope: Math.abs(slopeAt(place)).toFixed(2) })));
     const ofEdges = grows ? [-1, 1].flatMap((side) => [
       svg("path", { class: "clip-edge-mark", d: `M${number(x(side * STEEP))} ${number(y(lossAt(STEEP)))}V${high - 26}` }),
       ...["grow_1", "grow_2"].map((words, i) => svg("text", {
         class: "clip-text clip-edge-words", "text-anchor": side < 0 ? "end" : "start", x: number(x(side * STEEP) + 6 * side), y: high - 72 + 16 * i,
       }, i === 0 ? t(words) : side < 0 ? `← ${t(words)}` : `${t(words)} →`)),
     ]) : [];
-    marks.replaceChildren(...ofOthers, ...ofEdges);
+    marks.replaceChildren(...ofSlopes, ...ofEdges);
     const isOut = shown.freeEnd === "out" && steps >= shown.free.length - 1;
     out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
     const isLeft = shown.free.at(-1) < 0;

@@ -20,16 +20,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const memory = memoryPanel({ t, max: SPEC.controls.unit.max, signal, onUnit: (number) => commit({ unit: number }) });
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
-    set: (values) => {
-      if (values.text !== latest.text) field.tellStep(true);
-      commit(values);
-    },
+    set: commit,
     outcome: () => {
-      const { distances, cut, guesses: [, other] } = derive(state());
-      return { p: sure(other.p), left: percentLeft(distances.at(-1), distances[cut - 1]) };
+      const left = ({ distances, cut }) => percentLeft(distances.at(-1), distances[cut - 1]);
+      const model = derive(state());
+      return { p: sure(model.guesses[1].p), left: left(model), left_1: left(derive({ ...state(), ...SPEC.steps[0].state })) };
     },
   });
-  onReset(() => field.tellStep(false));
   const root = element(
     "div", { class: "d2lrnn-shape cut" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, cutter.node, field.node, steps.node,

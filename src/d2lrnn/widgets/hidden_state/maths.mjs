@@ -15,9 +15,10 @@ export function networkIn(weights) {
   return loaded.get(weights);
 }
 
-/** What is read of a typed text: normalised, without accents, its last MAX_TEXT characters, from the beginning of a word where there is one. */
+/** What is read of a typed text: normalised, without accents or signs at its end, its last MAX_TEXT characters, from the beginning of a word where there is one. */
 export function readable(text) {
-  const all = normalise(unaccented(text));
+  const plain = unaccented(text);
+  const all = /[^a-z\s]\s*$/i.test(plain) ? normalise(plain).trimEnd() : normalise(plain);
   const from = all.length - MAX_TEXT;
   if (from <= 0) return all;
   const space = all.indexOf(" ", from - 1);

@@ -188,6 +188,7 @@ export function stage({ t, onCut, signal }) {
     const parts = [];
     const add = (tag, attributes, ...children) => parts.push(svg(tag, attributes, ...children));
     const size = Math.min(26, 1.6 * column).toFixed(1);
+    add("rect", { class: "cut-next-box", x: (last + 1).toFixed(1), y: HANDLE + 1, width: (column - 2).toFixed(1), height: 32, rx: 4 }); // not a part of the text
     [...text, "?"].forEach((character, j) => {
       if (character === " ") return;
       const kind = j === count ? " cut-next-letter" : j < cut ? " cut-forgotten" : "";
@@ -375,6 +376,10 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     },
     signal,
   });
+  canvas.addEventListener("click", ({ clientY }) => {
+    const { top, height } = canvas.getBoundingClientRect();
+    onUnit(Math.min(max, Math.max(0, Math.floor(((clientY - top) / height) * (max + 1)))));
+  }, { signal });
   watchTheme(() => latest && paint(canvas, latest, asking, colours()), signal);
   const draw = (model, isAsking) => {
     latest = model;
@@ -396,10 +401,8 @@ export function textField({ t, onText, readable, max, signal }) {
   });
   const long = element("p", { class: "cut-hint", hidden: true }, t("text_long", { max }));
   const lost = element("p", { class: "cut-hint", hidden: true }, t("text_lost"));
-  const step = element("p", { class: "cut-hint", hidden: true }, t("text_step"));
-  const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label-row" }, t("text"), input), step, long, lost);
+  const node = element("div", { class: "cut-field" }, element("label", { class: "cut-label-row" }, t("text"), input), long, lost);
   const read = (event) => {
-    step.hidden = true;
     if (!event.isComposing) onText(readable(input.value)); // else an input method is still at work
   };
   input.addEventListener("input", read, { signal });
@@ -410,5 +413,5 @@ export function textField({ t, onText, readable, max, signal }) {
     const plain = unaccented(input.value);
     lost.hidden = plain === input.value.normalize("NFKD") && leftOut(plain).length === 0;
   };
-  return { node, draw, tellStep: (on) => (step.hidden = !on) };
+  return { node, draw };
 }

@@ -118,14 +118,23 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const asked = SPEC.steps[i].state;
       const numSteps = asked.x.length;
       const { loop } = derive({ ...state(), ...asked }).states;
-      const levels = scanLevels(numSteps, "doubling");
-      return { loop, ticks: levels.length, work: counts(numSteps, levels, levels.length).scan.work };
+      const [levels, sweeps] = ["doubling", "two-sweep"].map((way) => scanLevels(numSteps, way));
+      const work = (all) => counts(numSteps, all, all.length).scan.work;
+      return { loop, ticks: levels.length, work: work(levels), ticks_sweeps: sweeps.length, work_sweeps: work(sweeps) };
     },
   });
   onReset(() => {
     ticking.stop();
     editing = false;
   });
+
+  // A question, and its outcome, are seen whole; on a phone they lie over the figure already.
+  const bringInView = () => {
+    const step = steps.node.querySelector(".d2lrnn-step");
+    if (step.hidden || signal.aborted || getComputedStyle(steps.node).position === "sticky") return;
+    step.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+  };
+  steps.node.addEventListener("click", () => requestAnimationFrame(bringInView), { signal });
 
   const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const rule = trick({ t });
@@ -150,7 +159,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       rule.melt(1);
     }
     shown = model;
-    root.classList.toggle("scan-begun", model.step > 0);
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
     length.textContent = String(model.numSteps);
@@ -161,7 +169,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     rule.draw(model);
     counters.draw(model);
     const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
-    hint.textContent = t(hintKey, { steps: model.numSteps, part: t(showsNumbers(model) ? "box" : "dot"), cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
+    hint.textContent = t(hintKey, { steps: model.numSteps, cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

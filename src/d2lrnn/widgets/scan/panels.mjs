@@ -9,6 +9,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 const MOST_NUMBERS = 16;
 const TALL = { wide: 232, small: 272 }; // pixels for the lines of a figure without numbers
 const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
+const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
@@ -36,12 +37,12 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const gap = (cell) => (width - 8 - left - (numLevels + 1) * cell) / numLevels;
   const mode = !numbers ? "dense" : gap(pair) >= 16 ? "pairs" : numSteps <= 8 && gap(46) >= 14 ? "stacked" : "dots";
   const boxes = mode === "pairs" || mode === "stacked";
-  const cell = mode === "pairs" ? pair : mode === "stacked" ? 46 : 12;
+  const cell = mode === "pairs" ? pair : mode === "stacked" ? 46 : numbers ? 12 : 2 * BAR;
   const whole = width >= 300; // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
-  const first = boxes ? left + cell / 2 : left + 4;
+  const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 31 : 24) : (wide ? TALL.wide : TALL.small) / numSteps;
+  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 24) : (wide ? TALL.wide : TALL.small) / numSteps;
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
@@ -75,6 +76,8 @@ export const showsFilled = ({ done, numSteps }) => done.scan && done.loop && !sh
 // ---- the picture ----------------------------------------------------------------------------------------------------
 
 const circle = (x, y, r) => `M${(x - r).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+/** A box of a dense figure: as thin as its row. */
+const bar = (x, y, half, row) => `M${(x - half).toFixed(1)} ${(y - 0.36 * row).toFixed(2)}h${2 * half}v${(0.72 * row).toFixed(2)}h${-2 * half}z`;
 
 /** Collects lines and dots by kind, so that the largest figure is a few dozen paths. */
 function strokes(parts) {
@@ -138,7 +141,8 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   }
 
   // heads
-  const start = places.levels[0] - (boxes ? places.cell / 2 : 4);
+  const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
+  const small = (atX, s) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], BAR, row));
   const between = places.levels[1] - places.levels[0];
   const roomy = between >= 100; // for "up to 16 steps"
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
@@ -170,7 +174,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   lines.flush();
   for (let s = 0; s < numSteps; s += 1) {
     const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}`}${ofLoop}`;
-    if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, circle(columns.loop, y[s], dot));
+    if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, small(columns.loop, s));
     else {
       frame(columns.loop, s, box, kind);
       if (s <= walked) text(formatValue(loop[s]), columns.loop, y[s], kind, { room: box - 6 });
@@ -178,7 +182,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   }
   lines.flush();
   // the scan, as far as it has come; among many lines only those of its last level, and what lights up
-  const half = boxes ? places.cell / 2 : dot + 0.5;
+  const half = boxes || !numbers ? places.cell / 2 : dot + 0.5;
   const drawLevel = ({ distance, targets }, i, when) => {
     const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
     const takes = new Set(targets);
@@ -197,7 +201,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   for (let i = level + 1; i <= levels.length; i += 1) {
     if (mode === "dense") { // an empty column, where single dots would run into one another
       const [x, from, to] = [places.levels[i], y[0] - row / 2, y.at(-1) + row / 2];
-      lines.add("scan-cell scan-open scan-ghost", `M${(x - 4).toFixed(1)} ${from.toFixed(1)}h8V${to.toFixed(1)}h-8Z`);
+      lines.add("scan-cell scan-open scan-ghost", `M${(x - BAR).toFixed(1)} ${from.toFixed(1)}h${2 * BAR}V${to.toFixed(1)}h${-2 * BAR}Z`);
       continue;
     }
     for (let s = 0; s < numSteps; s += 1) {
@@ -205,7 +209,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
       if (isSample) tint(places.levels[i], s, ["earlier scan-ghost", "later scan-ghost"]);
       if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
       else if (boxes) frame(places.levels[i], s, places.cell, "scan-open scan-ghost");
-      else lines.add("scan-cell scan-dot scan-open scan-ghost", circle(places.levels[i], y[s], dot));
+      else lines.add("scan-cell scan-dot scan-open scan-ghost", small(places.levels[i], s));
     }
   }
   lines.flush();
@@ -220,7 +224,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
       const part = sample === null ? "" : s === sample.earlier ? "earlier" : s === sample.later ? "later" : "";
       if (part !== "") tint(places.levels[i], s, [part]);
       if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s) + (part === "" ? "" : ` scan-tinted scan-is-${part}`), a[s], b[s], from[s] === 0);
-      else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, circle(places.levels[i], y[s], dot));
+      else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, small(places.levels[i], s));
     }
   });
   lines.flush();
@@ -237,7 +241,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   if (lit !== null) {
     const atX = lit.level < 0 ? columns.loop : places.levels[lit.level];
     const w = lit.level < 0 ? box : places.cell;
-    const [wide, tall] = numbers && (boxes || lit.level < 0) ? [w + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
+    const [wide, tall] = !numbers ? [2 * BAR + 8, row + 6] : boxes || lit.level < 0 ? [w + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
     add("rect", { class: "scan-hand-mark", x: (atX - wide / 2).toFixed(1), y: (y[lit.place] - tall / 2).toFixed(1), width: wide.toFixed(1), height: tall.toFixed(1), rx: 6 });
   }
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -470,7 +474,7 @@ export function hand({ t, signal, controls, onNumber }) {
     lines.replaceChildren(...cellInWords(model, t).map((line) => element("p", {}, line)));
     for (const { name, label, range } of sliders) {
       const value = model[name][place];
-      label.textContent = t(name === "a" ? "factor" : "input", { t: sub(place + 1), value: formatValue(value) });
+      label.textContent = t(name === "a" ? "factor" : "input", { step: place + 1, t: sub(place + 1), value: formatValue(value) });
       range.set(value, formatValue(value));
     }
   };
@@ -508,7 +512,8 @@ export function countsTable({ t }) {
 export function sentence(model) {
   const { step, numSteps, levels, states, done } = model;
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
-  if (step === 0) return [sampleOf(model) === null ? "now_start_few" : "now_start", values];
-  if (done.loop && done.scan) return [step === 1 ? "now_end_one" : "now_end", values];
+  const isFew = levels.length >= numSteps - 1;
+  if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
+  if (done.loop && done.scan) return [isFew ? "now_end_one" : "now_end", values];
   return [done.scan ? "now_scan_done" : "now", values];
 }
