@@ -87,18 +87,22 @@ def test_the_habits_of_the_two_units_hold_on_text_that_training_never_saw() -> N
     weights = stored_tensors(model)
     b_h = weights["b_x"] + weights["b_h"]
     H = C = torch.zeros(32)
-    forgets = []
+    forgets, cells = [], []
     for index in text.heldout_ids:
         I, forget, G, O = (weights["W_xh"][index] + H @ weights["W_hh"] + b_h).chunk(4)  # noqa: E741
         C = forget.sigmoid() * C + I.sigmoid() * G.tanh()
         H = O.sigmoid() * C.tanh()
         forgets.append(forget.sigmoid())
+        cells.append(C)
     gates = torch.stack(forgets)
     spaces = torch.as_tensor(text.heldout_ids) == text.vocab.encode(" ")[0]
     at_spaces, elsewhere = gates[spaces].mean(0), gates[~spaces].mean(0)
     assert elsewhere[29] > 10 * at_spaces[29]
     assert (gates[spaces, 29] < 0.5).float().mean() > 0.99
     assert at_spaces[16] > 0.99 and elsewhere[16] < 0.8
+    held = torch.stack(cells)[spaces]  # after each space
+    assert abs(held[:, 29].mean() - 0.97) < 0.01 and held[:, 29].std() < 0.05, "every word starts afresh"
+    assert held[:, 16].std() > 1.5
     assert [f"{at_spaces[unit]:.2f}" for unit in (29, 16)] == ["0.03", "1.00"], "as the lesson says"
     widget = Gates()
     shown = widget.forget_gates[[i for i, letter in enumerate(widget.text) if letter == " "]]

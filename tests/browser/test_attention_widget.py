@@ -79,12 +79,11 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     letter = widget.locator(".att-letter").nth(5)
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text, letter=6).static_sentence())
-    expect(widget.locator(".att-changed")).to_have_text("ewas k")
-    expect(widget.locator(".att-guess-state")).to_have_text("ksame")
+    expect(widget.locator(".att-changed")).to_have_text("ek 72%→ 36%")
+    expect(widget.locator(".att-guess-state")).to_have_text("kk 86%→ 88%")
     expect(widget.locator(".att-lit")).to_have_count(2)
-    expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
-    told = "36% and 2.6%: the probability that moves to other letters."
-    expect(widget.locator(".att-tip")).to_contain_text(told)
+    expect(widget.locator(".att-value")).to_have_text(["", ""])
+    expect(widget.locator(".att-tip")).to_contain_text("At the boxes: how probable the first guess was → is now.")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")
@@ -170,8 +169,8 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
 
 
 STEPS = [
-    ("Far q", "neither", "Attention looks straight at the q: one step.", ["36%", "2.6%"]),
-    ("Near r", "the state\u2019s", "Right. The memory still holds the r, 6 letters on.", ["0.7%", "82%"]),
+    ("Far q", "neither", "Attention looks straight at the q: one step.", ["k 72% → 36%", "k 86% → 88%"]),
+    ("Nearer r", "the state\u2019s", "Right. The memory still holds the r,", ["y 49% → 49%", "y 98% → 16%"]),
     ("Average", "the state\u2019s", "The state\u2019s: 17% against 1%.", ["", ""]),
 ]
 
@@ -192,7 +191,8 @@ def test_a_step_asks_first_and_shows_then(
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-off")).to_have_count(0)
-    expect(widget.locator(".att-value")).to_have_text(marked)
+    notes = widget.locator(".att-guess-note").all_inner_texts()
+    assert [" ".join(note.split()) for note in notes] == marked
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
     expect(widget.locator(".att-told")).to_have_count(0)
@@ -223,3 +223,14 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".att-letter")).to_have_count(16)
     expect(widget.locator(".att-hint")).to_have_text("Both read only its last 16 letters.")
     assert not re.search("NaN|undefined", widget.inner_text())
+
+
+def test_one_letter_leaves_the_figure_as_high(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    height = widget.bounding_box()["height"]
+    box = widget.get_by_label("Your text", exact=True)
+    for text in ("x", "tide"):
+        box.fill(text)
+        expect(widget.locator(".att-letter")).to_have_count(len(text))
+        assert widget.bounding_box()["height"] == pytest.approx(height, abs=2)

@@ -107,8 +107,8 @@ test("an invitation names a letter that stands once in the text and changes one 
     const { before, after } = shown({ text, letter: text.indexOf(such) + 1 });
     assert.equal(before.filter(({ index }, k) => index !== after[k].index).length, 1, text);
   }
-  assert.match(spoken(shown(), t), /Press a letter, say the g, to erase it: whose guess changes\?$/);
-  assert.match(spoken(shown({ text: "aaaa" }), t), /Press a letter, say the last, to erase it/);
+  assert.match(spoken(shown(), t), /Press a letter, say the g, to replace it: whose guess changes\?$/);
+  assert.match(spoken(shown({ text: "aaaa" }), t), /Press a letter, say the last, to replace it/);
 });
 
 test("a far letter decides attention's guess, and not the state's", () => {
@@ -125,21 +125,26 @@ test("the guided steps: what is called right is right", () => {
   const back = ({ text, letter }) => text.length - letter;
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([far.state.text[far.state.letter - 1], back(far.state)], ["q", 9]);
-  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /^Attention looks straight at the q: one step\. The state carries it through 9 more letters, and there it fades/);
+  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /^Attention looks straight at the q: one step\. The state must hand it on 9 times, and here it fades/);
 
   assert.deepEqual([guessed(nearer.state), t(`step_2_answer_${nearer.right + 1}`)], [["yy", "y "], "the state’s"]);
   assert.deepEqual([nearer.state.text.indexOf("before") + 5, back(nearer.state)], [nearer.state.letter, 6]);
   assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /still holds the r, 6 letters on\. Attention can look straight at the r, but hardly uses it/);
+
+  const percents = (state) => [shown(state)].flatMap(({ before, kept }) => before.map(({ p }, k) => [p, kept[k]].map((share) => Math.round(100 * share))));
+  assert.deepEqual([far.state, nearer.state].map(percents), [[[72, 36], [86, 88]], [[49, 49], [98, 16]]], "at the boxes");
 
   const [strips] = [shown(nearer.state)].map(({ effects, told }) => effects.map((row) => row[told]));
   assert.ok(strips[0] < 0.01 && strips[1] > 0.8, "attention's strip is thin, the state's wide");
 
   const averages = shown(mean.state);
   assert.deepEqual([AVERAGES.far, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], "the state’s"]);
-  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^The state’s: 17% against 1%\. .*it has 13.179 learned numbers, the state’s network 23.451\)/);
+  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^The state’s: 17% against 1%\. .*has learned to use mainly the last four\.$/);
   assert.ok(t("step_3_question").includes("2\u202f223 new passages") && AVERAGES.passages === 2223);
   const [looks, holds] = averages.effects;
   const total = (row, weight) => row.reduce((sum, effect, s) => sum + effect * weight(s), 0);
+  const lastFour = (row) => total(row, (s) => Number(s >= MAX_TEXT - 4)) / total(row, () => 1);
+  assert.ok(lastFour(looks) > 0.95 && lastFour(holds) < 0.75, "attention uses mainly the last four");
   const meanBack = (row) => total(row, (s) => MAX_TEXT - 1 - s) / total(row, () => 1);
   assert.ok(meanBack(holds) > 2 * meanBack(looks) && holds.slice(0, 13).every((effect, s) => effect > looks[s]), "further back");
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
+import { choices, digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
 import { breakOf, createNetwork, derive, halfLife, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -53,10 +53,11 @@ test("what the letters wrote, each times what is left of it, adds up to the cell
 
 test("a dozen units in their order, the chosen one among them; what is left is theirs", () => {
   const order = Array.from({ length: 32 }, (_, k) => 31 - k);
-  for (const unit of order) {
-    const rows = rowsOf(order, unit);
+  for (const [k, unit] of order.entries()) {
+    const both = [unit, order[(k + 1) % 32]];
+    const rows = rowsOf(order, both);
     assert.equal(new Set(rows).size, 12);
-    assert.ok(rows.includes(unit));
+    assert.ok(both.every((one) => rows.includes(one)));
     assert.deepEqual(rows, [...rows].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
   }
   const { rows, left, strips, order: kept, letters, at: place } = at({ bias: 2 });
@@ -105,7 +106,7 @@ test("a text is broken into two lines for a phone at a space near its middle", (
 });
 
 test("the answers of the guided steps are right", () => {
-  const [more, less, open] = SPEC.steps;
+  const [more, less, afresh] = SPEC.steps;
   const gatesAtSpaces = ({ letters, strips }, k) => strips[k].gates.filter((_, i) => letters[i] === " ");
   const [kept, forgot] = [less.before, less.state].map((state) => derive(state, NETWORK));
   assert.equal(kept.strips[1].unit, 16);
@@ -114,7 +115,7 @@ test("the answers of the guided steps are right", () => {
   const changed = forgot.guesses.flatMap((guess, i) => (guess === kept.guesses[i] ? [] : [i]));
   assert.deepEqual(changed, [11], "one guess changes");
   assert.deepEqual([forgot.text.slice(0, 12), kept.guesses[11], forgot.guesses[11]], ["what the sea", "a", "e"]);
-  assert.equal(less.right, 1, "only the a of “sea”");
+  assert.equal(t(`step_2_answer_${less.right + 1}`), "one");
 
   const [own, pushed] = [more.before, more.state].map((state) => derive(state, NETWORK));
   assert.ok(gatesAtSpaces(own, 0).every((gate) => gate < 0.15), "unit 29 forgets at spaces");
@@ -127,9 +128,34 @@ test("the answers of the guided steps are right", () => {
   assert.ok(pushed.guesses.slice(0, 9).join("") === own.guesses.slice(0, 9).join(""), "in the words after the next space");
   assert.deepEqual([own.strips[0].count, own.letters[own.at + 1]], [1, " "], "the picture shows the space that forgets");
 
-  const opened = derive(open.state, NETWORK);
-  assert.ok(opened.forget.every((gate, i) => gate > own.forget[i]), "further open");
-  assert.deepEqual([opened.right, derive({ ...open.state, bias: -4 }, NETWORK).right, open.right], [5, 6, 2], "fewer");
+  const held = derive(afresh.state, NETWORK);
+  assert.ok(held.isMemory && !derive(afresh.before, NETWORK).isMemory);
+  const [drops, keeps] = held.strips.map(({ memory }) => memory.filter((_, i) => held.letters[i] === " "));
+  assert.ok(drops.every((value) => Math.abs(value - 1) < 0.1), "about 1 each time");
+  assert.deepEqual(keeps.map((value) => value.toFixed(1)), ["2.3", "1.8", "4.3"], "not alike");
+  assert.equal(t(`step_3_answer_${afresh.right + 1}`), "about the same each time");
+  const { key, values } = sentence(held, t);
+  assert.equal(t(key, values), "After each space, unit 29 holds 1.0, 1.0, 0.9; unit 16 holds 2.3, 1.8, 4.3.");
+  assert.equal(at({ text: "quick", view: "memory" }).isMemory, false, "no space");
+});
+
+test("the sentence tells one place, before and after a change; every gate that changed is marked", () => {
+  const said = (values) => {
+    const { key, values: words } = sentence(at(values), t);
+    return t(key, words);
+  };
+  assert.equal(said({}), "Unit 29 forgets the e of “the” at the next space (13% left); unit 16 keeps it to the end (94% left).");
+  assert.match(said({ turned: "first" }), /^Unit 29 keeps the e of “the” past the next space \(13% → 100% left\); unit 16 keeps it to the end \(93% left\)/);
+  assert.match(said({ turned: "second" }), /^Unit 29 forgets .* \(13% left\); unit 16 loses it before the end \(94% → under 1% left\)/);
+  const [own, turned, pushed] = [{}, { turned: "first" }, { bias: 4 }].map(at);
+  assert.ok(own.strips.every(({ changed }) => !changed.includes(true)));
+  const marked = ({ strips }, k) => strips[k].changed.flatMap((is, i) => (is ? [i] : []));
+  assert.ok([4, 8, 12].every((space) => marked(turned, 0).includes(space)) && marked(turned, 0).length > 3, "others of the unit too");
+  for (const k of [0, 1]) assert.ok(marked(pushed, k).length >= 2, "all gates are pushed");
+});
+
+test("a perplexity has no decimals that say nothing", () => {
+  assert.deepEqual([0, 1.77, 7, 21.3].map((bits) => choices(bits, t)), ["1.0", "3.4", "128", "over 1\u202f000"]);
 });
 
 test("what the figure and the lesson say", () => {

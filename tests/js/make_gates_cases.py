@@ -21,6 +21,8 @@ _GIVEN: tuple[dict[str, Any], ...] = (
     {"text": " the  Tide?", "unit": 0, "place": 1},
     {"text": "a", "unit": 31},
     {"turned": "second"},
+    {"view": "memory"},
+    {"view": "memory", "text": "quick"},
     {"turned": "first", "unit": 29, "bias": 1.0, "place": 4},
     {"turned": "first", "text": "quick"},
     {"text": ""},

@@ -17,6 +17,9 @@ const named = (character, t, space = "by_space") => (character === " " ? t(space
 /** How much of each guess the replaced letter changes. */
 const movedOf = ({ told, effects }) => ({ looks_moved: percent(effects[0][told]), holds_moved: percent(effects[1][told]) });
 
+/** A probability in whole percents. */
+const whole = (p) => (p > 0 && p < 0.005 ? "<1%" : p < 1 && p >= 0.995 ? ">99%" : `${Math.round(100 * p)}%`);
+
 /** The sentence on top: { key, values }. */
 function sentenceOf(model, t) {
   const { text, told, by, such, mean, hidden, count, before, after } = model;
@@ -71,7 +74,7 @@ function half(name, pathOf, t) {
   const value = element("span", { class: `att-value att-value-${name}` });
   const far = element("span", { class: `att-far att-far-${name}` });
   let paths = [];
-  const draw = ({ count, told, mean, hidden }, effects, was, is) => {
+  const draw = ({ count, told, mean, hidden }, effects, was, is, kept) => {
     if (paths.length !== count) {
       paths = Array.from({ length: count }, () => svg("path"));
       picture.replaceChildren(...paths);
@@ -84,14 +87,14 @@ function half(name, pathOf, t) {
       path.classList.toggle("att-lit", s === told);
     });
     far.textContent = mean && !hidden && told < 0 ? t("far", { share: farShare(NAMES.indexOf(name)) }) : "";
-    value.textContent = told < 0 ? "" : percent(effects[told]);
+    value.textContent = told < 0 || !mean ? "" : percent(effects[told]);
     box.textContent = was === undefined ? t("guess") : visibleCharacter((is ?? was).character);
     box.style.setProperty("--att-sure", was === undefined ? "0" : (is ?? was).p.toFixed(3));
     guess.classList.toggle("att-any", was === undefined);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    const now = changed ? t("guess_was", { letter: visibleCharacter(was.character) }) : t("guess_same");
-    note.textContent = mean ? "" : is === undefined ? t("guess") : now;
+    if (mean || is === undefined) note.textContent = mean ? "" : t("guess");
+    else note.replaceChildren(t("note_was", { letter: visibleCharacter(was.character), was: whole(was.p) }), element("br"), t("note_now", { now: whole(kept) }));
   };
   return { picture, guess, title, value, far, draw };
 }
@@ -143,7 +146,7 @@ export function textPanel({ t, signal, onLetter }) {
   });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, by, effects, before, after, mean, hidden, count } = model;
+    const { text, told, by, effects, before, after, kept, mean, hidden, count } = model;
     shown = model;
     node.classList.toggle("att-empty", count === 0);
     if (cells.length !== count) {
@@ -159,9 +162,9 @@ export function textPanel({ t, signal, onLetter }) {
     });
     columns.style.setProperty("--att-far", ((count - FAR_BACK) / (count + GAP)).toFixed(4));
     columns.style.setProperty("--att-at", ((told + 0.5) / (count + GAP)).toFixed(4));
-    [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k]));
+    [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k], kept[k]));
     memory.draw(model);
-    tip.textContent = hidden ? t("tip_asked") : mean ? t(told < 0 ? "tip_mean" : "tip_mean_told") : told < 0 ? t("tip") : t("tip_told", movedOf(model));
+    tip.textContent = hidden ? t("tip_asked") : mean ? t(told < 0 ? "tip_mean" : "tip_mean_told") : t(told < 0 ? "tip" : "tip_told");
     node.classList.toggle("att-mean", mean);
     keys.disabled = count === 0;
     keys.max = Math.max(count, 1);

@@ -53,6 +53,8 @@ class Gates(Explorable):
     turned : {"none", "first", "second"}, optional
         Whose forget gate is held, at each space, at the opposite of its habit in this text: that of `unit`, or of the
         unit beside it. It is held at 0 if its mean at the spaces is above 0.5, else at 1.
+    view : {"left", "memory"}, optional
+        What is left of what the letter writes, or the numbers that both units hold after each space.
 
     Raises
     ------
@@ -77,6 +79,7 @@ class Gates(Explorable):
     place = _SPEC.trait("place")
     bias = _SPEC.trait("bias")
     turned = _SPEC.trait("turned")
+    view = _SPEC.trait("view")
     weights = t.Bytes().tag(sync=True, shared=True)
 
     @t.default("weights")
@@ -147,15 +150,16 @@ class Gates(Explorable):
         """The unit beside `unit`."""
         return _FORGETTER if self.unit == _KEEPER else _KEEPER
 
-    def _left(self, unit: int | None = None) -> list[float]:
-        """What is left of what is written at `place`, there and at each letter after it."""
+    def _left(self, unit: int | None = None, *, trained: bool = False) -> list[float]:
+        """What is left of what is written at `place`, there and at each letter after it; by the gates as `trained`."""
         if not self.text:
             return []
-        forget = self.forget_gates[self._at + 1 :, self.unit if unit is None else unit].double()
+        gates = self._run(0.0)["forget"] if trained else self.forget_gates
+        forget = gates[self._at + 1 :, self.unit if unit is None else unit].double()
         return [1.0, *forget.cumprod(0).tolist()]
 
-    def _count(self, unit: int) -> int | None:
-        return next((k for k, share in enumerate(self._left(unit)) if share < 0.5), None)
+    def _count(self, unit: int, *, trained: bool = False) -> int | None:
+        return next((k for k, share in enumerate(self._left(unit, trained=trained)) if share < 0.5), None)
 
     def _name(self, at: int, beside: int | None = None) -> str:
         """How the letter at `at` is called, alone or beside the earlier one at `beside`."""
@@ -184,21 +188,34 @@ class Gates(Explorable):
         letter = self._name(at)
         if at == len(text) - 1:
             return words("now_last", letter=letter)
+        if self.view == "memory" and " " in text:
+            first, second = self._held(self.unit), self._held(self._other)
+            return words("now_memory", first=first, second=second, unit=self.unit, other=self._other)
+        first, second = self._kept(self.unit, letter), self._kept(self._other, words("it"))
+        return words("now", first=first, second=second, unit=self.unit, other=self._other)
 
-        kept = [self._kept(unit) for unit in (self.unit, self._other)]
-        return words("now", letter=letter, first=kept[0], second=kept[1], unit=self.unit, other=self._other)
+    def _held(self, unit: int) -> str:
+        """The numbers that a unit holds after each space."""
+        cells = zip(self._read()["cell"][:, unit].tolist(), self.text, strict=True)
+        found = [f"{cell:.1f}".replace("-0.0", "0.0") for cell, letter in cells if letter == " "]
+        return ", ".join(found).replace("-", "\u2212")
 
-    def _kept(self, unit: int) -> str:
-        words, count, left = Words(self._words), self._count(unit), self._left(unit)
-        share = left[-1 if count is None else count]
-        percent = f"{math.floor(100 * share + 0.5)}%"
+    def _percent(self, share: float) -> str:
         if share > 0.99:
-            percent = words("over", share="99%") if share < 1 else "100%"
-        elif share < 0.01:
-            percent = words("under", share="1%")
+            return Words(self._words)("over", share="99%") if share < 1 else "100%"
+        return Words(self._words)("under", share="1%") if share < 0.01 else f"{math.floor(100 * share + 0.5)}%"
+
+    def _kept(self, unit: int, letter: str) -> str:
+        """What becomes of what the letter writes, where the unit forgets it as trained; else at the end."""
+        words, count = Words(self._words), self._count(unit, trained=True)
+        now, own = (self._left(unit, trained=trained)[-1 if count is None else count] for trained in (False, True))
+        left = self._percent(now)
+        if abs(now - own) >= 0.05:
+            left = words("from_to", own=self._percent(own), share=left)
         if count is None:
-            return words("now_kept", left=percent)
-        return words("now_lost", left=percent, where=self._name(self._at + count, self._at))
+            return words("now_kept" if now >= 0.5 else "now_gone", letter=letter, left=left)
+        where = self._name(self._at + count, self._at)
+        return words("now_passed" if now >= 0.5 else "now_lost", letter=letter, where=where, left=left)
 
     def static_sentence(self) -> str:
         """What the figure shows."""

@@ -2,7 +2,7 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
-import { createGuesses, createMap, createStrips, shareText, signed } from "./panels.mjs";
+import { createGuesses, createMap, createStrips, fateOf, memories, signed } from "./panels.mjs";
 import { leftOut } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -35,7 +35,10 @@ export function digitsOf(factors, sum) {
 const plain = (value) => signed(value).replace("+", "");
 
 /** Bits a letter as the number of equally likely letters, the perplexity. */
-const choices = (bits) => (2 ** bits).toFixed(1);
+export function choices(bits, t) {
+  const value = 2 ** bits;
+  return value > 1000 ? t("over", { share: "1\u202f000" }) : value.toFixed(value < 100 ? 1 : 0);
+}
 
 /** A letter's name in words, beside that of the letter at `from`. */
 export function spokenName(letters, at, t, from = null) {
@@ -43,17 +46,26 @@ export function spokenName(letters, at, t, from = null) {
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
-/** What the sentence says: { key, values, letter }. */
-export function sentence({ letters, at, unit, other, strips }, t) {
+/** What the sentence says: { key, values, letter }; its numbers, `bold`, and its `parts` with places for them. */
+export function sentence({ letters, at, unit, other, strips, isMemory }, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
   if (at === letters.length - 1) return { key: "now_last", values: { letter }, letter };
-  const [first, second] = strips.map(({ count, left }) => {
-    const share = shareText(left[count ?? left.length - 1], t);
-    return count === null ? t("now_kept", { left: share }) : t("now_lost", { left: share, where: spokenName(letters, at + count, t, at) });
-  });
-  return { key: "now", values: { letter, first, second, unit, other }, letter };
+  if (isMemory) {
+    const bold = memories(letters, strips);
+    return { key: "now_memory", values: { ...bold, unit, other }, letter, bold, parts: { first: "{first}", second: "{second}" } };
+  }
+  const fates = strips.map((strip) => fateOf(strip, t));
+  const told = (...shares) => {
+    const [first, second] = strips.map(({ ownCount }, k) => {
+      const where = ownCount === null ? "" : spokenName(letters, at + ownCount, t, at);
+      return t(`now_${fates[k].key}`, { letter: k === 0 ? letter : t("it"), left: shares[k], where });
+    });
+    return { first, second };
+  };
+  const [first, second] = fates.map(({ share }) => share);
+  return { key: "now", values: { ...told(first, second), unit, other }, letter, bold: { first, second }, parts: told("{first}", "{second}") };
 }
 
 /** The tile under a finger, or the nearest. */
@@ -98,7 +110,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
-    commit({ text: readable(text.value, TEXT.max), place: state().place });
+    commit({ text: readable(text.value, TEXT.max), place: state().place, view: "left" });
   }, { signal });
   onReset(() => (lost.hidden = true));
   const more = fold(
@@ -108,11 +120,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
   const setPlace = (place) => {
     const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
-    if (inside !== state().place) commit({ place: inside });
+    if (inside !== state().place || model.isMemory) commit({ place: inside, view: "left" });
   };
   const setRow = (row) => {
     const { unit } = model.rows[Math.min(Math.max(0, row), model.rows.length - 1)];
-    if (unit !== state().unit) commit({ unit });
+    if (unit !== state().unit || model.isMemory) commit({ unit, view: "left" });
   };
   const arrow = (name, sign, by) => buttonControl({
     label: sign, class: "d2lrnn-button gates-arrow", "aria-label": t(name), signal, onPress: () => setPlace(model.at + 1 + by),
@@ -140,12 +152,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i) => {
-    const network = networkOf(state().weights);
-    const { letters, right, ownRight, guesses } = derive(state(), network);
-    if (i === 1) return { guess: guesses[A_OF_SEA] };
-    const counts = { now: right, all: letters.length - 1, own: ownRight }; // `right` is the answer
-    if (i === 0) return { ...counts, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join("") };
-    return { ...counts, shut: derive({ ...state(), bias: BIAS.min }, network).right };
+    const { letters, right, ownRight, guesses } = derive(state(), networkOf(state().weights));
+    if (i === 0) return { now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join("") };
+    return i === 1 ? { guess: guesses[A_OF_SEA] } : {};
   };
   const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
 
@@ -166,8 +175,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function draw(next) {
     model = next;
-    const { key, values, letter } = sentence(model, t);
-    now.set(...emphasised(t(key, { ...values, first: "{first}", second: "{second}" }), values)); // only these stand out
+    const { key, values, letter, bold, parts } = sentence(model, t);
+    now.set(...emphasised(t(key, { ...values, ...parts }), bold ?? {})); // only the numbers stand out
     picture.draw(model, { name: letter, now: now.node.textContent });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
@@ -179,15 +188,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const own = (key, value) => (model.isOwn ? [] : [" ", t(key, { own: value })]);
     cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(isSame ? [" ", t("guesses_same")] : own("guesses_own", ownRight)));
     trained.setAttribute("aria-pressed", String(model.isOwn));
-    why.style.visibility = model.strips.some(({ isTurned }) => isTurned) ? "" : "hidden"; // its line stays free
+    why.style.visibility = model.isOwn ? "hidden" : ""; // its line stays free
+    why.textContent = t(model.bias === 0 ? "turn_why" : "pushed", { bias: signed(model.bias, 1) });
     turning.hidden = model.strips[0].opposite === null;
     model.strips.forEach(({ unit: j, opposite, isTurned }, k) => {
       turns[k].textContent = t(opposite === 1 ? "turn_keep" : "turn_forget", { unit: j });
       turns[k].setAttribute("aria-pressed", String(isTurned));
     });
     perplexity.hidden = letters.length < 2;
-    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : own("choices_own", choices(ownBits));
-    perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits) }), ...blind);
+    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : own("choices_own", choices(ownBits, t));
+    perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits, t) }), ...blind);
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {
       const factors = [forget[at], at > 0 ? cell[at - 1] : 0, input[at], candidate[at]];

@@ -25,6 +25,8 @@ export function breakOf(letters) {
   return far(best) <= 1.3 * LONGEST_LINE ? best : Math.ceil(length / 2);
 }
 
+/** A gate, or a share, that has changed so much is marked. */
+export const SEEN = 0.05;
 const SATURATES = 40; // added to the input of a gate, it makes the gate 1; subtracted, 0
 
 /**
@@ -103,16 +105,17 @@ export function orderOfUnits(reading, from) {
   return kept.map((_, j) => j).sort((a, b) => kept[b] - kept[a] || a - b);
 }
 
-/** A dozen of the units, evenly spread over their order; the chosen one is among them. */
-export function rowsOf(order, unit, count = 12) {
+/** A dozen of the units, evenly spread over their order; the two that are shown are among them. */
+export function rowsOf(order, units, count = 12) {
   const last = order.length - 1;
   const rows = Array.from({ length: count }, (_, k) => Math.round((k * last) / (count - 1)));
-  const own = order.indexOf(unit);
-  if (!rows.includes(own)) {
-    const distances = rows.map((row) => Math.abs(row - own));
-    rows[distances.indexOf(Math.min(...distances))] = own;
+  const own = units.map((unit) => order.indexOf(unit));
+  for (const one of own) {
+    if (rows.includes(one)) continue;
+    const distances = rows.map((row) => (own.includes(row) ? Infinity : Math.abs(row - one)));
+    rows[distances.indexOf(Math.min(...distances))] = one;
   }
-  return rows.map((row) => order[row]);
+  return rows.sort((a, b) => a - b).map((row) => order[row]);
 }
 
 /** The gate that is the opposite of what a unit does at the spaces of a text: 0 if it keeps there, else 1; null without a space. */
@@ -123,7 +126,7 @@ export function oppositeOf(reading, letters, unit) {
 }
 
 /** All that the figure shows, from the values of its traits. */
-export function derive({ text, unit, place, bias, turned }, network) {
+export function derive({ text, unit, place, bias, turned, view }, network) {
   const trained = network.read(text, 0);
   const letters = [...text];
   const other = unit === KEEPER ? FORGETTER : KEEPER;
@@ -140,11 +143,18 @@ export function derive({ text, unit, place, bias, turned }, network) {
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
     text, letters, unit, other, bias, at, forget, order,
+    isMemory: view === "memory" && letters.includes(" "),
     isOwn: bias === 0 && held === null,
     strips: [unit, other].map((j, k) => {
       const gates = of("forget", j);
-      const isTurned = held !== null && which === k;
-      return { unit: j, gates, left: leftFrom(gates), count: letters.length ? halfLife(gates, at) : null, isTurned, opposite: opposites[k] };
+      const ownGates = letters.map((_, t) => trained.gate("forget", t, j));
+      return {
+        unit: j, gates, left: leftFrom(gates), ownLeft: leftFrom(ownGates), count: letters.length ? halfLife(gates, at) : null,
+        ownCount: letters.length ? halfLife(ownGates, at) : null, // where the trained network's unit forgets
+        changed: gates.map((gate, t) => Math.abs(gate - ownGates[t]) >= SEEN),
+        memory: letters.map((_, t) => reading.cell(t, j)),
+        isTurned: held !== null && which === k, opposite: opposites[k],
+      };
     }),
     guesses: aboveNext(reading.guesses),
     ownGuesses: aboveNext(trained.guesses),
@@ -157,7 +167,7 @@ export function derive({ text, unit, place, bias, turned }, network) {
     state: letters.map((_, t) => reading.state(t, unit)),
     count: letters.length ? halfLife(forget, at) : null,
     left: leftFrom(forget),
-    rows: rowsOf(order, unit).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
+    rows: rowsOf(order, [unit, other]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,
     bits: reading.bits,
     ownBits: trained.bits,

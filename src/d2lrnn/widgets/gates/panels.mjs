@@ -1,6 +1,6 @@
 // The picture of Gates: a text, and for two units what is left of a stored number at each letter; guesses; a dozen units.
 import { element, svg, visibleCharacter } from "../ui.mjs";
-import { breakOf } from "./maths.mjs";
+import { breakOf, SEEN } from "./maths.mjs";
 
 const fixed = (value) => value.toFixed(3);
 /** A share in words: "5%", "under 1%", "over 99%". */
@@ -8,6 +8,21 @@ export const shareText = (share, t) => {
   if (share > 0.99) return share < 1 ? t("over", { share: "99%" }) : "100%";
   return share < 0.01 ? t("under", { share: "1%" }) : `${Math.round(100 * share)}%`;
 };
+
+/** What becomes of what a letter adds, told where the trained network's unit forgets it, else at the end: { key, share }. */
+export function fateOf({ left, ownLeft, ownCount }, t) {
+  const at = ownCount ?? left.length - 1;
+  const [own, share] = [ownLeft, left].map((shares) => shareText(shares[at], t));
+  const key = left[at] < 0.5 ? (ownCount === null ? "gone" : "lost") : ownCount === null ? "kept" : "passed";
+  return { key, share: Math.abs(left[at] - ownLeft[at]) < SEEN ? share : t("from_to", { own, share }) };
+}
+
+/** The numbers that two units hold after each space: { first, second }. */
+export function memories(letters, strips) {
+  const [first, second] = strips.map(({ memory }) => memory.filter((_, i) => letters[i] === " ").map((value) => short(value)).join(", "));
+  return { first, second };
+}
+const short = (value) => signed(value, 1).replace("+", "");
 
 const picture = (kind, ...children) => svg("svg", { class: kind, preserveAspectRatio: "none", "aria-hidden": "true" }, ...children);
 const caption = (...texts) => element("p", { class: "gates-caption" }, ...texts);
@@ -59,7 +74,8 @@ export function createStrips(t) {
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
   const changedKey = key("is-changed", t("turned_key"));
-  const keys = element("p", { class: "gates-keys" }, key("is-left", t("left_key")), key("is-gate", t("gate_key")), key("is-lost", t("lost_key")), changedKey);
+  const [leftKey, lostKey] = [key("is-left", t("left_key")), key("is-lost", t("lost_key"))];
+  const keys = element("p", { class: "gates-keys" }, leftKey, key("is-gate", t("gate_key")), lostKey, changedKey);
   const node = element("div", { class: "gates-strips", role: "group" }, lines, keys);
   let tiles = [];
   let written = null;
@@ -83,25 +99,31 @@ export function createStrips(t) {
     const { letters, at, unit, other, forget, cell } = model;
     node.setAttribute("aria-label", t("picture", { unit, other, text: model.text, now }));
     write(letters);
-    changedKey.hidden = model.isOwn;
+    changedKey.style.visibility = model.isOwn ? "hidden" : ""; // nothing moves
+    leftKey.style.visibility = lostKey.style.visibility = model.isMemory ? "hidden" : "";
     tiles.forEach((tile, i) => {
-      tile.classList.toggle("is-chosen", i === at);
-      tile.classList.toggle("is-before", i < at);
+      tile.classList.toggle("is-chosen", !model.isMemory && i === at);
+      tile.classList.toggle("is-before", !model.isMemory && i < at);
     });
     model.strips.forEach((strip, k) => {
       const { name: title, again, fate } = heads[k];
-      const { gates, left, count } = strip;
+      const { gates, left, count, ownCount, memory } = strip;
       title.textContent = t("unit", { unit: strip.unit });
       again.textContent = t("unit", { unit: strip.unit });
-      const where = count === null ? "" : letters[at + count];
-      fate.textContent = left.length < 2 ? "" : t(count === null ? "head_kept" : "head_lost", { left: shareText(left[count ?? left.length - 1], t), where: where === " " ? t("a_space") : where });
+      const where = ownCount === null ? "" : letters[at + ownCount];
+      const told = t(ownCount === null ? "head_kept" : "head_lost", { left: left.length < 2 ? "" : fateOf(strip, t).share, where: where === " " ? t("a_space") : where });
+      fate.textContent = model.isMemory ? t("head_memory") : left.length < 2 ? "" : told;
       lanes[k].cells.forEach((node, i) => {
-        node.classList.toggle("is-before", i <= at);
+        const isSpace = model.isMemory && letters[i] === " ";
+        node.textContent = isSpace ? short(memory[i]) : "";
+        node.classList.toggle("is-held", isSpace);
+        node.classList.toggle("is-before", !model.isMemory && i <= at);
         node.classList.toggle("is-first", i === at);
-        node.classList.toggle("is-lost", count !== null && i === at + count);
-        node.classList.toggle("is-turned", strip.isTurned && letters[i] === " ");
-        node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
-        node.style.setProperty("--was", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
+        node.classList.toggle("is-lost", !model.isMemory && count !== null && i === at + count);
+        node.classList.toggle("is-turned", strip.changed[i]);
+        const isEmpty = i < at || model.isMemory;
+        node.style.setProperty("--left", isEmpty ? "0" : fixed(left[i - at]));
+        node.style.setProperty("--was", isEmpty ? "0" : fixed(left[Math.max(0, i - at - 1)]));
         node.style.setProperty("--gate", fixed(gates[i]));
       });
     });
