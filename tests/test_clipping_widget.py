@@ -70,7 +70,7 @@ def test_the_sentence_says_how_both_balls_end() -> None:
     for widget, said in (
         (Clipping(), f"{thrown} Clipped to 2.0, it comes to rest at loss 0.00."),
         (Clipping(clip=0.1), f"{thrown} Clipped to 0.1, it is still at loss 1.93 after ten steps."),
-        (Clipping(clip=7.0), f"{thrown} Clipped to 7.0, it still jumps from wall to wall after ten steps."),
+        (Clipping(clip=7.0), f"{thrown} Clipped to 7.0, it still jumps after ten steps."),
         (Clipping(start=2.5), "Not clipped or clipped to 2.0, the ball comes to rest at loss 0.00."),
     ):
         assert widget.static_sentence() == said

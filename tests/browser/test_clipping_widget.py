@@ -131,7 +131,7 @@ def test_keys_move_the_ball_the_arrow_and_the_limit(opened: tuple[Page, Record],
     edge.press("End")
     expect(now(widget)).to_have_text(Clipping(clip=7.0).static_sentence())
     assert edge.get_attribute("aria-valuetext") == "7.0"
-    expect(widget.get_by_role("status")).to_contain_text("still jumps from wall to wall")
+    expect(widget.get_by_role("status")).to_contain_text("still jumps after ten steps")
     inside = widget.get_by_role("slider", name="limit θ in the plane")
     plane, grip = widget.locator(".clip-plane").bounding_box(), inside.bounding_box()
     assert plane["x"] - 6 <= grip["x"], "also the widest limit can be taken"
