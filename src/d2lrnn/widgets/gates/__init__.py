@@ -245,7 +245,7 @@ class Gates(Explorable):
             picture.add("path", d=box, fill="none", stroke=color("line"))
             picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.55)
             picture.add("path", d=gate, fill=color("blue"))
-        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 130))
+        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 222))
         for key, paint, opacity, at_x in keys:
             picture.add("rect", x=at_x, y=179, width=9, height=9, fill=color(paint), fill_opacity=opacity)
             picture.add("text", words(key), x=at_x + 13, y=188, font_size=11)
