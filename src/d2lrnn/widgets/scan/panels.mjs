@@ -7,7 +7,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 
 /** Up to so many time steps the cells hold numbers. */
 const MOST_NUMBERS = 16;
-const TALL = { wide: 232, small: 272 }; // pixels for the lines of a figure without numbers
+const TALL = { wide: 215, small: 271 }; // pixels for the lines of a figure without numbers
 const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
 const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
