@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it repeats itself. At 1.5 it gambles: 34 unlikely letters."
+NOW = "At temperature 0 it repeats itself. At 1.5 it gambles: 27 unlikely letters."
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def test_four_temperatures_write_what_python_writes(widget: Locator) -> None:
     python = NextCharacter()
     assert written(widget) == list(python.writings.values())
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
-    counts = ["repeats 26 letters", "13 unlikely", "34 unlikely", "2 unlikely"]
+    counts = ["repeats 26 letters", "10 unlikely", "27 unlikely", "2 unlikely"]
     expect(widget.locator(".next-count")).to_have_text(counts)
-    assert widget.locator(".next-written").nth(2).locator(".next-improbable").count() == 34
+    assert widget.locator(".next-written").nth(2).locator(".next-improbable").count() == 27
     lap = widget.locator(".next-written").first.locator(".next-lap").all_text_contents()
     assert "".join(lap).startswith(" the sea had been told and the sea had been told and")
     assert widget.locator(".next-lap-start").count() == 3
@@ -76,6 +76,11 @@ def test_they_write_at_once_letter_by_letter(browser: Browser, tmp_path: Path) -
             texts = written(widget)
             assert len({len(text) for text in texts}) == 1
             lengths.add(len(texts[0]))
+            if len(texts[0]) < 80:
+                counts = widget.locator(".next-count").filter(visible=True).count()
+                now = widget.locator(".d2lrnn-now").inner_text()
+                ended = len(written(widget)[0]) == 80
+                assert ended or (counts == 0 and "unlikely" not in now), "counted at the end"
             heights.add(widget.locator(".next-columns").bounding_box()["height"])
             if len(texts[0]) == 80 and len(lengths) > 3:
                 break
@@ -112,12 +117,12 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     expect(chosen).to_have_text("0.7 yours")
     expect(widget.locator(".next-came")).to_have_text("t")
     widget.locator(".next-written").nth(2).locator(".next-letter").nth(1).click()
-    expect(widget.locator(".next-caption")).to_contain_text("“b” after “the␣tide␣a”: probability ")
+    expect(widget.locator(".next-caption")).to_contain_text("“h” after “the␣tide␣t”: probability ")
     expect(chosen).to_have_text("1.5 bold")
     column = widget.get_by_role("slider", name="Written at temperature 1.5")
     expect(column).to_have_value("2")
     column.press("ArrowRight")
-    expect(column).to_have_attribute("aria-valuetext", re.compile("^Letter 3, l: probability"))
+    expect(column).to_have_attribute("aria-valuetext", re.compile("^Letter 3, o: probability"))
     expect(widget.locator(".next-here")).to_have_count(1)
     column.press("End")
     expect(column).to_have_value("80")
@@ -175,9 +180,11 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     widget.locator(".next-written").nth(1).locator(".next-letter").first.click()
     widget.locator(".next-cell").first.hover()
     expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
-    widget.locator(".d2lrnn-now").hover()
+    widget.locator(".next-cell").nth(1).hover()
     expect(caption).to_have_text("“a” after “the␣tide␣”: probability 0.10.")
-    expect(widget.locator(".next-level")).to_have_text(["0.5"])
+    widget.locator(".d2lrnn-now").hover()
+    expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
+    expect(widget.locator(".next-level")).to_have_text(["0.5", "1"])
     tail = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
     expect(widget.locator(".next-tail")).to_have_text(f"together {tail:.2f}21 unlikely")
     expect(widget.locator(".next-rare")).to_have_count(21)
@@ -200,14 +207,30 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     assert written(widget) == others
 
 
+def test_the_outlines_keep_their_height_at_every_temperature(widget: Locator) -> None:
+    outline, heights = widget.locator(".next-outline").first, set()
+    for keys in (["Home"], ["ArrowRight"] * 7, ["End"]):
+        for key in keys:
+            widget.locator(".next-own .d2lrnn-range").press(key)
+        heights.add(round(outline.bounding_box()["height"]))
+    assert len(heights) == 1
+
+
+def test_a_begun_word_stands_before_what_goes_on_with_it(widget: Locator) -> None:
+    widget.get_by_label("Your text").fill("in paris")
+    expect(widget.locator(".next-begun")).to_have_text(["paris"] * 4)
+    widget.get_by_label("Your text").fill("in paris ")
+    expect(widget.locator(".next-begun")).to_have_text([""] * 4)
+
+
 def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=720, height=1000) as (page, record):
         widget = show(page, tmp_path, NextCharacter())
         widget.get_by_role("button", name="Only three letters").click()
         widget.get_by_role("button", name="hardly any").click()
-        told = re.search(r"(\d+) unlikely of 80 letters", widget.locator(".d2lrnn-outcome").inner_text())[1]
+        told = re.search(r"(\d+) of 80;", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"Unlikely ones at 1.5: {told}, without the cut 34.")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"Unlikely ones at 1.5: {told}, without the cut 27.")
         expect(widget.locator(".next-count").nth(2)).to_have_text(f"{told} unlikely")
         assert record.errors == []
 
@@ -217,16 +240,16 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="Only three letters").click()
     expect(told).to_be_hidden()
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Right\. Row 1\.5 has \d unlikely of 80 letters; without the cut 34"))
+    expect(told).to_contain_text(re.compile(r"^Right\. \d of 80; without the cut 27"))
     widget.get_by_role("button", name="Hottest").click()
-    expect(widget.locator(".next-count").nth(2)).to_have_text("34 unlikely")  # the question finds them uncut
+    expect(widget.locator(".next-count").nth(2)).to_have_text("27 unlikely")  # the question finds them uncut
     texts = written(widget)
     assert texts[3] == texts[1] and len(set(texts)) == 3, "the dice are the same: equal temperatures, equal texts"
     widget.get_by_role("button", name="another one").click()
     expect(told).to_contain_text("No. Still t, now 0.13 instead of 0.26.")
-    pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+); .*, ([\d.]+), it is ([\d.]+)\.$"
+    pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+); .*, ([\d.]+): ([\d.]+)\.$"
     own, raised, total, p = map(float, re.search(pattern, widget.locator(".next-axis").inner_text()).groups())
-    assert abs(own**0.5 - raised) < 2e-3 and abs(raised / total - p) < 2e-3
+    assert abs(own**0.5 - raised) < 2e-3 and round(raised / total, 2) == p
     slider = cut(widget)
     widget.get_by_role("button", name="top-k").click()
     slider.press("Home")
@@ -270,6 +293,21 @@ def test_phone(browser: Browser, tmp_path: Path, width: int, compact: bool) -> N
     expect(widget.locator(".next-to-come")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     height = "(e) => e.querySelector('.next-figure').getBoundingClientRect().bottom - e.getBoundingClientRect().top"
+    if not compact:
+        expect(widget.locator(".next-cell").filter(visible=True)).to_have_count(10)
+        expect(widget.locator(".next-more")).to_have_text("17 more")
+        slider = cut(widget)
+        box = widget.locator(".next-cells").bounding_box()
+        for count, share in ((10, 10 / 13), (27, 1), (3, 3 / 13)):
+            if count < 27:
+                slider.press("End")
+                while int(slider.get_attribute("aria-valuenow")) > count:
+                    slider.press("ArrowLeft")
+            else:
+                slider.press("End")
+            line = widget.locator(".next-line").bounding_box()
+            assert abs(line["x"] + line["width"] / 2 - box["x"] - share * box["width"]) < 2, count
+        widget.get_by_role("button", name="Reset").click()
     if width == 390 and not compact:
         assert widget.evaluate(height) <= 700
     context.close()

@@ -6,7 +6,7 @@ import test from "node:test";
 import { reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
 import { nowValues, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
 import {
-  FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, TEMPERATURES, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
+  FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, TEMPERATURES, begunWord, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
   worked, write, writings,
 } from "../../src/d2lrnn/widgets/next_character/maths.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -112,6 +112,15 @@ test("the right answers of the guided steps are right, and their outcomes say so
   const [, { letters: own }] = writings(NETWORK, DEFAULT);
   assert.equal(colder.warm, countImprobable(own), "the bars of the question are those of temperature 1");
   assert.ok(three.now < three.before / 5, "hardly any");
+  const { state } = SPEC.steps[1];
+  const cutLetter = writings(NETWORK, { ...DEFAULT, ...state })[state.column].letters[state.place];
+  assert.ok(cutLetter.bits > 4 && ranking(cutLetter.probs).indexOf(cutLetter.index) === 1, "one of them is boxed, the second likeliest");
+  for (const step of [SPEC.steps[0], SPEC.steps[2]]) {
+    for (const given of [step.before, step.state]) {
+      const { index, probs } = writings(NETWORK, { ...DEFAULT, ...given })[given.column].letters[given.place];
+      assert.equal(ranking(probs)[0], index, "the boxed letter is the tallest bar, which the step asks about");
+    }
+  }
   assert.equal(t(`step_2_answer_${SPEC.steps[1].right + 1}`), "hardly any");
   assert.deepEqual(hottest, { letter: "t", before: "0.26", after: "0.13" });
   assert.equal(t(`step_3_answer_${SPEC.steps[2].right + 1}`), "the same as at 1");
@@ -127,9 +136,17 @@ test("the right answers of the guided steps are right, and their outcomes say so
 });
 
 test("whatever is typed or pasted becomes letters and spaces, at most MAX_TEXT of them", () => {
-  assert.equal(readable("<script>alert('é👩')</script>\u0000"), " script alert script ");
+  assert.equal(readable("<script>alert('é👩')</script>\u0000"), " script alert e script ");
   assert.equal(readable("x".repeat(100_000)).length, MAX_TEXT);
   assert.equal(readable(""), "");
+});
+
+test("the word that a text ends in stands before what goes on with it", () => {
+  assert.equal(begunWord("in paris"), "paris");
+  assert.equal(begunWord("the tide "), "");
+  assert.equal(begunWord(""), "");
+  assert.equal(begunWord("x".repeat(30)), `…${"x".repeat(12)}`);
+  assert.equal(readable("Zoë"), "zoe");
 });
 
 test("cuts: one of the two, and both cut nothing at the end of their range", () => {

@@ -15,7 +15,7 @@ from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, format_probability, visible_character
 from d2lrnn.widgets.randomness import random_source
-from d2lrnn.widgets.spec import Spec, Words
+from d2lrnn.widgets.spec import Spec, Words, unaccented
 
 __all__ = ["NextCharacter"]
 
@@ -38,7 +38,7 @@ class NextCharacter(Explorable):
     Parameters
     ----------
     text : str, optional
-        What all four go on from; normalised to letters and spaces, and cut to its last 60 characters.
+        What all four go on from; normalised to letters (without accents) and spaces, and cut to its last 60 characters.
     seed : int, optional
         0 to 9999. All four draw with the same random numbers; equal seeds write equal texts.
     kind : "top-p" or "top-k", optional
@@ -89,7 +89,7 @@ class NextCharacter(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[-_SPEC.controls["text"]["max"] :]
+        return normalize(unaccented(proposal["value"]))[-_SPEC.controls["text"]["max"] :]
 
     def _drawn(self, logits: torch.Tensor, temperature: float) -> list[float]:
         cut = {"top_k": self.top_k} if self.kind == "top-k" else {"top_p": self.top_p}

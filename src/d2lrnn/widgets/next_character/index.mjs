@@ -2,7 +2,7 @@
 import { linearTicks } from "../charts.mjs";
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, fill, formatProbability, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
-import { leftOut, loadModel } from "../weights.mjs";
+import { leftOut, loadModel, unaccented } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
   FREE_COLUMN, NUM_WRITTEN, TEMPERATURES, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, worked, write, writings,
@@ -14,10 +14,10 @@ import SPEC from "./spec.json" with { type: "json" };
 const HOTTEST = 2; // the column with the highest of the fixed temperatures
 const PAST_SHOWN = 10; // letters before the one that is looked at
 const { seed: SEED } = SPEC.controls;
-/** A probability, a very small one as a power of ten: 2×10⁻⁴. */
-const probability = (p) => formatProbability(p).replace(/e-(\d+)/, (_, power) => `×10⁻${power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`);
-/** The same with three digits, so that a reader can reckon with it. */
-const exact = (value) => (value < 0.001 ? probability(value) : String(Number(value.toPrecision(3))));
+/** A probability, with two digits that count, a very small one as a power of ten: 2×10⁻⁴. */
+const probability = (p) => (p >= 0.0005 && p < 0.0995 ? String(Number(p.toPrecision(2))) : formatProbability(p)).replace(/e-(\d+)/, (_, power) => `×10⁻${power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`);
+/** The same with four digits, so that a reader can reckon with it. */
+const exact = (value) => (value < 0.001 ? probability(value) : String(Number(value.toPrecision(4))));
 const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
 
 function networkIn(view) {
@@ -93,7 +93,7 @@ function build(context) {
   const input = element("input", { type: "text", class: "d2lrnn-text next-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   const lost = element("p", { class: "next-key", hidden: true });
   const tellLost = () => {
-    const count = leftOut(input.value).length;
+    const count = leftOut(unaccented(input.value)).length;
     lost.textContent = t("text_lost", { count });
     lost.hidden = count === 0;
   };
@@ -115,8 +115,10 @@ function build(context) {
     mark.style.setProperty("--share", tick / SPEC.controls.temperature.max);
     return mark;
   });
+  let ended = []; // what is the case once all is written, as arguments of emphasised()
+  const tellNow = (isWriting) => now.set(...emphasised(...(isWriting ? [t.raw("now_writing"), {}] : ended)));
   const columns = columnsPanel({
-    t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)), onLetter: (column, place) => commit({ column, place }),
+    t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)), onLetter: (column, place) => commit({ column, place }), onWriting: tellNow,
   });
   const chart = cutPanel({
     t, size, signal, onLook: (row) => tell(row),
@@ -127,7 +129,7 @@ function build(context) {
     },
   });
   const kinds = SPEC.controls.kind.choices.map((kind) => ({
-    kind, button: buttonControl({ label: t(kind), "aria-pressed": "false", signal, onPress: () => commit({ kind }) }),
+    kind, button: buttonControl({ label: t(`button_${kind}`), "aria-pressed": "false", signal, onPress: () => commit({ kind }) }),
   }));
   const axis = element("p", { class: "next-key next-axis" });
   const caption = element("p", { class: "next-caption" });
@@ -165,7 +167,7 @@ function build(context) {
     element("div", { class: "next-keys-row" },
       element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
     element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
-      caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend),
+      element("div", { class: "next-over" }, caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend)),
       chart.node, axis)),
     guided, cuts,
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
@@ -187,7 +189,7 @@ function build(context) {
     if (isCut || temperature === 0 || temperature === 1) axis.textContent = t("axis");
     else {
       const { raised, sum } = worked(probs, row.before, temperature);
-      axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), sum: exact(sum), p: exact(row.after) });
+      axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), sum: exact(sum), p: probability(row.after) });
     }
   };
   const draw = (state) => {
@@ -207,7 +209,8 @@ function build(context) {
     const uncutKey = JSON.stringify([state.text, state.seed]);
     if (isBound && uncut.key !== uncutKey) uncut = { key: uncutKey, count: countImprobable(write(network, state.text, TEMPERATURES[HOTTEST], {}, state.seed)) };
     const values = nowValues(run.all, isBound, uncut.count);
-    now.set(...emphasised(t.raw(nowWords(values)), values)); // of the whole texts, while they are being written too
+    ended = [t.raw(nowWords(values)), values];
+    if (!columns.isWriting()) tellNow(false);
     columns.draw(run.all, state, { animate: before !== null && isNew && !isWarmer && !atOnce });
     const writing = run.all[state.column];
     const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);

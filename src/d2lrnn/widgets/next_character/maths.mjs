@@ -1,6 +1,6 @@
 // What a trained network writes at several temperatures, and the distributions that it draws from: as d2lrnn.decoding.
 import { createReader, randomSource, reshapeProbs, sampleIndex } from "../core.mjs";
-import { encode, normalise } from "../weights.mjs";
+import { encode, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SIZES = SPEC.presets.sizes;
@@ -11,11 +11,18 @@ export const NUM_WRITTEN = SIZES.num_written;
 export const MAX_TEXT = SPEC.controls.text.max;
 /** A letter of fewer bits is not called improbable. */
 export const IMPROBABLE_BITS = SIZES.improbable_bits;
+const BEGUN_SHOWN = 12; // letters of a begun word
 const SHORTEST_TAIL = 24; // letters that go round, before we call it a circle
 
-/** What is read of a typed text: normalised, its last MAX_TEXT characters. */
+/** What is read of a typed text: normalised, without accents, its last MAX_TEXT characters. */
 export function readable(text) {
-  return normalise(text.slice(-10_000)).slice(-MAX_TEXT);
+  return normalise(unaccented(text.slice(-10_000))).slice(-MAX_TEXT);
+}
+
+/** The word that a text ends in the middle of: its last letters, which the writing goes on. */
+export function begunWord(text) {
+  const word = text.slice(text.lastIndexOf(" ") + 1);
+  return word.length > BEGUN_SHOWN ? `…${word.slice(-BEGUN_SHOWN)}` : word;
 }
 
 /** The cut as `reshapeProbs` takes it: one of the two, the other does nothing. */

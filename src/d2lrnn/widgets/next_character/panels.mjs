@@ -2,10 +2,11 @@
 import { linearTicks } from "../charts.mjs";
 import { dragOn, motion } from "../shape.mjs";
 import { element, formatProbability, visibleCharacter } from "../ui.mjs";
-import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, countImprobable, findCircle } from "./maths.mjs";
+import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, begunWord, countImprobable, findCircle } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 45;
-const SCALE = 0.6; // the probability at the top of the chart, unless one is higher
+const MORE_WIDE = 3; // columns of the chart for all other letters there
+const SHOWN = 10; // the likeliest letters, which a phone shows
 
 /** A letter of a writing, marked where it is improbable. */
 export function letterSpan({ character, bits }) {
@@ -20,12 +21,13 @@ export function markedKey(template, word) {
 
 /**
  * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. `slider`
- * sets the temperature of the last of them, and stands at its head.
+ * sets the temperature of the last of them, and stands at its head. `onWriting` hears whether they still write: what is
+ * counted is told at the end.
  */
-export function columnsPanel({ t, slider, onLetter, signal }) {
+export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   let all = null;
-  let length = 0;
+  let length = NUM_WRITTEN;
   let here = { column: 0, place: 0 };
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
@@ -48,8 +50,12 @@ export function columnsPanel({ t, slider, onLetter, signal }) {
   let spans = columns.map(() => []);
   const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
 
+  const isWriting = () => length < NUM_WRITTEN;
   const show = (wanted) => {
+    const wasWriting = isWriting();
     length = wanted;
+    node.classList.toggle("next-writing", isWriting());
+    if (isWriting() !== wasWriting) onWriting(isWriting());
     all.forEach(({ letters }, i) => {
       spans[i].forEach((span, place) => span.classList.toggle("next-to-come", place >= length));
       const circle = findCircle(letters.slice(0, length).map(({ character }) => character).join(""));
@@ -58,7 +64,7 @@ export function columnsPanel({ t, slider, onLetter, signal }) {
         span.classList.toggle("next-lap", lap);
         span.classList.toggle("next-lap-start", lap && (place - circle.from) % circle.length === 0);
       });
-      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count: countImprobable(letters, length) });
+      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count: countImprobable(letters) });
       columns[i].count.classList.toggle("next-lap-key", circle !== null);
     });
   };
@@ -80,17 +86,18 @@ export function columnsPanel({ t, slider, onLetter, signal }) {
   return {
     node,
     play: () => all !== null && play(),
+    isWriting,
     finish: () => {
       pen.stop();
       if (all !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
     },
-    draw(writings, { column, place }, { animate }) {
+    draw(writings, { text, column, place }, { animate }) {
       here = { column, place };
       if (writings !== all) {
         all = writings;
         spans = all.map(({ letters }, i) => {
           const made = letters.map(letterSpan);
-          columns[i].box.replaceChildren(...made);
+          columns[i].box.replaceChildren(element("span", { class: "next-begun" }, begunWord(text)), ...made);
           return made;
         });
         all.forEach(({ temperature }, i) => {
@@ -99,10 +106,8 @@ export function columnsPanel({ t, slider, onLetter, signal }) {
           keys.setAttribute("aria-label", t("column", { temperature: number.textContent }));
         });
         pen.stop();
-        if (animate) {
-          length = -1;
-          play();
-        } else show(NUM_WRITTEN);
+        show(animate ? 0 : NUM_WRITTEN);
+        if (animate) play();
       }
       mark();
     },
@@ -121,11 +126,16 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     return { node: element("span", { class: "next-cell" }, element("span", { class: "next-track" }, bar, outline), name), outline, bar, name };
   });
   const line = element("span", { class: "next-line" });
-  const grid = element("span", { class: "next-grid", "aria-hidden": "true" });
+  const more = element("span", { class: "next-more" }); // on a phone, in place of the letters after the first ten
+  const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...linearTicks(1, 2).slice(1).map((tick) => {
+    const level = element("i", { class: "next-level" }, String(tick));
+    level.style.setProperty("bottom", `${100 * tick}%`);
+    return level;
+  }));
   const bars = element("span");
   const legend = element("div", { class: "next-legend", "aria-hidden": "true" },
     element("span", { class: "next-swatch" }), bars, element("span", { class: "next-swatch next-swatch-own" }), element("span", {}, t("outline")));
-  const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), line);
+  const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), more, line);
   const chart = element("div", { class: "next-chart" }, box);
   // The low bars can hardly be seen: one more has them all.
   const sum = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }), p: element("span", { class: "next-sum" }), count: element("span", { class: "next-tail-count" }) };
@@ -146,7 +156,10 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   // The chart takes a finger beside the bars too, where the line's knob stands out.
   const letterAt = (event) => {
     const { left, width } = box.getBoundingClientRect();
-    return (size * (event.clientX - left)) / width;
+    const share = (event.clientX - left) / width;
+    if (getComputedStyle(more).display === "none") return size * share;
+    const column = share * (SHOWN + MORE_WIDE);
+    return column <= SHOWN ? column : SHOWN + ((column - SHOWN) * (size - SHOWN)) / MORE_WIDE;
   };
   /** The letter under a pointer; a phone shows the likeliest only. */
   const cellAt = ({ clientX }) => cells.findIndex(({ node: cell }) => {
@@ -175,39 +188,35 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const setCutting = (value) => {
     cutting = value;
     chart.classList.toggle("next-cutting", cutting);
-    if (shown !== null) describe();
+    if (shown === null) return;
+    const isExtra = !cutting && shown.rows.indexOf(shown.row) >= SHOWN; // the letter that came is shown too
+    more.textContent = t("more", { count: size - SHOWN - isExtra });
+    describe();
   };
-  const stand = (part, p, highest) => part.style.setProperty("height", `${((100 * p) / highest).toFixed(2)}%`);
+  const stand = (part, p) => part.style.setProperty("height", `${(100 * p).toFixed(2)}%`); // one scale, whatever the temperature
   const draw = ({ rows, kept: count, tail: rare }, came, { temperature, cutWords, told }) => {
     kept = count;
-    // One scale as long as it can be: a colder bar stands higher.
-    const tallest = (all) => Math.max(...all.flatMap(({ before, after }) => [before, after]));
-    const highest = tallest(rows) > SCALE || tallest([rare]) > 0.75 * SCALE ? 1 : SCALE; // the sum has a number on top
     bars.textContent = t(count < size && temperature > 0 ? "bars_cut" : "bars", { temperature: Number(temperature.toFixed(2)) });
     legend.classList.toggle("next-same", temperature === 1 && count === size);
-    grid.replaceChildren(...linearTicks(highest, 2).slice(1).map((tick) => {
-      const level = element("i", { class: "next-level" }, String(tick));
-      level.style.setProperty("bottom", `${((100 * tick) / highest).toFixed(2)}%`);
-      return level;
-    }));
     shown = { rows, row: rows.find(({ character }) => character === came), cutWords, told };
     look(shown.row);
     rows.forEach(({ character, before, after }, i) => {
       const { node, outline, bar, name } = cells[i];
-      stand(outline, before, highest);
-      stand(bar, after, highest);
+      stand(outline, before);
+      stand(bar, after);
       name.textContent = visibleCharacter(character);
       node.classList.toggle("next-cut", i >= count);
       node.classList.toggle("next-came", character === came);
       node.classList.toggle("next-rare", i >= rows.length - rare.count);
     });
-    stand(sum.outline, rare.before, highest);
-    stand(sum.bar, rare.after, highest);
+    stand(sum.outline, rare.before);
+    stand(sum.bar, rare.after);
     sum.p.textContent = t("together", { p: formatProbability(rare.after) });
-    sum.p.style.setProperty("bottom", `min(${((100 * tallest([rare])) / highest).toFixed(2)}%, 100% - 0.8em)`);
+    sum.p.style.setProperty("bottom", `min(${(100 * Math.max(rare.before, rare.after)).toFixed(2)}%, 100% - 0.8em)`);
     sum.count.textContent = String(rare.count);
-    line.style.setProperty("left", `${(100 * count) / size}%`);
-    describe();
+    line.style.setProperty("--all", count / size);
+    line.style.setProperty("--few", (count <= SHOWN ? count : SHOWN + ((count - SHOWN) * MORE_WIDE) / (size - SHOWN)) / (SHOWN + MORE_WIDE));
+    setCutting(cutting);
   };
   setCutting(false);
   return { node, legend, draw, setCutting, lookAway: () => look(shown.row) };
