@@ -129,7 +129,7 @@ test("the guided steps: what is called right is right", () => {
 
   assert.deepEqual([guessed(nearer.state), t(`step_2_answer_${nearer.right + 1}`)], [["yy", "y "], "the state’s"]);
   assert.deepEqual([nearer.state.text.indexOf("before") + 5, back(nearer.state)], [nearer.state.letter, 6]);
-  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /still holds the r, 6 letters on\. Attention can look straight at the r, but hardly uses it/);
+  assert.match(t("step_2_outcome", outcomeOf(shown(nearer.state), t)), /the memory still holds that, 6 letters on\. Attention can look straight at it, but hardly uses it/);
 
   const percents = (state) => [shown(state)].flatMap(({ before, kept }) => before.map(({ p }, k) => [p, kept[k]].map((share) => Math.round(100 * share))));
   assert.deepEqual([far.state, nearer.state].map(percents), [[[72, 36], [86, 88]], [[49, 49], [98, 16]]], "at the boxes");
