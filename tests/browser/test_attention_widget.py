@@ -170,7 +170,7 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
 
 STEPS = [
     ("Far q", "neither", "Attention looks straight at the q: one step.", ["k 72% → 36%", "k 86% → 88%"]),
-    ("Nearer r", "the state\u2019s", "Right. The space ends the word: the memory still holds that,", ["y 49% → 49%", "y 98% → 16%"]),
+    ("Nearer r", "the state\u2019s", "Right. The space ends the word:", ["y 49% → 49%", "y 98% → 16%"]),
     ("Average", "the state\u2019s", "The state\u2019s: 17% against 1%.", ["", ""]),
 ]
 
