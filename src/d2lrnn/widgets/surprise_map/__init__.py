@@ -52,7 +52,8 @@ class SurpriseMap(Explorable):
         not guessed.
     stage : "untrained", "first_steps", "half_way" or "trained", optional
     place : int, optional
-        The letter to look at, from 1; 0 (the default) is the one that the training changes most.
+        The letter to look at, from 1; 0 (the default) is the beginning of a word that costs the trained
+        network most, or, in one word, its letter that does.
 
     Raises
     ------

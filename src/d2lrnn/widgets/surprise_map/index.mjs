@@ -65,15 +65,17 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const model = derive(state());
       const { text, before, after } = model;
       map.mark(i === WORDS);
-      if (model.count < 1) return { text, verdict: t("text_short"), known: "" };
+      if (model.count < 1) return { text, verdict: t("text_short") };
       const { first, later, space } = bitsByPlace(text, after.bits);
       const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
       const [[guess, p]] = after.top(model.most - 1);
       const over = model.vocab[guess] === " " && text[model.most] !== " " && p > 0.5 ? t("over", { p: `${Math.round(100 * p)}%` }) : "";
       const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits, over };
+      const isLess = compared(before.perplexity, after.perplexity) === 0;
+      const why = text === SPEC.steps[OWN].before.text ? t("known") : t(isLess ? "why_less" : "why", values);
       return {
         text, ...values, first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
-        verdict: t("verdict", values), known: text === SPEC.steps[OWN].before.text ? t("known") : "",
+        verdict: t("verdict", { ...values, why }),
         ...(i === OWN && { right: compared(before.perplexity, after.perplexity) }),
       };
     },

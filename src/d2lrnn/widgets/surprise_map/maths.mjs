@@ -100,7 +100,7 @@ function readBy(network, text) {
 /**
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
- * Place 0 is the letter (no space) that the training changes most; `most` is the one that costs the trained network most. `count` is the number of letters that are guessed, all
+ * `most` is the letter that costs the trained network most; place 0 is that among those that begin a word, if there are any. `count` is the number of letters that are guessed, all
  * but the first. `scale` is the number of bits of the highest bar that there may be. Before the training it leaves out
  * what the trained network finds: a question may ask for that.
  */
@@ -112,12 +112,13 @@ export function derive(state) {
   const before = readBy(network(STAGES[0]), text);
   const after = readBy(network(STAGES.at(-1)), text);
   const largest = (values) => values.indexOf(Math.max(...values)) + 1;
-  const changes = after.bits.map((b, i) => (text[i + 1] === " " ? 0 : Math.abs(b - before.bits[i])));
+  const most = largest(after.bits);
+  const begins = after.bits.map((b, i) => (text[i] === " " && text[i + 1] !== " " ? b : 0));
   return {
     text, stage, count, now, before, after,
     scale: Math.ceil(Math.max(BITS_SHOWN, ...now.bits, ...before.bits, ...(stage === STAGES[0] ? [] : after.bits))),
-    most: largest(after.bits),
-    place: Math.min(state.place === 0 ? largest(changes) : state.place, count),
+    most,
+    place: Math.min(state.place === 0 ? (begins.some((b) => b > 0) ? largest(begins) : most) : state.place, count),
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),
     at: (name) => readBy(network(name), text),

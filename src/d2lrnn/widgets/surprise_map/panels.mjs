@@ -35,12 +35,16 @@ function letterSpan(character) {
     element("span", { class: "map-glyph" }, visibleCharacter(character)));
 }
 
-const probability = (p, t) => (oneIn(p) === null ? formatProbability(p) : t("one_in", { count: oneIn(p) }));
+/** With two digits that count: its bits follow from what is read. */
+const probability = (p, t) => {
+  if (oneIn(p) !== null) return t("one_in", { count: oneIn(p) });
+  return p < 0.0995 ? String(Number(p.toPrecision(2))) : formatProbability(p);
+};
 
-/** The 12 characters before, without a space in front; “…” where more came before. */
+/** The 12 characters before, without a space in front, spaces as ␣; “…” where more came before. */
 function contextOf(text, place) {
-  if (place <= 12) return text.slice(0, place);
-  return `…${text.slice(place - 12, place).trimStart()}`;
+  const past = place <= 12 ? text.slice(0, place) : `…${text.slice(place - 12, place).trimStart()}`;
+  return past.replaceAll(" ", "␣");
 }
 
 /** One letter in words. */
