@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -296,8 +297,17 @@ def test_what_the_first_scoring_alone_costs_is_not_charged_to_every_epoch(monkey
     from d2lrnn.cli import budget
     from d2lrnn.ops.ranks import ProcessGroup
 
-    waits = [0.5]
-    monkeypatch.setattr(budget, "evaluate", lambda model, ids: time.sleep(waits.pop() if waits else 0))
+    clock = SimpleNamespace(now=0.0, waits=[0.5])
+
+    def perf_counter() -> float:
+        clock.now += 0.001
+        return clock.now
+
+    def scores(model: object, ids: object) -> None:
+        clock.now += clock.waits.pop() if clock.waits else 0
+
+    monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=perf_counter))
+    monkeypatch.setattr(budget, "evaluate", scores)
     ids = torch.arange(20_000) % 4
     windows = d.RandomWindows(ids[:1000], 4, 10)
     updates = budget.updates_in(2, d.RNNLM(d.RNNScratch(4, 8), 4), windows, ids, ProcessGroup("cpu"), lr=0.01)
