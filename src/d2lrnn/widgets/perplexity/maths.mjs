@@ -135,8 +135,9 @@ export function formatChoices(choices) {
   return /^\d+\.\d+$/.test(text) ? String(Number(text)) : text;
 }
 
-/** A probability in the column: two decimals, or three where two would round it. */
+/** A probability in the column: two decimals, or three where two would round it; 0 and 1 themselves. */
 export function columnProbability(p) {
+  if (p === 0 || p === 1) return String(p);
   if (p > 0 && p < 0.0005) return formatProbability(p);
   return p.toFixed(Math.abs(100 * p - Math.round(100 * p)) < 1e-9 ? 2 : 3);
 }

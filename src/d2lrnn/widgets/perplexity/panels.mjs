@@ -8,6 +8,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 const ALPHABET = SPEC.controls.vocab_size.default; // a to z and the space
 
+const LAID_MS = 1600; // how long the bars stay laid where nothing moves
 const percent = (share) => `${(100 * share).toFixed(2)}%`;
 const visible = (characters) => characters.map(visibleCharacter).join("");
 /** The end of a context, for a narrow place. */
@@ -212,37 +213,52 @@ export function chart({ t, signal }) {
   const flagResult = element("b");
   const flag = element("div", { class: "ppl-flag" }, flagBits, flagName, flagBase, flagPower, flagSign, flagResult);
   const detail = element("p", { class: "ppl-detail" });
-  const key = element("p", { class: "ppl-key", "aria-hidden": "true" }, ...t.raw("key").split(/\{(\w+)\}/).map(
-    (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part)));
+  const withSwatches = (template) => template.split(/\{(\w+)\}/).map(
+    (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part));
+  const lay = buttonControl({ label: t("key_play"), class: "d2lrnn-button ppl-lay", signal, onPress: () => flow() });
+  const key = element("p", { class: "ppl-key" }, lay, " ", ...withSwatches(t.raw("key")));
+  const notToScale = element("p", { class: "ppl-key", hidden: true }, ...withSwatches(t.raw("key_broken")));
   const node = element(
     "div", { class: "ppl-chart" },
     head, caption, axis, rows,
     element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)),
-    key, detail,
+    key, notToScale, detail,
   );
   let views = [];
   let touched = null;
   let told = null;
+  let word = "";
+  let size = ALPHABET;
 
   const tell = () => {
     const most = told.reduce((best, row, i) => (row.bits > told[best].bits ? i : best), 0);
     const at = touched ?? most;
     views.forEach((view, i) => view.light(i === at));
     const { context, target, p, bits, choices } = told[at];
-    detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : "detail"), {
+    const sentence = exceedsAlphabet(word, size) ? "detail_other" : "detail";
+    detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : sentence), {
+      others: String(size - 1), left: columnProbability(1 - p),
       context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
   };
   const stream = motion({ seconds: 2.4, signal });
+  let timer = 0;
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   const still = () => {
     stream.stop();
+    clearTimeout(timer);
     node.classList.remove("ppl-flow");
     node.style.removeProperty("--ppl-flow");
   };
   /** What sticks out goes into the gaps, and back: both have the same area. */
   const flow = async () => {
-    if (key.classList.contains("ppl-none") || prefersReducedMotion()) return;
+    still();
     node.classList.add("ppl-flow");
+    if (prefersReducedMotion()) { // there at once, and back after a while
+      node.style.setProperty("--ppl-flow", 1);
+      timer = setTimeout(still, LAID_MS);
+      return;
+    }
     const done = await stream.run((share) => {
       const there = Math.min(1, Math.max(0, 3 * Math.min(share, 1 - share) - 0.1)); // and a pause
       node.style.setProperty("--ppl-flow", (there * there * (3 - 2 * there)).toFixed(3));
@@ -260,8 +276,9 @@ export function chart({ t, signal }) {
     }));
     rows.replaceChildren(...views.map((view) => view.node));
   };
-  const draw = ({ rows: shown, bits, choices }) => {
+  const draw = ({ rows: shown, bits, choices, ...model }) => {
     told = shown;
+    ({ word, vocabSize: size } = model);
     still();
     views.forEach((view, i) => view.draw(shown[i]));
     tell();
@@ -269,7 +286,10 @@ export function chart({ t, signal }) {
     const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
     node.classList.toggle("ppl-to-scale", scaled);
     const broken = shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
-    key.classList.toggle("ppl-none", broken || !unequal || bits < 0.25); // gaps under the grips cannot be seen
+    key.classList.toggle("ppl-none", !unequal || bits < 0.25); // gaps under the grips cannot be seen
+    notToScale.hidden = !(broken && scaled);
+    key.hidden = !notToScale.hidden;
+    if (!scaled) key.classList.add("ppl-none");
     node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
     flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
     for (const part of [flagName, flagBase, flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;
@@ -281,7 +301,7 @@ export function chart({ t, signal }) {
     views.forEach((view, i) => view.place(ends[i]));
     node.style.setProperty("--ppl-mean", percent(mean));
   };
-  return { node, setWord, draw, place, flow, calm: () => (touched = null) };
+  return { node, setWord, draw, place, calm: () => (touched = null) };
 }
 
 /** The three means of the choices, of which only one is the perplexity. */
@@ -290,9 +310,11 @@ export function meansPanel(t) {
   const values = Object.fromEntries(kinds.map((kind) => [kind, element("dd")]));
   const entries = kinds.map((kind) => element("div", { class: `ppl-mean-${kind}` }, element("dt", {}, t(kind)), values[kind]));
   const alike = element("p", { class: "ppl-note" }, t("means_alike"));
-  const node = element("div", { class: "ppl-means" }, element("p", {}, t("means_title")), element("dl", {}, ...entries), alike);
+  const title = element("p");
+  const node = element("div", { class: "ppl-means" }, title, element("dl", {}, ...entries), alike);
   const draw = ({ means, probs }) => {
     for (const kind of kinds) values[kind].textContent = formatNumber(means[kind]);
+    title.textContent = t("means_title", { count: probs.length });
     alike.classList.toggle("ppl-none", probs.some((p) => p !== probs[0]));
   };
   return { node, draw };
@@ -332,7 +354,7 @@ export function glider({ table, result, signal }) {
     return done;
   };
   const open = async (model) => {
-    if (await glide(model, { ends: [], mean: 0, fork: 0 })) table.flow();
+    await glide(model, { ends: [], mean: 0, fork: 0 });
   };
   return { jump, glide, open, stop: run.stop };
 }
