@@ -162,6 +162,14 @@ def test_a_curve_stays_small_and_loses_no_spike() -> None:
     assert points["xs"][-1] == 512 * 20_000
 
 
+def test_a_leap_is_drawn_where_it_is() -> None:
+    trace = Trace()
+    for step, y in ((230, 7.8), (299, 7.6), (300, 8.74), (301, 8.2), (305, 7.5), (309, 7.55)):
+        trace.add(512 * step, y)
+    points = trace.points()
+    assert points["ys"][points["xs"].index(512 * 300) - 1] == 7.6
+
+
 def test_what_a_page_started_pauses_when_no_page_looks_on(lab: TrainingLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("d2lrnn.widgets.training_lab._ALONE_SECONDS", 1e6)
     lab.speed = "normal"  # flat out so small a run is soon at its end

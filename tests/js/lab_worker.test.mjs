@@ -150,6 +150,30 @@ test("a free run ends when it has stopped improving", () => {
   assert.ok(last().steps > 3000 && last().steps < 3100, `${last().steps}`);
 });
 
+test("where a free run ends depends on its updates alone, not on the clock, the pace or pauses", () => {
+  const settings = { ...SETTINGS, num_hiddens: 2, cell: "lstm" };
+  const train = (isHalting) => {
+    send("begin", { settings, speed: "flat" });
+    send("go");
+    for (let turn = 0; last().status !== "ended"; turn += 1) {
+      takeTurns(1);
+      if (!isHalting || turn % 3 || last().status === "ended") continue;
+      send("pause");
+      send("go");
+    }
+    return last();
+  };
+  const [whole, halting] = [train(false), train(true)];
+  assert.deepEqual([halting.steps, halting.ended, halting.perplexity], [whole.steps, "plateau", whole.perplexity]);
+});
+
+test("the first updates are scored one by one, also flat out: a run that explodes is seen to leap", () => {
+  send("begin", { settings: SETTINGS, until: 12, speed: "flat" });
+  send("go");
+  takeTurnsUntil(() => last().status === "ended");
+  assert.deepEqual(last().heldout.xs, Array.from({ length: 13 }, (_, i) => 32 * i));
+});
+
 test("the cat comes at its update: scored before and after it, its gradient is kept, and the run goes on", () => {
   const settings = { ...SETTINGS, optimizer: "sgd", learning_rate: 0.5, clip: 0 };
   send("begin", { settings, until: 200, cat: 150 });
@@ -158,6 +182,7 @@ test("the cat comes at its update: scored before and after it, its gradient is k
   const { heldout, norms, catNorm, catAt } = last();
   assert.equal(catAt, 32 * 150);
   assert.ok(heldout.xs.filter((x) => x >= 32 * 149 && x < 32 * 160).length >= 3);
+  assert.ok(heldout.xs.includes(32 * 149), "no climb to the cat from long before");
   assert.ok(norms.ys.includes(catNorm) && catNorm > 1);
 });
 

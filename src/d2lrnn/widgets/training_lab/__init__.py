@@ -194,7 +194,7 @@ class TrainingLab(Explorable):
     def _begin(self, **order: Any) -> LabRun:
         with self._lock:
             self._run = LabRun(self, **order)
-            self._run.evaluate()
+            self._run.score()
             self._run.note()
             self.report = self._run.report()
         return self._run

@@ -124,9 +124,9 @@ export function lanes(numTokens, batchSize, numSteps) {
 }
 
 /**
- * A curve for a logarithmic axis: fifty bins a power of ten, of each the smallest, the largest and the newest value.
+ * A curve for a logarithmic axis: fifty bins a power of ten, of each the first, the smallest, the largest and the newest value.
  *
- * So a run of any length fits, and no spike is lost.
+ * So a run of any length fits, no spike is lost, and none is drawn as a climb from the bin before.
  */
 export function createTrace(binsPerDecade = 50) {
   const bins = [];
@@ -136,7 +136,7 @@ export function createTrace(binsPerDecade = 50) {
       const key = x > 0 ? Math.floor(binsPerDecade * Math.log10(x)) : -1;
       const bin = bins.at(-1);
       if (bin?.key !== key) {
-        bins.push({ key, least: point, most: point, last: point });
+        bins.push({ key, first: point, least: point, most: point, last: point });
         return;
       }
       if (y < bin.least[1]) bin.least = point;
@@ -145,7 +145,7 @@ export function createTrace(binsPerDecade = 50) {
     },
     /** { xs, ys }, from left to right. */
     points() {
-      const all = bins.flatMap(({ least, most, last }) => [...new Set([least, most, last])].sort((a, b) => a[0] - b[0]));
+      const all = bins.flatMap(({ first, least, most, last }) => [...new Set([first, least, most, last])].sort((a, b) => a[0] - b[0]));
       return { xs: all.map(([x]) => x), ys: all.map(([, y]) => y) };
     },
     /** The newest value. */
@@ -305,6 +305,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
   return {
     report,
     model,
+    scoreTokens: heldoutIds.length,
     sentence: Array.from(sentence, (id) => vocab[id]),
     step,
     evaluate,

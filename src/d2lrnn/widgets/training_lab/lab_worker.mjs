@@ -39,9 +39,8 @@ let lastReport = 0;
 let lastSample = 0;
 let written = []; // what it writes now, in pieces
 let writtenAt = 0; // the update after which it wrote that
-let heldoutCost = 0; // seconds that scoring the held-out text takes
-let heldoutSeconds = 0; // in all
-let scoredTokens = 0; // when it was scored last
+let scores = 0; // of the held-out text, by schedule
+let scoredSteps = 0; // when the last was taken
 let best = { perplexity: Infinity, steps: 0 };
 
 /** Send what there is to show. */
@@ -66,14 +65,21 @@ function tell() {
   });
 }
 
-function evaluate() {
-  const start = performance.now();
+/** Score the held-out text where the schedule has it: these scores, and not one that a pause adds, decide when a run ends. */
+function score() {
   training.evaluate();
-  heldoutCost = (performance.now() - start) / 1000;
-  heldoutSeconds += heldoutCost;
-  const { tokens, steps, heldout } = training.report;
-  scoredTokens = tokens;
+  const { steps, heldout } = training.report;
+  scores += 1;
+  scoredSteps = steps;
   if (heldout.last < best.perplexity * (1 - LAB.gain)) best = { perplexity: heldout.last, steps };
+}
+
+/** Whether a score is due: evenly on a logarithmic axis, at half the training's work at most, but for the first ones. It goes by updates, never by the clock. */
+function isScoreDue() {
+  const { steps, tokens } = training.report;
+  const { factor, share, free } = LAB.scores;
+  const weights = training.model.flat.length;
+  return steps >= factor * scoredSteps && scores * training.scoreTokens * weights <= share * 3 * tokens * weights + free; // an update is three forward passes
 }
 
 // The next slice comes by message: a timer that sets itself anew waits four milliseconds each time.
@@ -104,16 +110,15 @@ function end() {
 function update() {
   const { report } = training;
   if (report.steps + 1 === cat) {
-    evaluate(); // what it was before
+    score(); // what it was before
     training.letCat();
   }
   if (!training.step()) return false;
-  const { steps, tokens, spelled } = report;
+  const { steps, spelled } = report;
   if (spelled && spelled.seconds === undefined) spelled.seconds = seconds;
   const isAge = LAB.ages.includes(steps);
   const isNear = cat && steps >= cat && (steps < cat + 40 || steps % 5 === 0); // what the cat did is seen update by update
-  // Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
-  if (isAge || isNear || steps === until || (tokens >= 1.05 * scoredTokens && heldoutSeconds <= 0.25 * (seconds + 0.4))) evaluate();
+  if (isAge || isNear || steps === until || isScoreDue()) score();
   if (isAge) training.note();
   return true;
 }
@@ -136,7 +141,7 @@ function work() {
   }
   if (!good || ended) {
     running = false;
-    if (ended) evaluate();
+    if (ended && scoredSteps < training.report.steps) training.evaluate();
     tell();
     return;
   }
@@ -166,10 +171,10 @@ const actions = {
     [run, cat, until, tells, speed] = [id, comes, last, what, pace];
     running = false;
     ended = null;
-    due = seconds = heldoutSeconds = scoredTokens = 0;
+    due = seconds = scores = scoredSteps = 0;
     best = { perplexity: Infinity, steps: 0 };
     training = createRun(settings);
-    evaluate();
+    score();
     training.note();
     if (isNew) levels = rivals(text);
     tell();
@@ -184,7 +189,7 @@ const actions = {
   pause() {
     if (!running) return;
     running = false;
-    evaluate();
+    training.evaluate();
     tell();
   },
   pace({ speed: pace }) {

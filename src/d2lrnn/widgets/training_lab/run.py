@@ -74,9 +74,9 @@ def _mark_real(text: str, words: set[str]) -> list[list[Any]]:
 
 
 class Trace:
-    """A curve for a logarithmic axis: fifty bins a power of ten, of each the least, the largest and the newest value.
+    """A curve for a logarithmic axis: fifty bins a power of ten, of each the first, least, largest and newest value.
 
-    So a run of any length fits, and no spike is lost.
+    So a run of any length fits, no spike is lost, and none is drawn as a climb from the bin before.
     """
 
     def __init__(self, bins_per_decade: int = 50) -> None:
@@ -86,15 +86,15 @@ class Trace:
     def add(self, x: int, y: float) -> None:
         key = math.floor(self._per_decade * math.log10(x)) if x > 0 else -1
         point = (x, y)
-        least, most, _ = self._bins.get(key, [point, point, point])
-        self._bins[key] = [point if y < least[1] else least, point if y > most[1] else most, point]
+        first, least, most, _ = self._bins.get(key, [point, point, point, point])
+        self._bins[key] = [first, point if y < least[1] else least, point if y > most[1] else most, point]
 
     @property
     def last(self) -> float | None:
-        return next(reversed(self._bins.values()))[2][1] if self._bins else None
+        return next(reversed(self._bins.values()))[-1][1] if self._bins else None
 
     def points(self) -> dict[str, list[float | None]]:
-        points = [point for three in self._bins.values() for point in sorted(set(three))]
+        points = [point for kept in self._bins.values() for point in sorted(set(kept))]
         return {"xs": [x for x, _ in points], "ys": [finite(y) for _, y in points]}
 
 
@@ -143,8 +143,9 @@ class LabRun(Callback):
         self.ticked = 0.0  # when the last update was due
         self.smooth = 0.0
         self.next_look = _LAB["looks"]["first"]
-        self.seconds = self.heldout_seconds = self.longest = 0.0
-        self.scored_tokens, self.best, self.best_steps = 0, math.inf, 0
+        self.seconds = self.longest = 0.0
+        self.scores = self.scored_steps = self.best_steps = 0
+        self.best = math.inf
         self.cat_waits = self.is_cats = False
         self.cat_norm, self.cat_at = 0.0, 0
         self.status = "paused"
@@ -233,10 +234,8 @@ class LabRun(Callback):
         is_age = self.steps in _LAB["ages"]
         # what the cat does is seen update by update
         is_near = self.cat and self.steps >= self.cat - 1 and (self.steps < self.cat + 40 or self.steps % 5 == 0)
-        # Elsewhere the scores lie evenly on a logarithmic axis, and cost a quarter of the time at most.
-        is_due = self.tokens >= 1.05 * self.scored_tokens and self.heldout_seconds <= 0.3 * (self.seconds + 0.3)
-        if is_age or is_near or self.steps == self.until or is_due:
-            self.evaluate()
+        if is_age or is_near or self.steps == self.until or self._score_is_due():
+            self.score()
         if is_age:
             self.note()
         if self.until:
@@ -247,9 +246,24 @@ class LabRun(Callback):
         elif self.steps > _LAB["young"] and self.steps > 2 * self.best_steps:
             self.ended = "plateau"
 
+    def _score_is_due(self) -> bool:
+        """Evenly on a logarithmic axis, at half the training's work at most, but for the first; never by the clock."""
+        rule = _LAB["scores"]
+        weights = sum(part.numel() for part in self.model.parameters())
+        done = self.scores * len(self.text.heldout_ids) * weights
+        room = rule["share"] * 3 * self.tokens * weights + rule["free"]  # an update is three forward passes
+        return self.steps >= rule["factor"] * self.scored_steps and done <= room
+
+    def score(self) -> None:
+        """A score of the schedule: these, and not one that a pause adds, decide when a run ends."""
+        self.evaluate()
+        self.scores, self.scored_steps = self.scores + 1, self.steps
+        perplexity = self.heldout.last or math.inf
+        if perplexity < self.best * (1 - _LAB["gain"]):
+            self.best, self.best_steps = perplexity, self.steps
+
     def evaluate(self) -> None:
         """Score the held-out text."""
-        start = time.perf_counter()
         ids, forward = self.text.heldout_ids, getattr(self, "forward", None)
         if self.carry:
             score = evaluate(self.model, ids, forward=forward)
@@ -257,10 +271,6 @@ class LabRun(Callback):
             score = score_windows(self.model, ids, self.num_steps)
         perplexity = exp_or_infinity(score.total_nats / score.num_tokens)
         self.heldout.add(self.tokens, perplexity)
-        if perplexity < self.best * (1 - _LAB["gain"]):
-            self.best, self.best_steps = perplexity, self.steps
-        self.scored_tokens = self.tokens
-        self.heldout_seconds += time.perf_counter() - start
 
     def _look_at_words(self) -> None:
         """Count the real words on a page that it writes, until three in five are."""
