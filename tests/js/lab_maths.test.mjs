@@ -62,11 +62,15 @@ test("with an end in sight the axis along is linear: a cat in the middle stands 
   assert.ok(found.x.ticks.length > 2 && found.x.ticks.every((tick) => tick <= 512 * 600));
 });
 
-test("a unit is told by the letters after which it is highest and lowest", () => {
+test("a unit is told by the letters after which its bar stands on one side, every time or nearly", () => {
   const sentence = [..."abcdabcdz"];
-  const values = { a: 100, b: -100, c: 20, d: 5, z: 127 };
-  const states = Int8Array.from(sentence.flatMap((letter) => [0, values[letter]]));
-  assert.deepEqual(unitLetters({ sentence, states }, 1), { highest: ["a", "c"], lowest: ["b", "d"] }, "a letter that stands there once says little");
+  const told = (values) => unitLetters({ sentence, states: Int8Array.from(sentence.flatMap((_, i) => [0, values[i]])) }, 1);
+  assert.deepEqual(
+    told([100, -100, 20, 5, 100, -100, 20, -5, 127]), { highest: ["a", "c"], lowest: ["b"], most: null },
+    "a letter that stands there once says little, and one on both sides nothing",
+  );
+  assert.deepEqual(told([100, -9, 20, 5, 100, 90, 20, 50, 127]), { highest: ["a", "d"], lowest: [], most: "highest" }, "nothing is low");
+  assert.deepEqual(told([9, 9, 9, 9, -9, -9, -9, -9, 9]), { highest: [], lowest: [], most: null }, "no letter decides");
 });
 
 test("both axes are logarithmic, hold what is drawn, and stay put while a run goes on", () => {

@@ -16,6 +16,7 @@ function tell({ state, cat = 0, until }, changes, kernels) {
   const training = createTraining(STORY, { ...state, ...changes }, kernels);
   const { report } = training;
   const found = { before: NaN, worst: 0, usual: 0, long: 0, spelled: null };
+  const norms = { before: [], after: [] };
   for (let i = 1; i <= until; i += 1) {
     if (i === cat) {
       training.evaluate();
@@ -25,13 +26,15 @@ function tell({ state, cat = 0, until }, changes, kernels) {
     }
     if (!training.step()) break;
     if (i === cat) found.long = report.catNorm;
+    else if (i > 100) norms[i < cat ? "before" : "after"].push(report.norms.last);
     if (cat && i >= cat && i < cat + 40 && (i - cat) % 4 === 0) {
       training.evaluate();
       found.worst = Math.max(found.worst, report.heldout.last);
     }
   }
   training.evaluate();
-  return { ...found, end: report.heldout.last, spelled: report.spelled };
+  const middle = (all) => [...all].sort((a, b) => a - b)[all.length >> 1];
+  return { ...found, end: report.heldout.last, spelled: report.spelled, pulls: [middle(norms.before), middle(norms.after)] };
 }
 
 test("story 1: three in five of its words are real after a few hundred updates, and it ends below the 3-gram", () => {
@@ -65,6 +68,8 @@ test("story 2: one long gradient ruins a healthy network, and clipping alone sav
     const told = `seed ${seed}, ${kernels.name}: ${JSON.stringify({ free, clipped })}`;
     assert.ok(free.before < 8.85 && clipped.before < 8.85, `healthy before: ${told}`);
     assert.ok(free.long > 2 * free.usual && free.usual < 3, `one long gradient: ${told}`);
+    assert.ok(free.long > 10 * free.pulls[0], `ten times as long as usual: ${told}`);
+    assert.ok(free.pulls[1] > 2 * free.pulls[0] && clipped.pulls[1] < 1.5 * clipped.pulls[0], `its own stay long, clipped they do not: ${told}`);
     assert.ok(free.worst > alike, `thrown off: ${told}`);
     assert.ok(free.end > 1.5 * free.before, `not back at the end: ${told}`);
     assert.ok(clipped.worst < 1.3 * clipped.before && clipped.end < clipped.before, `saved: ${told}`);

@@ -241,7 +241,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function countWords(i, { steps, catNorm }) {
     const { cat } = SPEC.steps[i];
     if (!cat || settings.clip > 0) return "";
-    return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: value(catNorm) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat });
+    return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: value(catNorm) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat: cat - 1 });
   }
   async function share() {
     if (report === null || report.steps === 0) return;
@@ -334,7 +334,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const { beaten, next } = standing(perplexity, levels);
     if (beaten !== null && isCopied) return emphasised(t.raw("now_copied"), { ...values, percent: percent() });
     const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
-    if (status !== "ended" && beaten && next) return emphasised(t.raw(`now_better_${Math.min(beaten.order, 3)}`).replace("{order}", beaten.order), { ...names, next: rivalName(next) });
+    if (status !== "ended" && beaten && next) return emphasised(t.raw("now_better"), { ...names, next: rivalName(next) });
     if (!beaten && !next) return emphasised(t.raw("now_plain"), values);
     const key = beaten === null ? "none" : next === null ? "all" : "better";
     const ended = report.ended === "until" ? `stop_${key}` : `end_${key}`;

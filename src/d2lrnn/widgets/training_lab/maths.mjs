@@ -181,17 +181,28 @@ export function lines(length, columns) {
   return Array.from({ length: count }, (_, i) => [i * each, Math.min(length, (i + 1) * each)]).filter(([a, b]) => b > a);
 }
 
-/** What a unit of the state tells of the letter just read: the letters after which it is highest and lowest, two of each. */
+const HOLDS = 0.8; // the share of its places at which a letter that is named has to keep its side
+
+/**
+ * What a unit of the state tells of the letter just read: two letters at most after which it is `highest`, above zero (nearly)
+ * every time, two after which it is `lowest`, below; `most` is the side on which it is after most of all letters, or null.
+ */
 export function unitLetters({ sentence, states }, unit) {
   const units = states.length / sentence.length;
   const values = new Map();
   sentence.forEach((letter, i) => values.set(letter, [...(values.get(letter) ?? []), states[i * units + unit] / 127]));
-  const means = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b) / all.length]);
-  const order = means.sort((a, b) => b[1] - a[1]).map(([letter]) => letter);
-  return { highest: order.slice(0, 2), lowest: order.slice(-2).reverse() };
+  const above = (all) => all.filter((value) => value > 0).length / all.length;
+  const sums = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b), above(all)]);
+  const order = sums.sort((a, b) => b[1] - a[1]); // what is seen most: common letters, and high bars
+  const share = above([...values.values()].flat());
+  return {
+    highest: order.filter(([, , up]) => up >= HOLDS).slice(0, 2).map(([letter]) => letter),
+    lowest: order.filter(([, , up]) => up <= 1 - HOLDS).slice(-2).reverse().map(([letter]) => letter),
+    most: share >= HOLDS ? "highest" : share <= 1 - HOLDS ? "lowest" : null,
+  };
 }
 
-/** The unit that tells most of what was read: its value after the commonest letter (a space, mostly) differs most from its value after others. */
+/** The unit that tells most of what was read: after the commonest letter (a space, mostly) it is on one side of zero, after others on the other, and differs most. */
 export function tellingUnit({ sentence, states }) {
   const units = states.length / sentence.length;
   const count = (letter) => sentence.filter((each) => each === letter).length;
@@ -201,7 +212,8 @@ export function tellingUnit({ sentence, states }) {
       const values = sentence.flatMap((letter, i) => ((letter === common) === isCommon ? [states[i * units + unit]] : []));
       return values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
     };
-    return Math.abs(mean(true) - mean(false));
+    const [there, elsewhere] = [mean(true), mean(false)];
+    return Math.abs(there - elsewhere) / (there * elsewhere < 0 ? 1 : 1000);
   };
   return Array.from({ length: units }, (_, unit) => gap(unit)).reduce((best, value, unit, all) => (value > all[best] ? unit : best), 0);
 }

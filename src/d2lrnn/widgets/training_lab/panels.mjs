@@ -98,11 +98,13 @@ export function readingPanel({ t, signal, onReset }) {
   };
 
   const explainStrip = ({ sentence, states }, units) => {
-    const spell = (all) => all.map(visibleCharacter).join(" ");
-    const { highest, lowest } = unitLetters({ sentence, states }, unit);
+    const { highest, lowest, most } = unitLetters({ sentence, states }, unit);
+    const spell = (all, side) => (most === side ? t("unit_most") : all.map(visibleCharacter).join(" "));
+    const [high, low] = [spell(highest, "highest"), spell(lowest, "lowest")];
     const stuck = unitRest({ sentence, states }, unit);
+    const sides = [high ? t("unit_high", { letters: high }) : "", low ? t("unit_low", { letters: low }) : ""].filter(Boolean);
     if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
-    else strip.textContent = t("unit", { unit: unit + 1, highest: spell(highest), lowest: spell(lowest) });
+    else strip.textContent = t("unit", { unit: unit + 1, sides: sides.join(", ") || t("unit_mixed") });
     strip.setAttribute("aria-valuemax", units);
     strip.setAttribute("aria-valuenow", unit + 1);
     strip.setAttribute("aria-valuetext", strip.textContent);
@@ -299,11 +301,11 @@ export function curvePanel({ t, signal }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   const thin = element("p", { class: "lab-note lab-thin" });
-  const means = element("span", { class: "lab-note lab-means" }, t("curve_means_fresh"));
+  const means = element("span", { class: "lab-note lab-means" });
   const node = element(
     "div", { class: "lab-curve" },
     element("p", { class: "lab-curve-head" }, element("span", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means)),
-    box, thin,
+    box, thin, element("p", { class: "lab-note lab-ngram" }, t("ngram")),
   );
   let latest = null;
   let width = 0;
@@ -386,7 +388,7 @@ export function curvePanel({ t, signal }) {
   const flare = (delay) => {
     picture.querySelector(".lab-burst").animate([{ transform: "scale(1)", opacity: 1 }, { transform: "scale(6)", opacity: 0 }], { duration: FLASH_MS / 2, delay, easing: "ease-out", fill: "forwards" });
     for (const part of picture.querySelectorAll(".lab-flash")) {
-      const from = part.localName === "path" ? { stroke: "var(--d2lrnn-green)", strokeWidth: "9px" } : { fontSize: "14px" };
+      const from = part.localName === "path" ? { stroke: "var(--d2lrnn-green)", strokeWidth: "9px" } : { opacity: 0 };
       part.animate([from, {}], { duration: FLASH_MS, delay, easing: "ease-out" });
     }
   };
@@ -399,7 +401,7 @@ export function curvePanel({ t, signal }) {
       if (thin.textContent !== about) thin.textContent = about;
       const alphabet = report.levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
       const isWrong = !(report.perplexity <= 1.1 * alphabet); // untrained it may be a little above
-      const meaning = report.steps === 0 ? t("curve_means_fresh") : isWrong ? t("curve_wrong", { letters: formatNumber(alphabet, 0) }) : t("curve_means", { letters: formatNumber(report.perplexity) });
+      const meaning = report.steps === 0 ? t("curve_means_fresh", { letters: formatNumber(alphabet, 0) }) : isWrong ? t("curve_wrong", { letters: formatNumber(alphabet, 0) }) : t("curve_means", { letters: formatNumber(report.perplexity) });
       if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
     },
