@@ -307,7 +307,8 @@ def test_the_first_story_tells_its_verdict_as_soon_as_the_words_are_real(narrow:
     has_status(page, "ended")  # all of the figure is of the update that the verdict speaks of
     expect(now(page)).to_contain_text(f"Stopped at update {steps}:")
     expect(page.locator(".lab-count")).to_contain_text(f"{steps} updates")
-    expect(page.locator(".lab-counted .lab-head")).to_have_text(f"At update {steps}: {real} of {words} words stand in the story")
+    counted = f"At update {steps}: {real} of {words} words stand in the story"
+    expect(page.locator(".lab-counted .lab-head")).to_have_text(counted)
     expect(page.locator(".d2lrnn-question")).to_be_hidden()
     press(page, "The whole question")
     expect(page.locator(".d2lrnn-question")).to_be_visible()
@@ -429,7 +430,8 @@ def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(
     expect(page.locator(".lab-net-key")).to_have_text("\u22121+1")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
-    expect(note).to_contain_text(re.compile(r"^Unit \d+: high after (. .|.|most letters), low after (. .|.|most letters)\. Touch"))
+    side = "(. .|.|most letters)"
+    expect(note).to_contain_text(re.compile(rf"^Unit \d+: high after {side}, low after {side}\. Touch"))
     assert "␣" in note.inner_text(), "it tells the spaces from the letters"
     expect(strip).to_be_visible()
     unit = page.get_by_role("slider", name="Unit of the hidden state")
@@ -592,7 +594,8 @@ def test_a_drag_along_the_letters_selects_nothing(page: Page) -> None:
 
 def test_what_an_n_gram_is_stands_by_the_curve_before_and_after_the_start(page: Page) -> None:
     line = page.get_by_text("An n-gram counts runs of n letters.")
-    beside = "() => { const range = document.createRange(); range.selectNodeContents(document.querySelector('.lab-means'));"
+    beside = "() => { const range = document.createRange();"
+    beside += " range.selectNodeContents(document.querySelector('.lab-means'));"
     beside += " const [a, b] = [range, document.querySelector('.lab-ngram')].map((e) => e.getBoundingClientRect());"
     beside += " return a.right <= b.left || a.bottom <= b.top || b.bottom <= a.top; }"
     expect(line).to_be_visible()
