@@ -213,7 +213,10 @@ export function tellingUnit({ sentence, states }) {
       return values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
     };
     const [there, elsewhere] = [mean(true), mean(false)];
-    return Math.abs(there - elsewhere) / (there * elsewhere < 0 ? 1 : 1000);
+    const commons = sentence.flatMap((letter, i) => (letter === common ? [states[i * units + unit]] : []));
+    const above = commons.filter((value) => value > 0).length / commons.length;
+    const isClear = there * elsewhere < 0 && (above >= HOLDS || above <= 1 - HOLDS);
+    return Math.abs(there - elsewhere) / (isClear ? 1 : 1000);
   };
   return Array.from({ length: units }, (_, unit) => gap(unit)).reduce((best, value, unit, all) => (value > all[best] ? unit : best), 0);
 }
