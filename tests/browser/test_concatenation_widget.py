@@ -65,7 +65,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("result")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Row \u00d7 column: letter 0.16, memory 1.24, together 1.40.")
+    expect(now).to_have_text("In the marked cell: letter 0.16 + memory 1.24 = 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
@@ -310,6 +310,24 @@ def test_the_sum_ends_whole_after_any_interrupted_motion(browser: Browser, tmp_p
                 page.wait_for_timeout(random.choice([0, 100, 500]))
             page.wait_for_timeout(4500)
             page.wait_for_function(WHOLE)
+            check_sums(widget)
+        assert record.errors == []
+
+
+@pytest.mark.parametrize("width", [390, 760, 1280])
+def test_the_sum_ends_whole_after_taking_apart_the_largest(browser: Browser, tmp_path: Path, width: int) -> None:
+    """Also where the blocks grow while they are glued, and where they come apart before the glued sum is whole."""
+    with watched_page(browser, width=width, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation(batch_size=4, num_inputs=4, num_hiddens=4))
+        button = widget.locator(".glue-button")
+        for pause in (4500, 700):
+            button.click()
+            page.wait_for_timeout(pause)
+            button.click()
+            page.wait_for_timeout(4500)
+            page.wait_for_function(WHOLE)
+            expect(widget.locator(".glue-one")).to_be_hidden()
+            assert widget.locator(".glue-terms p").filter(visible=True).count() == 3
             check_sums(widget)
         assert record.errors == []
 

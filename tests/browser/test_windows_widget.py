@@ -107,7 +107,7 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         expect(legend).to_have_text("20 never read")
         control(widget, "Steps").fill("10")
         widget.locator(".win-along input").press("End")
-        expect(legend).to_have_text("20 never read: the last has no next letter")
+        expect(legend).to_have_text("20 never read: a last answer is missing")
 
 
 def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     along = widget.locator(".win-along input")
     along.press("ArrowRight")
     along.press("ArrowRight")
-    now = "Each reader jumps: its memory is emptied and holds 10 letters."
+    now = "Each reader jumps: its memory is emptied, then takes in 10 letters."
     expect(widget.locator(".d2lrnn-now")).to_have_text(now)
     expect(widget.locator(".win-told")).to_have_text(["10 of 30"] * 2)
     expect(widget.locator(".win-memory .win-title")).to_contain_text("(hatched: lost)")
@@ -427,6 +427,25 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     control(widget, "Windows").select_option("adjoining")
     widget.locator(".win-along input").press("End")
     expect(legend).to_have_text(["read before", re.compile("never read")])
+
+
+@pytest.mark.parametrize("width", [320, 390, 720])
+def test_measured_values_stand_in_one_line(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=800) as (page, record):
+        widget = show(page, tmp_path, Windows())
+        for step in (2, 3):
+            widget.locator(".d2lrnn-step-title").nth(step - 1).click()
+            widget.locator(".d2lrnn-answers button").first.click()
+            values = widget.locator(".win-bar-one > :last-child")
+            expect(values.first).to_be_visible()
+            lines = """(all) => all.map((e) => {
+              const range = new Range();
+              range.selectNodeContents(e);
+              return range.getClientRects().length;
+            })"""
+            assert set(values.evaluate_all(lines)) == {1}
+            assert values.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth)")
+        assert record.errors == []
 
 
 def test_a_text_that_is_too_short_moves_no_slider(opened: tuple[Page, Record], tmp_path: Path) -> None:

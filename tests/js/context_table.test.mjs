@@ -196,7 +196,7 @@ test("the right answers of the guided steps are right, and their outcomes say so
     return never;
   });
   assert.deepEqual([unseen, seen], [1981, 883]);
-  assert.match(T("step_2_outcome"), /miss 1\u202f981 of these letters, the 5-gram’s only 883/);
+  assert.match(T("step_2_outcome"), /the 6-gram never saw 1\u202f981 of these letters after their context, the 5-gram only 883/);
 
   const here = writings(COUNTS, SOURCE, copy.before.start, copy.before.seed).map(({ copied }) => copied);
   assert.ok(here[5] > 0.5 && COPIED.shares[5] > 0.5);

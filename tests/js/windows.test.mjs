@@ -217,6 +217,13 @@ test("a minibatch more may lack nothing but its last answer", () => {
   const { tokens, epoch } = derive({ ...SETTINGS, num_steps: 10, length: 240 });
   const unread = tokens.length - countRead(tokens.length, epoch, 10, epoch.length);
   assert.deepEqual([unread, tokensNeeded({ ...SETTINGS, num_steps: 10 })], [20, 21], "too few");
+  for (const [length, batch_size, num_steps] of [[12, 1, 4], [24, 3, 4], [240, 2, 8], [240, 4, 10], [30, 6, 1]]) { // whenever the figure says so
+    const model = derive({ ...SETTINGS, length, batch_size, num_steps });
+    const rest = length - countRead(length, model.epoch, num_steps, model.epoch.length);
+    assert.ok(lacksAnswer(model));
+    assert.equal(rest, batch_size * num_steps, "all letters of one more minibatch are there");
+    assert.equal(tokensNeeded({ ...SETTINGS, batch_size, num_steps }), rest + 1, "only its last answer is missing");
+  }
 });
 
 test("what is read twice is read once too", () => {

@@ -302,7 +302,7 @@ export function legendPanel({ t }) {
   const draw = (model) => {
     const { tokens, epoch, k, isLast, num_steps } = model;
     const read = countRead(tokens.length, epoch, num_steps, k + 1);
-    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read, unit: unit(t, model, 1) });
+    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read });
     node.firstChild.hidden = k > 0; // there the legend has its place
     items.once.hidden = readBefore(model, k).length === 0;
     items.twice.hidden = readBefore(model, k, 2).length === 0; // windows at random may overlap
