@@ -483,7 +483,7 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         widget.locator(".d2lrnn-answers button").nth(1).click()
         expect(code).to_have_text(SWAPPED, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
-            "Row \u00d7 column|result|1.40|two sums",
+            "In the marked cell|result|1.40|two sums",
             "One product|the same result|1.40|one sum",
             "Wrong weights meet|a wrong result|1.08|one sum",
         }
