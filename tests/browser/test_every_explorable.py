@@ -203,6 +203,33 @@ def test_on_a_phone_what_a_step_asks_about_stands_above_it(
     whole_in_sight("answered")
 
 
+ANSWERED = [(name, i) for name in NAMES for i in range(len(steps_of(name)))]
+
+
+@pytest.mark.parametrize(("name", "i"), ANSWERED)
+def test_on_a_phone_an_answered_question_folds_away_and_its_outcome_is_seen_whole(
+    opened: tuple[Page, Record], tmp_path: Path, name: str, i: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 700})
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, name)
+    widget.locator(".d2lrnn-step-title").nth(i).click()
+    question, answers = widget.locator(".d2lrnn-question"), widget.locator(".d2lrnn-answers button")
+    expect(question).to_be_visible()
+    answers.first.click()
+    expect(widget.locator(".d2lrnn-outcome")).to_be_visible()
+    expect(question).to_be_hidden()
+    for answer in answers.all():  # what was pressed, and what is right
+        kept = "(e) => e.ariaPressed === 'true' || e.classList.contains('d2lrnn-right')"
+        expect(answer).to_be_visible(visible=answer.evaluate(kept))
+    whole = "(step) => [step.scrollHeight - step.clientHeight, innerHeight - step.offsetHeight]"
+    hidden, above = widget.locator(".d2lrnn-step").evaluate(whole)
+    assert hidden <= 1 and above > 0.65 * 700
+    widget.get_by_role("button", name="The whole question").click()
+    expect(question).to_be_visible()
+
+
 def memory(page: Page) -> dict[str, float]:
     """Live bytes of JavaScript, nodes and listeners of a page, after all that can go is gone."""
     session = page.context.new_cdp_session(page)
