@@ -131,6 +131,34 @@ def test_a_storys_run_ends_by_itself_and_its_cat_is_seen(lab: TrainingLab) -> No
     assert (lab.report["steps"], lab.report["ended"]) == (1, "until")
 
 
+def test_pauses_change_nothing_of_a_run_and_nothing_is_scored_twice(
+    lab: TrainingLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored: list[int] = []
+
+    def scoring(*args: object, **rest: object) -> object:
+        scored.append(lab._run.steps)
+        return d.evaluate(*args, **rest)
+
+    monkeypatch.setattr("d2lrnn.widgets.training_lab.run.evaluate", scoring)
+
+    def train(is_halting: bool) -> tuple[object, ...]:
+        scored.clear()
+        command(lab, "begin", until=400)
+        while lab.report["status"] != "ended":
+            command(lab, "go")
+            if is_halting:
+                time.sleep(0.02)
+                command(lab, "pause")
+            else:
+                wait(lambda: lab.report["status"] == "ended")
+        assert len(set(scored)) == len(scored), scored
+        return lab.report["steps"], lab.report["ended"], lab.report["perplexity"], lab.report["counted"]
+
+    whole, halting = train(False), train(True)
+    assert whole[:2] == (400, "until") and halting == whole
+
+
 def test_a_text_that_the_page_sends_is_learned_and_given_back(lab: TrainingLab) -> None:
     made_with = lab.encoded
     own = "潮水会回来的。潮水会走。" * 250

@@ -186,6 +186,23 @@ test("the cat comes at its update: scored before and after it, its gradient is k
   assert.ok(norms.ys.includes(catNorm) && catNorm > 1);
 });
 
+test("the held-out text is scored once an update: at an age, before a cat, at an end, at a pause", () => {
+  for (const [cat, until] of [[301, 302], [0, 100]]) {
+    send("begin", { settings: SETTINGS, cat, until, speed: "flat" });
+    send("go");
+    send("pause");
+    for (send("go"); last().status !== "ended"; send("go")) {
+      takeTurns(1);
+      send("pause");
+      send("go");
+      send("pause");
+    }
+    const { xs } = last().heldout;
+    assert.ok(xs.every((x, i) => i === 0 || x > xs[i - 1]), `${xs}`);
+    assert.ok(xs.includes(32 * 10) && xs.includes(32 * (cat ? 300 : 100)));
+  }
+});
+
 test("slow is slow at first and quicker with age; flat out is as fast as it goes", async () => {
   send("pace", { speed: "slow" });
   const begin = performance.now();

@@ -188,6 +188,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
   let window = 0;
   let cat = false; // whether it is on the keyboard
   let smooth = 0; // mean nats of late steps: of some fifth of all, and of some thirty at most
+  let scored = -1; // the update after which the held-out text was scored last
   let nextLook = LAB.looks.first; // when its words are counted next: at the same ages in every run
   const report = {
     steps: 0, tokens: 0, status: "running", batchSize, train: createTrace(), norms: createTrace(), heldout: createTrace(),
@@ -249,8 +250,10 @@ export function createTraining(text, settings, kernels = PLAIN) {
     }
   }
 
-  /** Score the held-out text and note it in the report. */
+  /** Score the held-out text and note it in the report, once an update. */
   function evaluate() {
+    if (scored === report.steps) return;
+    scored = report.steps;
     const { nats, numTokens } = score();
     report.heldout.add(report.tokens, Math.exp(nats / numTokens));
   }

@@ -74,12 +74,15 @@ function score() {
   if (heldout.last < best.perplexity * (1 - LAB.gain)) best = { perplexity: heldout.last, steps };
 }
 
-/** Whether a score is due: evenly on a logarithmic axis, at half the training's work at most, but for the first ones. It goes by updates, never by the clock. */
+/**
+ * Whether a score is due: evenly on a logarithmic axis, at a share of the training's work at most, but for what is `free`. It
+ * goes by updates, never by the clock. Work is counted in letters read, times weights; an update reads forwards and back: three times.
+ */
 function isScoreDue() {
   const { steps, tokens } = training.report;
   const { factor, share, free } = LAB.scores;
-  const weights = training.model.flat.length;
-  return steps >= factor * scoredSteps && scores * training.scoreTokens * weights <= share * 3 * tokens * weights + free; // an update is three forward passes
+  const most = 3 * share * tokens + free / training.model.flat.length;
+  return steps >= factor * scoredSteps && scores * training.scoreTokens <= most;
 }
 
 // The next slice comes by message: a timer that sets itself anew waits four milliseconds each time.
@@ -109,15 +112,12 @@ function end() {
 /** One update with all that belongs to its age; false once the numbers are lost. */
 function update() {
   const { report } = training;
-  if (report.steps + 1 === cat) {
-    score(); // what it was before
-    training.letCat();
-  }
+  if (report.steps + 1 === cat) training.letCat();
   if (!training.step()) return false;
   const { steps, spelled } = report;
   if (spelled && spelled.seconds === undefined) spelled.seconds = seconds;
   const isAge = LAB.ages.includes(steps);
-  const isNear = cat && steps >= cat && (steps < cat + 40 || steps % 5 === 0); // what the cat did is seen update by update
+  const isNear = cat && steps >= cat - 1 && (steps < cat + 40 || steps % 5 === 0); // what the cat did is seen update by update
   if (isAge || isNear || steps === until || isScoreDue()) score();
   if (isAge) training.note();
   return true;
@@ -141,7 +141,7 @@ function work() {
   }
   if (!good || ended) {
     running = false;
-    if (ended && scoredSteps < training.report.steps) training.evaluate();
+    if (ended) training.evaluate();
     tell();
     return;
   }

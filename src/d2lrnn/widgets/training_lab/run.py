@@ -145,6 +145,7 @@ class LabRun(Callback):
         self.next_look = _LAB["looks"]["first"]
         self.seconds = self.longest = 0.0
         self.scores = self.scored_steps = self.best_steps = 0
+        self.evaluated = -1  # the update after which the held-out text was scored last
         self.best = math.inf
         self.cat_waits = self.is_cats = False
         self.cat_norm, self.cat_at = 0.0, 0
@@ -247,12 +248,14 @@ class LabRun(Callback):
             self.ended = "plateau"
 
     def _score_is_due(self) -> bool:
-        """Evenly on a logarithmic axis, at half the training's work at most, but for the first; never by the clock."""
+        """Evenly on a logarithmic axis, at a share of the training's work at most but for what is free.
+
+        Never by the clock: work is counted in letters read, times weights. An update counts three times.
+        """
         rule = _LAB["scores"]
         weights = sum(part.numel() for part in self.model.parameters())
-        done = self.scores * len(self.text.heldout_ids) * weights
-        room = rule["share"] * 3 * self.tokens * weights + rule["free"]  # an update is three forward passes
-        return self.steps >= rule["factor"] * self.scored_steps and done <= room
+        most = 3 * rule["share"] * self.tokens + rule["free"] / weights
+        return self.steps >= rule["factor"] * self.scored_steps and self.scores * len(self.text.heldout_ids) <= most
 
     def score(self) -> None:
         """A score of the schedule: these, and not one that a pause adds, decide when a run ends."""
@@ -263,7 +266,10 @@ class LabRun(Callback):
             self.best, self.best_steps = perplexity, self.steps
 
     def evaluate(self) -> None:
-        """Score the held-out text."""
+        """Score the held-out text, once an update."""
+        if self.evaluated == self.steps:
+            return
+        self.evaluated = self.steps
         ids, forward = self.text.heldout_ids, getattr(self, "forward", None)
         if self.carry:
             score = evaluate(self.model, ids, forward=forward)
