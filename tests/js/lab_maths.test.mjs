@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
   powerName, rivalsInSight, scales, standing, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
@@ -66,11 +66,11 @@ test("a unit is told by the letters after which its bar stands on one side, ever
   const sentence = [..."abcdabcdz"];
   const told = (values) => unitLetters({ sentence, states: Int8Array.from(sentence.flatMap((_, i) => [0, values[i]])) }, 1);
   assert.deepEqual(
-    told([100, -100, 20, 5, 100, -100, 20, -5, 127]), { highest: ["a", "c"], lowest: ["b"], most: null },
+    told([100, -100, 20, 5, 100, -100, 20, -5, 127]), { high: ["a", "c"], low: ["b"], most: null },
     "a letter that stands there once says little, and one on both sides nothing",
   );
-  assert.deepEqual(told([100, -9, 20, 5, 100, 90, 20, 50, 127]), { highest: ["a", "d"], lowest: [], most: "highest" }, "nothing is low");
-  assert.deepEqual(told([9, 9, 9, 9, -9, -9, -9, -9, 9]), { highest: [], lowest: [], most: null }, "no letter decides");
+  assert.deepEqual(told([100, -9, 20, 5, 100, 90, 20, 50, 127]), { high: ["a", "d"], low: [], most: "high" }, "nothing is low");
+  assert.deepEqual(told([9, 9, 9, 9, -9, -9, -9, -9, 9]), { high: [], low: [], most: null }, "no letter decides");
 });
 
 test("both axes are logarithmic, hold what is drawn, and stay put while a run goes on", () => {
@@ -131,7 +131,16 @@ test("the thin curve lies above, near or below the bold one", () => {
   const lies = (mine, perplexity) => thinCurve({ train: { xs: [1], ys: [mine] }, perplexity });
   assert.deepEqual([lies(9, 8), lies(8, 8), lies(3, 4), lies(NaN, 27)], ["above", "near", "below", "near"]);
   const lost = { train: { xs: [1], ys: [8] }, heldout: { ys: [8, 2.7e6] }, perplexity: 2.7e6, steps: 301 };
-  assert.equal(thinCurve(lost), "lost", "a mean that lags behind an explosion is no overfitting");
+  assert.equal(thinCurve(lost), "near", "a mean that lags behind an explosion is no overfitting");
+});
+
+test("what a perplexity means is said once it is known, and never of an alphabet that nobody has counted", () => {
+  const levels = [{ order: 0, perplexity: 27 }];
+  assert.deepEqual(meaningOf({ steps: 0, perplexity: 26.1, levels }), { key: "curve_means_fresh", letters: "27" });
+  assert.deepEqual(meaningOf({ steps: 9, perplexity: 8.2, levels }), { key: "curve_means", letters: "8.20" });
+  assert.deepEqual(meaningOf({ steps: 9, perplexity: Infinity, levels }), { key: "curve_wrong", letters: "27" });
+  assert.deepEqual(meaningOf({ steps: 9, perplexity: 8.2, levels: [] }), { key: "curve_means", letters: "8.20" });
+  for (const [steps, perplexity] of [[0, 26], [9, Infinity], [9, NaN]]) assert.equal(meaningOf({ steps, perplexity, levels: [] }), null);
 });
 
 test("a unit that stands still through the sentence is said to", () => {

@@ -45,7 +45,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const levelName = (level) => (level.order > 0 ? t("level_n", { order: level.order }) : t("level_0"));
   const rivalName = (level) => (level.order > 0 ? t("beaten_n", { name: levelName(level) }) : t("beaten_0"));
   const value = (number) => formatNumber(number);
-  const percent = () => formatNumber(100 * copied, 0);
   const nextName = (level) =>
     (level.order > 0 ? t("rival", { name: levelName(level), value: value(level.perplexity) }) : t("rival_0", { value: value(level.perplexity) }));
 
@@ -310,7 +309,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   }
   function showRemark() {
     const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(report.perplexity, report.levels).next?.order === 5;
-    const isCopy = own !== null && copied >= COPIED;
+    const isCopy = isCopied();
     const isSpike = report.steps > 0 && report.catAt === 0 && order.cat === 0 && hasSpiked(report);
     remark.hidden = !(isEnd || isCopy || isSpike);
     const words = [];
@@ -320,25 +319,28 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     remark.textContent = words.join(" ");
   }
 
-  function sentence() {
-    const { steps, perplexity, levels, status } = report;
-    const values = { steps: formatNumber(steps, 0), perplexity: value(perplexity) };
-    if (status === "diverged") return emphasised(t.raw("now_diverged"), values);
-    if (steps === 0) return emphasised(t.raw(state().story > 0 ? "now_asked" : "now_fresh"), values);
-    const isCopied = own !== null && copied >= COPIED; // then the unseen pages are no measure
-    if (isMemorising(report) && !isCopied) return emphasised(t.raw("now_memorises"), { ...values, train: value(report.train.ys.at(-1) ?? NaN) });
-    if (isLost(report)) {
-      if (report.catAt > 0) return emphasised(t.raw("now_cat"), { ...values, before: value(beforeCat(report)) });
-      return emphasised(t.raw(settings.clip > 0 ? "now_lost" : "now_lost_unclipped"), { ...values, best: value(bestOf(report.heldout)) });
-    }
-    const { beaten, next } = standing(perplexity, levels);
-    if (beaten !== null && isCopied) return emphasised(t.raw("now_copied"), { ...values, percent: percent() });
-    const names = { beaten: beaten && rivalName(beaten), next: next && nextName(next) };
-    if (status !== "ended" && beaten && next) return emphasised(t.raw("now_better"), { ...names, next: rivalName(next) });
-    if (!beaten && !next) return emphasised(t.raw("now_plain"), values);
-    const key = beaten === null ? "none" : next === null ? "all" : "better";
-    const ended = report.ended === "until" ? `stop_${key}` : `end_${key}`;
-    return emphasised(t.raw(status === "ended" ? ended : `now_${key}`), { ...values, ...names });
+  /** Whether the unseen pages of a reader's own text are no measure: they stand in the others. */
+  const isCopied = () => own !== null && copied >= COPIED;
+  /** The name of the sentence on top. */
+  function sentence({ beaten, next }) {
+    const { steps, status, catAt, ended } = report;
+    if (status === "diverged") return "now_diverged";
+    if (steps === 0) return state().story > 0 ? "now_asked" : "now_fresh";
+    if (isMemorising(report) && !isCopied()) return "now_memorises";
+    if (isLost(report)) return catAt > 0 ? "now_cat" : settings.clip > 0 ? "now_lost" : "now_lost_unclipped";
+    if (beaten && isCopied()) return "now_copied";
+    if (!beaten && !next) return "now_plain";
+    const rank = !beaten ? "none" : next ? "better" : "all";
+    if (status !== "ended") return `now_${rank}`;
+    return ended === "until" ? `stop_${rank}` : `end_${rank}`;
+  }
+  function showSentence({ beaten, next }) {
+    const { steps, perplexity, heldout, train, status } = report;
+    now.set(...emphasised(t.raw(sentence({ beaten, next })), {
+      steps: formatNumber(steps, 0), perplexity: value(perplexity), percent: formatNumber(100 * copied, 0),
+      train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
+      beaten: beaten && rivalName(beaten), next: next && (status === "ended" ? nextName(next) : rivalName(next)),
+    }));
   }
 
   function showGhosts() {
@@ -368,11 +370,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     report.perUpdate = report.batchSize * settings.num_steps;
     const { beaten, next } = standing(perplexity, levels);
     const order_ = beaten?.order ?? -1;
-    const isCopied = own !== null && copied >= COPIED; // then there is nothing to boast of
     if (isLost(report)) { // no time for a bell
       flash = null;
       light?.cancel();
-    } else if (report.steps > 0 && order_ > beatenOrder && !isCopied) {
+    } else if (report.steps > 0 && order_ > beatenOrder && !isCopied()) {
       flash = { order: order_, since: performance.now() };
       const words = t("bell", { beaten: rivalName(beaten) });
       say(words);
@@ -382,7 +383,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (flash && performance.now() - flash.since > FLASH_MS) flash = null;
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
-    now.set(...sentence());
+    showSentence({ beaten, next });
     const forgets = settings.num_steps === 1 && !settings.carry;
     reading.draw({ ...report, forgets });
     network.tell(settings.cell, forgets);
@@ -396,7 +397,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
-    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied });
+    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied: isCopied() });
     norms.draw({ report, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();

@@ -42,12 +42,22 @@ export function isMemorising({ train, heldout, perplexity, tokens }) {
   return isOld && perplexity > 1.1 * best && mine < best && perplexity > 1.5 * mine;
 }
 
-/** How the curve of the part that it learns from lies to the bold one: "above", "below", "near", or "lost": a run that was thrown off. */
+/** How the curve of the part that it learns from lies to the bold one: "above", "below" or, where that says nothing, "near". */
 export function thinCurve({ train, heldout, perplexity, steps }) {
-  if (isLost({ heldout, perplexity, steps })) return "lost"; // the mean of late updates lags behind: it says nothing
   const mine = train.ys.at(-1);
+  if (isLost({ heldout, perplexity, steps })) return "near"; // the mean of late updates lags behind
   if (mine > 1.05 * perplexity) return "above";
   return mine < 0.92 * perplexity ? "below" : "near";
+}
+
+/** What a perplexity means, as the name of its words and a number of letters; null where nothing is scored or counted yet. */
+export function meaningOf({ steps, perplexity, levels }) {
+  const alphabet = levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
+  if (steps > 0 && Number.isFinite(perplexity) && perplexity <= 1.1 * alphabet) { // untrained it may be a little above
+    return { key: "curve_means", letters: formatNumber(perplexity) };
+  }
+  if (alphabet === Infinity) return null;
+  return { key: steps === 0 ? "curve_means_fresh" : "curve_wrong", letters: formatNumber(alphabet, 0) };
 }
 
 /** The names of the settings that are not as they were given. */
@@ -183,22 +193,24 @@ export function lines(length, columns) {
 
 const HOLDS = 0.8; // the share of its places at which a letter that is named has to keep its side
 
+/** The share of values above zero. */
+const shareAbove = (values) => values.filter((value) => value > 0).length / values.length;
+
 /**
- * What a unit of the state tells of the letter just read: two letters at most after which it is `highest`, above zero (nearly)
- * every time, two after which it is `lowest`, below; `most` is the side on which it is after most of all letters, or null.
+ * What a unit of the state tells of the letter just read: two letters at most after which it is `high`, above zero (nearly)
+ * every time, two after which it is `low`, below; `most` is the side on which it is after most of all letters, or null.
  */
 export function unitLetters({ sentence, states }, unit) {
   const units = states.length / sentence.length;
   const values = new Map();
   sentence.forEach((letter, i) => values.set(letter, [...(values.get(letter) ?? []), states[i * units + unit] / 127]));
-  const above = (all) => all.filter((value) => value > 0).length / all.length;
-  const sums = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b), above(all)]);
+  const sums = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b), shareAbove(all)]);
   const order = sums.sort((a, b) => b[1] - a[1]); // what is seen most: common letters, and high bars
-  const share = above([...values.values()].flat());
+  const share = shareAbove([...values.values()].flat());
   return {
-    highest: order.filter(([, , up]) => up >= HOLDS).slice(0, 2).map(([letter]) => letter),
-    lowest: order.filter(([, , up]) => up <= 1 - HOLDS).slice(-2).reverse().map(([letter]) => letter),
-    most: share >= HOLDS ? "highest" : share <= 1 - HOLDS ? "lowest" : null,
+    high: order.filter(([, , up]) => up >= HOLDS).slice(0, 2).map(([letter]) => letter),
+    low: order.filter(([, , up]) => up <= 1 - HOLDS).slice(-2).reverse().map(([letter]) => letter),
+    most: share >= HOLDS ? "high" : share <= 1 - HOLDS ? "low" : null,
   };
 }
 
@@ -207,14 +219,12 @@ export function tellingUnit({ sentence, states }) {
   const units = states.length / sentence.length;
   const count = (letter) => sentence.filter((each) => each === letter).length;
   const common = [...new Set(sentence)].reduce((best, letter) => (count(letter) > count(best) ? letter : best));
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
   const gap = (unit) => {
-    const mean = (isCommon) => {
-      const values = sentence.flatMap((letter, i) => ((letter === common) === isCommon ? [states[i * units + unit]] : []));
-      return values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
-    };
-    const [there, elsewhere] = [mean(true), mean(false)];
-    const commons = sentence.flatMap((letter, i) => (letter === common ? [states[i * units + unit]] : []));
-    const above = commons.filter((value) => value > 0).length / commons.length;
+    const values = (isCommon) => sentence.flatMap((letter, i) => ((letter === common) === isCommon ? [states[i * units + unit]] : []));
+    const commons = values(true);
+    const [there, elsewhere] = [mean(commons), mean(values(false))];
+    const above = shareAbove(commons);
     const isClear = there * elsewhere < 0 && (above >= HOLDS || above <= 1 - HOLDS);
     return Math.abs(there - elsewhere) / (isClear ? 1 : 1000);
   };

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
-import { axes, heat, letterPlaces, levelPlaces, lines, normAxis, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
+import { axes, heat, letterPlaces, levelPlaces, lines, meaningOf, normAxis, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
 
 const NARROW = 500; // pixels of a phone's page
 const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
@@ -98,11 +98,12 @@ export function readingPanel({ t, signal, onReset }) {
   };
 
   const explainStrip = ({ sentence, states }, units) => {
-    const { highest, lowest, most } = unitLetters({ sentence, states }, unit);
-    const spell = (all, side) => (most === side ? t("unit_most") : all.map(visibleCharacter).join(" "));
-    const [high, low] = [spell(highest, "highest"), spell(lowest, "lowest")];
+    const known = unitLetters({ sentence, states }, unit);
     const stuck = unitRest({ sentence, states }, unit);
-    const sides = [high ? t("unit_high", { letters: high }) : "", low ? t("unit_low", { letters: low }) : ""].filter(Boolean);
+    const sides = ["high", "low"].flatMap((side) => {
+      const letters = known.most === side ? t("unit_most") : known[side].map(visibleCharacter).join(" ");
+      return letters ? [t(`unit_${side}`, { letters })] : [];
+    });
     if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
     else strip.textContent = t("unit", { unit: unit + 1, sides: sides.join(", ") || t("unit_mixed") });
     strip.setAttribute("aria-valuemax", units);
@@ -239,7 +240,7 @@ function netPicture({ t, signal, onUnit }) {
   const node = element(
     "div", { class: "lab-net", "aria-hidden": "true" }, // the slider of the letter says it
     element("div", { class: "lab-net-part" }, element("span", { class: "lab-net-name" }, t("net_reads")), element("span", { class: "lab-net-read" }, past, letter)),
-    arrow(), element("div", { class: "lab-net-part lab-net-memory" }, memory, element("span", { class: "lab-net-body" }, loop, canvas, key)), arrow(),
+    arrow(), element("div", { class: "lab-net-part" }, memory, element("span", { class: "lab-net-body" }, loop, canvas, key)), arrow(),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
   const draw = ({ before, came: next, expected, state, forgets, unit, colours: [zero, most, least] }) => {
@@ -399,9 +400,8 @@ export function curvePanel({ t, signal }) {
       const { report, isCopied } = data; // copied pages are not unseen: a gap says nothing of overfitting
       const about = t(report.steps > 0 ? `thin_${isCopied ? "near" : thinCurve(report)}` : "thin_fresh");
       if (thin.textContent !== about) thin.textContent = about;
-      const alphabet = report.levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
-      const isWrong = !(report.perplexity <= 1.1 * alphabet); // untrained it may be a little above
-      const meaning = report.steps === 0 ? t("curve_means_fresh", { letters: formatNumber(alphabet, 0) }) : isWrong ? t("curve_wrong", { letters: formatNumber(alphabet, 0) }) : t("curve_means", { letters: formatNumber(report.perplexity) });
+      const known = meaningOf(report);
+      const meaning = known ? t(known.key, known) : "";
       if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
     },
@@ -593,7 +593,7 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     group(t("acts_anew"), explained("num_steps", sliders.num_steps), explained("batch_size", sliders.batch_size), carry, explained("seed", sliders.seed)),
     element("p", { class: "lab-note" }, t("ends")),
   );
-  const gloss = element("p", { class: "lab-note lab-gloss" });
+  const gloss = element("p", { class: "lab-note" });
   const knobs = element(
     "div", { class: "lab-knobs", hidden: true },
     element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,

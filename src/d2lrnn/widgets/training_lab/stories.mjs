@@ -88,7 +88,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   };
   const hear = (report) => {
     lastRun = report.run;
-    if (isAwaited && open >= 0) lookAt(open);
+    if (isAwaited) lookAt(open);
     if (story === null || story.waits) return;
     if (report.steps < 5 || lastRun !== story.before) story.begun = true; // reports of the run before are not the story's
     const { i, guess, buttons, reports } = story;
