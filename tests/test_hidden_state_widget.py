@@ -87,7 +87,9 @@ def test_the_claims_of_its_words() -> None:
 
 
 def test_texts_are_normalised_and_bounded_and_empty_ones_have_a_state_of_zeros() -> None:
-    assert HiddenState(text="Mr. <Keld>").text == "mr keld "
+    assert HiddenState(text="Mr. <Keld>").text == "mr keld"
+    assert HiddenState(text="in 1789! ").text == "in"
+    assert HiddenState(text="the sea! so ").text == "the sea so "
     assert HiddenState(text="Zoë läuft").text == "zoe lauft"
     with pytest.raises(t.TraitError, match="at most 40"):
         HiddenState(text="x" * 41)

@@ -17,6 +17,7 @@ _GIVEN: tuple[dict[str, Any], ...] = (
     {"cut": 1},
     {"cut": 40},
     {"text": "Mr Keld -- said", "cut": 40},
+    {"text": "in 1789! ", "cut": 1},
     {"text": "a", "cut": 1},
     {"text": ""},
     {"text": "<b>" + "wave " * 7, "cut": 7},

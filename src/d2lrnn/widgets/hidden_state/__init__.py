@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -47,7 +48,7 @@ class HiddenState(Explorable):
     Parameters
     ----------
     text : str, optional
-        At most 40 characters; normalised to letters and spaces.
+        At most 40 characters; normalised to letters (without accents) and spaces, without the signs at its end.
     cut : int, optional
         1 to 40: after so many characters the state is set to zeros; at most after the last one.
     unit : int, optional
@@ -84,7 +85,9 @@ class HiddenState(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(unaccented(proposal["value"]))[:_MAX_TEXT]
+        plain = unaccented(proposal["value"])
+        read = normalize(plain)
+        return (read.rstrip(" ") if re.search(r"[^A-Za-z\s]\s*\Z", plain) else read)[:_MAX_TEXT]
 
     @property
     def kept(self) -> str:
