@@ -3,12 +3,13 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import {
   choiceRule, decodeLink, encodeLink, fill, flagRule, formatNumber, formatProbability, listRule, numberRule, rulesOf, textRule,
-  translator, visibleCharacter,
+  translator, twoDigits, visibleCharacter,
 } from "../../src/d2lrnn/widgets/ui.mjs";
 import { CASES } from "./cases.mjs";
 
 test("numbers, probabilities and characters are written as in Python", () => {
   for (const { value, decimals, text } of CASES.numbers) assert.equal(formatNumber(value, decimals), text, `${value}`);
+  assert.deepEqual([1, 0.101, 0.0996, 0.04, 0.0061, 0.0004].map(twoDigits), ["1", "0.10", "0.10", "0.040", "0.0061", "4e-4"]);
   for (const { value, text } of CASES.probabilities) assert.equal(formatProbability(value), text, `${value}`);
   for (const { character, text } of CASES.characters) assert.equal(visibleCharacter(character), text);
 });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { createReader, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
-import { encode, halfToNumber, loadModel, normalise, readSafetensors } from "../../src/d2lrnn/widgets/weights.mjs";
+import { encode, halfToNumber, isPlain, loadModel, normalise, readSafetensors } from "../../src/d2lrnn/widgets/weights.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./engine_cases.json", import.meta.url), "utf8")).pretrained;
 
@@ -27,6 +27,10 @@ test("every stage predicts as in Python", () => {
     const score = scoreText(loaded.model, ids, { batchSize: 1, warmUp: 0 });
     assert.ok(Math.abs(score.nats / nats - 1) < 1e-5, `${stage}: ${score.nats} nats, expected ${nats}`);
   }
+});
+
+test("a text is plain if every character is read as it is: no accents, no signs", () => {
+  assert.deepEqual(["The Sea\n", "", " ", "Zoë", "Zoe\u0308", "ﬁn", "42", "sea!", "Привет"].map(isPlain), [true, true, true, false, false, true, false, false, false]);
 });
 
 test("half precision", () => {

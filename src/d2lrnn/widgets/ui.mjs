@@ -56,6 +56,9 @@ export function formatProbability(p) {
   return p < 0.9995 ? p.toFixed(3) : ">0.999";
 }
 
+/** The same with two digits that count where formatProbability() may show one: 0.040, 0.0061. */
+export const twoDigits = (p) => (p >= 0.0005 && p < 0.0995 ? p.toPrecision(2) : formatProbability(p));
+
 /** A character that can be seen: space as ␣, a combining mark on its circle, a control or format character as its code. */
 export function visibleCharacter(character) {
   if (character === " ") return "␣";

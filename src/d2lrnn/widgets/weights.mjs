@@ -60,6 +60,9 @@ export function leftOut(text) {
   return Array.from(text).filter((character) => character.trim() !== "" && normalise(character) === " ");
 }
 
+/** Whether normalise() reads each character of a text, white space aside: no accents, no signs. */
+export const isPlain = (text) => leftOut(text.normalize("NFKD")).length === 0;
+
 /** Indices of the characters of a normalised text. */
 export function encode(text, vocab) {
   const index = new Map(vocab.map((character, i) => [character, i]));

@@ -2,7 +2,7 @@
 import { legend, linePath, scale } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, formatNumber, rangeControl, svg, visibleCharacter } from "../ui.mjs";
-import { leftOut, unaccented } from "../weights.mjs";
+import { isPlain } from "../weights.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
@@ -410,8 +410,7 @@ export function textField({ t, onText, readable, max, signal }) {
   const draw = ({ text }) => {
     if (readable(input.value) !== text) input.value = text;
     long.hidden = [...input.value].length <= max;
-    const plain = unaccented(input.value);
-    lost.hidden = plain === input.value.normalize("NFKD") && leftOut(plain).length === 0;
+    lost.hidden = isPlain(input.value);
   };
   return { node, draw };
 }

@@ -1,7 +1,7 @@
 // What comes next: a trained network writes at four temperatures at once, and the tail of its distribution can be cut.
 import { linearTicks } from "../charts.mjs";
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, fill, formatProbability, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, explorable, fill, prefersReducedMotion, rangeControl, twoDigits, visibleCharacter } from "../ui.mjs";
 import { leftOut, loadModel, unaccented } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
@@ -15,7 +15,7 @@ const HOTTEST = 2; // the column with the highest of the fixed temperatures
 const PAST_SHOWN = 10; // letters before the one that is looked at
 const { seed: SEED } = SPEC.controls;
 /** A probability, with two digits that count, a very small one as a power of ten: 2×10⁻⁴. */
-const probability = (p) => (p >= 0.0005 && p < 0.0995 ? String(Number(p.toPrecision(2))) : formatProbability(p)).replace(/e-(\d+)/, (_, power) => `×10⁻${power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`);
+const probability = (p) => twoDigits(p).replace(/e-(\d+)/, (_, power) => `×10⁻${power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`);
 /** The same with four digits, so that a reader can reckon with it. */
 const exact = (value) => (value < 0.001 ? probability(value) : String(Number(value.toPrecision(4))));
 const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
@@ -136,14 +136,11 @@ function build(context) {
   const value = element("p", { class: "next-value" });
   const cuts = fold(t("cut_fold"), element("div", { class: "next-cuts" },
     element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value, element("p", { class: "next-key" }, t("cut_kinds"))));
-  const openCuts = (open) => {
-    cuts.open = open;
-    chart.setCutting(open);
-  };
-  cuts.addEventListener("toggle", () => chart.setCutting(cuts.open), { signal });
+  let drawChart = () => {};
+  cuts.addEventListener("toggle", () => drawChart(), { signal });
   const setAtOnce = (values) => {
     atOnce = true;
-    openCuts(isCutting({ ...shown, ...values }));
+    cuts.open = isCutting({ ...shown, ...values });
     commit(values);
     columns.finish();
     queueMicrotask(() => {
@@ -157,7 +154,7 @@ function build(context) {
     t, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, outcome: (i) => outcomes(network, context.state())[i](),
   });
   onReset(() => {
-    openCuts(false);
+    cuts.open = false;
     chart.lookAway();
   });
   el.append(element(
@@ -224,8 +221,9 @@ function build(context) {
     const { character } = writing.letters[state.place];
     const { tail } = distribution;
     const told = `${fill(...words(distribution.rows.find((row) => row.character === character)))} ${t("tail", { count: tail.count, p: probability(tail.after) })}`;
-    chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told });
-    if (isCutting(state) && (before === null || !isCutting(before))) openCuts(true);
+    if (isCutting(state) && (before === null || !isCutting(before))) cuts.open = true;
+    drawChart = () => chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told, cutting: cuts.open });
+    drawChart();
     if (before === null) return;
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
   };

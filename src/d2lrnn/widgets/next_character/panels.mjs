@@ -116,7 +116,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
 
 /**
  * The letters by falling probability; what lies right of the line is cut off. The line is a slider from 1 letter to all
- * of them: drag it, or use the arrow keys. It is there while the reader cuts (`setCutting`).
+ * of them: drag it, or use the arrow keys. It is there while the reader cuts (`cutting`).
  */
 export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const cells = Array.from({ length: size }, () => {
@@ -176,29 +176,23 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     event.preventDefault();
     keep(to);
   }, { signal });
-  const describe = () => {
-    const values = { "aria-valuemin": 1, "aria-valuemax": size, "aria-valuenow": kept, "aria-valuetext": shown.cutWords, tabindex: 0 };
+  const describe = (cutWords, told) => {
+    const values = { "aria-valuemin": 1, "aria-valuemax": size, "aria-valuenow": kept, "aria-valuetext": cutWords, tabindex: 0 };
     for (const [name, value] of Object.entries(values)) {
       if (cutting) chart.setAttribute(name, value);
       else chart.removeAttribute(name);
     }
     chart.setAttribute("role", cutting ? "slider" : "img");
-    chart.setAttribute("aria-label", cutting ? t("cut_label", { now: shown.cutWords }) : shown.told);
-  };
-  const setCutting = (value) => {
-    cutting = value;
-    chart.classList.toggle("next-cutting", cutting);
-    if (shown === null) return;
-    const isExtra = !cutting && shown.rows.indexOf(shown.row) >= SHOWN; // the letter that came is shown too
-    more.textContent = t("more", { count: size - SHOWN - isExtra });
-    describe();
+    chart.setAttribute("aria-label", cutting ? t("cut_label", { now: cutWords }) : told);
   };
   const stand = (part, p) => part.style.setProperty("height", `${(100 * p).toFixed(2)}%`); // one scale, whatever the temperature
-  const draw = ({ rows, kept: count, tail: rare }, came, { temperature, cutWords, told }) => {
+  const draw = ({ rows, kept: count, tail: rare }, came, { temperature, cutWords, told, cutting: isCutting }) => {
     kept = count;
+    cutting = isCutting;
+    chart.classList.toggle("next-cutting", cutting);
     bars.textContent = t(count < size && temperature > 0 ? "bars_cut" : "bars", { temperature: Number(temperature.toFixed(2)) });
     legend.classList.toggle("next-same", temperature === 1 && count === size);
-    shown = { rows, row: rows.find(({ character }) => character === came), cutWords, told };
+    shown = { rows, row: rows.find(({ character }) => character === came) };
     look(shown.row);
     rows.forEach(({ character, before, after }, i) => {
       const { node, outline, bar, name } = cells[i];
@@ -216,8 +210,9 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     sum.count.textContent = String(rare.count);
     line.style.setProperty("--all", count / size);
     line.style.setProperty("--few", (count <= SHOWN ? count : SHOWN + ((count - SHOWN) * MORE_WIDE) / (size - SHOWN)) / (SHOWN + MORE_WIDE));
-    setCutting(cutting);
+    const isExtra = !cutting && shown.rows.indexOf(shown.row) >= SHOWN; // the letter that came is shown too
+    more.textContent = t("more", { count: size - SHOWN - isExtra });
+    describe(cutWords, told);
   };
-  setCutting(false);
-  return { node, legend, draw, setCutting, lookAway: () => look(shown.row) };
+  return { node, legend, draw, lookAway: () => look(shown.row) };
 }

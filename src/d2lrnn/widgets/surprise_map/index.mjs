@@ -71,12 +71,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const [[guess, p]] = after.top(model.most - 1);
       const over = model.vocab[guess] === " " && text[model.most] !== " " && p > 0.5 ? t("over", { p: `${Math.round(100 * p)}%` }) : "";
       const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits, over };
-      const isLess = compared(before.perplexity, after.perplexity) === 0;
-      const why = text === SPEC.steps[OWN].before.text ? t("known") : t(isLess ? "why_less" : "why", values);
+      const right = compared(before.perplexity, after.perplexity);
+      const why = text === SPEC.steps[OWN].before.text ? t("known") : t(right === 0 ? "why_less" : "why", values);
       return {
         text, ...values, first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
         verdict: t("verdict", { ...values, why }),
-        ...(i === OWN && { right: compared(before.perplexity, after.perplexity) }),
+        ...(i === OWN && { right }),
       };
     },
   });

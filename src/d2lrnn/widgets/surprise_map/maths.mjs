@@ -100,9 +100,9 @@ function readBy(network, text) {
 /**
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
- * `most` is the letter that costs the trained network most; place 0 is that among those that begin a word, if there are any. `count` is the number of letters that are guessed, all
- * but the first. `scale` is the number of bits of the highest bar that there may be. Before the training it leaves out
- * what the trained network finds: a question may ask for that.
+ * `most` is the letter that costs the trained network most; place 0 is that among those that begin a word, if there are
+ * any. `count` is the number of letters that are guessed, all but the first. `scale` is the number of bits of the highest
+ * bar that there may be. Before the training it leaves out what the trained network finds: a question may ask for that.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);

@@ -1,7 +1,7 @@
 // What the figure draws: the text as a map of surprisals, one letter in words, the training as a slider that plays.
-import { buttonControl, element, formatNumber, formatProbability, rangeControl, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, formatNumber, rangeControl, twoDigits, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { leftOut, normalise, unaccented } from "../weights.mjs";
+import { isPlain, normalise } from "../weights.mjs";
 import { BITS_SHOWN, bitsByPlace, learned, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
@@ -36,10 +36,7 @@ function letterSpan(character) {
 }
 
 /** With two digits that count: its bits follow from what is read. */
-const probability = (p, t) => {
-  if (oneIn(p) !== null) return t("one_in", { count: oneIn(p) });
-  return p < 0.0995 ? String(Number(p.toPrecision(2))) : formatProbability(p);
-};
+const probability = (p, t) => (oneIn(p) === null ? twoDigits(p) : t("one_in", { count: oneIn(p) }));
 
 /** The 12 characters before, without a space in front, spaces as ␣; “…” where more came before. */
 function contextOf(text, place) {
@@ -186,8 +183,7 @@ export function textBox({ t, signal, onText }) {
   const lost = element("p", { class: "map-hint", hidden: true }, t("text_lost"));
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
-    const plain = unaccented(input.value);
-    lost.hidden = plain === input.value.normalize("NFKD") && leftOut(plain).length === 0;
+    lost.hidden = isPlain(input.value);
     hint.hidden = normalise(input.value).length <= MAX_TEXT;
     onText(readable(input.value));
   };
