@@ -62,8 +62,17 @@ def test_attention_finds_a_q_wherever_it_stands() -> None:
     assert chance("went quite slac") > 0.7 and max(others) < 0.45
 
 
+def test_only_a_space_in_place_of_the_r_changes_what_the_state_guesses() -> None:
+    """Step 2 says that the space ends the word; the lesson, that with any other letter the state still guesses y."""
+    decode = d.load_text().vocab.decode
+    for letter in "abcdefghijklmnopqrstuvwxyz ":
+        attention, state = decode(Attention(text=f"said befo{letter}e ever").probs.argmax(dim=1).tolist())
+        assert (attention, state) == ("y", " " if letter == " " else "y"), letter
+
+
 def test_texts_are_normalised_and_bounded() -> None:
     assert Attention(text="Mr. <Keld>").text == "mr keld "
+    assert Attention(text="Zoë läuft").text == "zoe lauft"
     assert Attention(text="x" * 100_000).text == "x" * 16
     assert Attention(text="and the red lantern with bot").text == "lantern with bot"
     empty = Attention(text="")

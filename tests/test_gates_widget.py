@@ -111,6 +111,7 @@ def test_the_habits_of_the_two_units_hold_on_text_that_training_never_saw() -> N
 
 def test_texts_are_normalised_and_short_ones_shown() -> None:
     assert Gates(text="Mr. <Keld>").text == "mr keld "
+    assert Gates(text="Zoë läuft").text == "zoe lauft"
     with pytest.raises(t.TraitError, match="at most 40"):
         Gates(text="x" * 41)
     empty = Gates(text="")

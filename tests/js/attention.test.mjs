@@ -167,6 +167,7 @@ test("the averages stand in the order of the letters, and are told in words", ()
 
 test("texts and letters are bounded, in links too", () => {
   assert.equal(readable("<b>\u0000".repeat(5000)).length, MAX_TEXT);
+  assert.equal(readable("Zoë läuft"), "zoe lauft");
   assert.equal(readable("a lamp lantern with bo"), "lantern with bo", "no space in front");
   assert.equal(readable("red lantern with bot"), "lantern with bot");
   const link = (state) => decodeLink(encodeLink("Attention", 0, state), "Attention", 0, rulesOf(SPEC.controls));

@@ -5,6 +5,7 @@ import test from "node:test";
 
 import { choices, digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
 import { breakOf, createNetwork, derive, halfLife, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import { fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -31,8 +32,8 @@ test("gates, cell, state, what is left, surprisal and the sentence are those of 
     const model = derive(settings, NETWORK);
     for (const [kind, values] of Object.entries(unit)) assertClose(model[kind], values, `${name}: ${kind}`, 2e-5);
     assertClose(model.letters.map((_, i) => model.order.reduce((sum, j) => sum + model.gateAt(i, j), 0)), forget, name);
-    assertClose(model.left, left, `${name}: left`);
-    assert.equal(model.count, half_life);
+    assertClose(model.strips[0].left, left, `${name}: left`);
+    assert.equal(model.strips[0].count, half_life);
     assertClose([model.bits], [bits], `${name}: bits`);
     assert.equal(model.guesses.slice(1).join(""), guesses, name);
     const { key, values } = sentence(model, t);
@@ -60,12 +61,13 @@ test("a dozen units in their order, the chosen one among them; what is left is t
     assert.ok(both.every((one) => rows.includes(one)));
     assert.deepEqual(rows, [...rows].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
   }
-  const { rows, left, strips, order: kept, letters, at: place } = at({ bias: 2 });
-  assert.deepEqual(rows.find(({ unit }) => unit === 29).left, left);
-  assert.deepEqual(strips.map((strip) => strip.left), [left, at({ bias: 2, unit: 16 }).left]);
+  const leftBy = (unit) => at({ bias: 2, unit }).strips[0].left;
+  const { rows, strips, order: kept, letters, at: place } = at({ bias: 2 });
+  const [{ left }] = strips;
+  assert.deepEqual(strips[1].left, leftBy(16));
   assert.deepEqual(at({ unit: 16 }).strips.map(({ unit }) => unit), [16, 29], "beside the keeper stands the forgetter");
-  for (const { unit, left: shares } of rows) assert.deepEqual(shares, at({ bias: 2, unit }).left);
-  const sums = kept.map((unit) => at({ bias: 2, unit }).left.reduce((sum, share) => sum + share, 0));
+  for (const { unit, left: shares } of rows) assert.deepEqual(shares, leftBy(unit));
+  const sums = kept.map((unit) => leftBy(unit).reduce((sum, share) => sum + share, 0));
   sums.forEach((sum, k) => assert.ok(k === 0 || sum <= sums[k - 1], "those that keep more come first"));
   assert.equal(left.length, letters.length - place);
 });
@@ -154,6 +156,15 @@ test("the sentence tells one place, before and after a change; every gate that c
   for (const k of [0, 1]) assert.ok(marked(pushed, k).length >= 2, "all gates are pushed");
 });
 
+test("a share is never an all or a nothing that it is not; a fate is told where the trained unit forgets, else at the end", () => {
+  assert.deepEqual([1, 0.995, 0.99, 0.126, 0.01, 0.004, 0].map((share) => shareText(share, t)), ["100%", "over 99%", "99%", "13%", "1%", "under 1%", "under 1%"]);
+  const fate = (left, ownLeft, ownCount) => fateOf({ left, ownLeft, ownCount }, t);
+  assert.deepEqual(fate([1, 0.4], [1, 0.4], 1), { key: "lost", share: "40%" });
+  assert.deepEqual(fate([1, 0.96, 0.1], [1, 0.4, 0.2], 1), { key: "passed", share: "40% → 96%" });
+  assert.deepEqual(fate([1, 0.9, 0.8], [1, 0.9, 0.84], null), { key: "kept", share: "80%" }, "under SEEN nothing has changed");
+  assert.deepEqual(fate([1, 0.9, 0.004], [1, 0.9, 0.84], null), { key: "gone", share: "84% → under 1%" });
+});
+
 test("a perplexity has no decimals that say nothing", () => {
   assert.deepEqual([0, 1.77, 7, 21.3].map((bits) => choices(bits, t)), ["1.0", "3.4", "128", "over 1\u202f000"]);
 });
@@ -162,8 +173,8 @@ test("what the figure and the lesson say", () => {
   const [own, more, less] = [0, 4, -4].map((bias) => at({ bias }));
   assert.deepEqual([own, more, less].map(({ bits }) => (2 ** bits).toFixed(1)), ["3.4", "14.7", "18.2"]);
   assert.deepEqual([own, more, less].map(({ right }) => right), [12, 5, 6]);
-  assert.deepEqual([0, 4, -4].map((bias) => at({ unit: 18, bias, place: 1 }).count), [4, 8, 1]);
-  const { left, forget, letters } = own;
+  assert.deepEqual([0, 4, -4].map((bias) => at({ unit: 18, bias, place: 1 }).strips[0].count), [4, 8, 1]);
+  const { strips: [{ left }], forget, letters } = own;
   left.forEach((share, k) => assert.equal(share, k === 0 ? 1 : left[k - 1] * forget[own.at + k], "what is left is what was left, times the gate"));
   const [forgetter, keeper] = own.strips;
   letters.forEach((letter, i) => letter === " " && assert.ok(forgetter.gates[i] < 0.15 && keeper.gates[i] > 0.99));
@@ -201,6 +212,7 @@ test("the printed product and sum agree with the printed cell", () => {
 });
 
 test("short and strange texts", () => {
+  assert.equal(readable("Zoë läuft"), "zoe lauft");
   for (const text of ["", "a", " ", "  ", "zzzz"]) {
     for (const bias of [-4, 0, 4]) {
       const model = at({ text, bias, place: 40 });

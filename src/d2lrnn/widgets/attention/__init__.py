@@ -14,7 +14,7 @@ from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_byte
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, visible_character
-from d2lrnn.widgets.spec import Spec, Words
+from d2lrnn.widgets.spec import Spec, Words, unaccented
 
 __all__ = ["Attention"]
 
@@ -47,7 +47,7 @@ class Attention(Explorable):
     Parameters
     ----------
     text : str, optional
-        Normalised to letters and spaces, and cut to its last 16 characters.
+        Normalised to letters (without accents) and spaces, and cut to its last 16 characters.
     letter : int, optional
         Which letter is replaced, from 1; 0 for none.
     view : {"text", "mean", "hidden", "mean_hidden"}, optional
@@ -85,7 +85,7 @@ class Attention(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[-_MAX_TEXT:].lstrip()
+        return normalize(unaccented(proposal["value"]))[-_MAX_TEXT:].lstrip()
 
     @property
     def effects(self) -> torch.Tensor:

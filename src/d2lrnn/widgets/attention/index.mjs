@@ -24,7 +24,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       closeSteps = act;
       onReset(act);
     },
-    outcome: () => outcomeOf(derive(state()), t),
+    outcome: outcomeOf,
   });
   onReset(own.clear);
   whenSeen(panel.stage, { act: panel.grow, signal });

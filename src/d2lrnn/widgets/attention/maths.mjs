@@ -1,14 +1,14 @@
 // Which letters the guesses of attention and of a state depend on: the same as Python's Attention. No page in here.
 import { createReader } from "../core.mjs";
-import { encode, loadModel, normalise, readSafetensors } from "../weights.mjs";
+import { encode, loadModel, normalise, readSafetensors, unaccented } from "../weights.mjs";
 import AVERAGES from "./averages.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
 
-/** What is read of a typed text: normalised, its last MAX_TEXT characters. */
+/** What is read of a typed text: normalised, without accents, its last MAX_TEXT characters. */
 export function readable(text) {
-  return normalise(text).slice(-MAX_TEXT).trimStart();
+  return normalise(unaccented(text)).slice(-MAX_TEXT).trimStart();
 }
 
 /** The attention layer in a safetensors file: tensors by name, sizes, vocabulary. */

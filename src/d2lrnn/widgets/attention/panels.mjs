@@ -1,7 +1,7 @@
 // What the figure draws: one text; strips from its letters up to attention's guess, and down to a memory that is handed on.
 import { element, formatNumber, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
-import { leftOut, normalise } from "../weights.mjs";
+import { leftOut, normalise, unaccented } from "../weights.mjs";
 import { drop, FAR, FAR_BACK, MAX_TEXT, PASSAGES, percent, readable, strip } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
@@ -59,10 +59,8 @@ export function scores({ perplexities, sizes }) {
 /** In what share of the passages a far letter changes the guess of attention (0) or the state (1). */
 const farShare = (k) => `${Math.round((100 * FAR[k]) / PASSAGES)}%`;
 
-/** What a guided step tells of the model it has set. */
-export function outcomeOf(model, t) {
-  return model.mean ? { looks: farShare(0), holds: farShare(1), ...scores(model) } : { ...sentenceOf(model, t).values, ...movedOf(model) };
-}
+/** What the guided steps tell. */
+export const outcomeOf = () => ({ looks: farShare(0), holds: farShare(1) });
 
 /** One of the two: its name, its strips, and what it guesses. */
 function half(name, pathOf, t) {
@@ -191,10 +189,11 @@ export function textRow({ t, signal, onText }) {
   const hint = element("p", { class: "att-hint", hidden: true });
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
-    const out = leftOut(input.value);
+    const plain = unaccented(input.value);
+    const out = leftOut(plain);
     const hints = [];
     if (out.length > 0) hints.push(t("text_left_out", { count: out.length, characters: [...new Set(out)].slice(0, 12).join(" ") }));
-    if (normalise(input.value).length > MAX_TEXT) hints.push(t("text_long", { max: MAX_TEXT }));
+    if (normalise(plain).length > MAX_TEXT) hints.push(t("text_long", { max: MAX_TEXT }));
     hint.textContent = hints.join(" ");
     hint.hidden = hints.length === 0;
     onText(readable(input.value));

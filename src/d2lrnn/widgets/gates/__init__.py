@@ -14,7 +14,7 @@ from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_byte
 from d2lrnn.text import normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, visible_character
-from d2lrnn.widgets.spec import Spec, Words
+from d2lrnn.widgets.spec import Spec, Words, unaccented
 
 __all__ = ["Gates"]
 
@@ -43,7 +43,7 @@ class Gates(Explorable):
     Parameters
     ----------
     text : str, optional
-        At most 40 characters, normalised to letters and spaces.
+        At most 40 characters, normalised to letters (without accents) and spaces.
     unit : int, optional
         0 to 31. Beside it stands unit 16, which on average keeps at spaces, or unit 29, which forgets there.
     place : int, optional
@@ -88,7 +88,7 @@ class Gates(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return normalize(proposal["value"])[:_MAX_TEXT]
+        return normalize(unaccented(proposal["value"]))[:_MAX_TEXT]
 
     @property
     def forget_gates(self) -> torch.Tensor:

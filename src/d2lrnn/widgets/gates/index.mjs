@@ -2,8 +2,8 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
-import { createGuesses, createMap, createStrips, fateOf, memories, signed } from "./panels.mjs";
-import { leftOut } from "../weights.mjs";
+import { createGuesses, createMap, createStrips, fateOf, memories, plain, signed } from "./panels.mjs";
+import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
@@ -30,9 +30,6 @@ export function digitsOf(factors, sum) {
   }
   return 8;
 }
-
-/** A number that stands alone. */
-const plain = (value) => signed(value).replace("+", "");
 
 /** Bits a letter as the number of equally likely letters, the perplexity. */
 export function choices(bits, t) {
@@ -105,7 +102,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
   const lost = element("p", { class: "gates-caption", hidden: true });
   text.addEventListener("input", () => {
-    const count = leftOut(text.value).length;
+    const count = leftOut(unaccented(text.value)).length;
     const all = readable(text.value).length;
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");

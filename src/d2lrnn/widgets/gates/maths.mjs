@@ -3,7 +3,7 @@
 //   C_t = F_t C_{t-1} + I_t G_t, so of what letter s wrote, I_s G_s, the share F_{s+1} ... F_t is left at letter t.
 import { createWorkspace, forward, resetState, surpriseNats } from "../core.mjs";
 import { LSTM } from "../gated.mjs";
-import { encode, loadModel, normalise } from "../weights.mjs";
+import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** A unit that forgets at spaces, the default, and one that keeps: each stands beside the other. */
@@ -12,8 +12,8 @@ const KEEPER = 16;
 const TURNED = SPEC.controls.turned.choices;
 const LONGEST_LINE = 20; // letters that a phone shows in one line
 
-/** Letters and spaces, at most `longest` of them. */
-export const readable = (text, longest = Infinity) => normalise(text).slice(0, longest);
+/** Letters without accents and spaces, at most `longest` of them. */
+export const readable = (text, longest = Infinity) => normalise(unaccented(text)).slice(0, longest);
 
 /** Where a phone breaks a text into two lines: after the space nearest the middle; `length` if one line is enough. */
 export function breakOf(letters) {
@@ -165,8 +165,6 @@ export function derive({ text, unit, place, bias, turned, view }, network) {
     output: of("output"),
     cell: letters.map((_, t) => reading.cell(t, unit)),
     state: letters.map((_, t) => reading.state(t, unit)),
-    count: letters.length ? halfLife(forget, at) : null,
-    left: leftFrom(forget),
     rows: rowsOf(order, [unit, other]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,
     bits: reading.bits,

@@ -19,10 +19,9 @@ export function fateOf({ left, ownLeft, ownCount }, t) {
 
 /** The numbers that two units hold after each space: { first, second }. */
 export function memories(letters, strips) {
-  const [first, second] = strips.map(({ memory }) => memory.filter((_, i) => letters[i] === " ").map((value) => short(value)).join(", "));
+  const [first, second] = strips.map(({ memory }) => memory.filter((_, i) => letters[i] === " ").map((value) => plain(value, 1)).join(", "));
   return { first, second };
 }
-const short = (value) => signed(value, 1).replace("+", "");
 
 const picture = (kind, ...children) => svg("svg", { class: kind, preserveAspectRatio: "none", "aria-hidden": "true" }, ...children);
 const caption = (...texts) => element("p", { class: "gates-caption" }, ...texts);
@@ -111,11 +110,11 @@ export function createStrips(t) {
       title.textContent = t("unit", { unit: strip.unit });
       again.textContent = t("unit", { unit: strip.unit });
       const where = ownCount === null ? "" : letters[at + ownCount];
-      const told = t(ownCount === null ? "head_kept" : "head_lost", { left: left.length < 2 ? "" : fateOf(strip, t).share, where: where === " " ? t("a_space") : where });
-      fate.textContent = model.isMemory ? t("head_memory") : left.length < 2 ? "" : told;
+      const told = () => t(ownCount === null ? "head_kept" : "head_lost", { left: fateOf(strip, t).share, where: where === " " ? t("a_space") : where });
+      fate.textContent = model.isMemory ? t("head_memory") : left.length < 2 ? "" : told();
       lanes[k].cells.forEach((node, i) => {
         const isSpace = model.isMemory && letters[i] === " ";
-        node.textContent = isSpace ? short(memory[i]) : "";
+        node.textContent = isSpace ? plain(memory[i], 1) : "";
         node.classList.toggle("is-held", isSpace);
         node.classList.toggle("is-before", !model.isMemory && i <= at);
         node.classList.toggle("is-first", i === at);
@@ -191,3 +190,6 @@ export const signed = (value, decimals = 2) => {
   const text = Math.abs(value).toFixed(decimals);
   return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
 };
+
+/** The same without a plus. */
+export const plain = (value, decimals = 2) => signed(value, decimals).replace("+", "");
