@@ -332,6 +332,38 @@ def test_the_sum_ends_whole_after_taking_apart_the_largest(browser: Browser, tmp
         assert record.errors == []
 
 
+DRAG_WHILE_TERMS_MOVE = """async () => {
+  while (!document.querySelector(".glue-moving")) await new Promise(requestAnimationFrame);
+  const at = (kind, clientX) => document.querySelector(".glue-H")
+    .dispatchEvent(new PointerEvent(kind, { clientX, clientY: 0, bubbles: true }));
+  at("pointerdown", 0);
+  at("pointermove", 9);
+  const isAtRest = !document.querySelector(".glue-moving");
+  at("pointerup", 9);
+  return isAtRest; }"""
+
+
+def test_the_sum_runs_after_a_hand_stopped_its_terms(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=760, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        widget.locator(".glue-button").click()
+        assert page.evaluate(DRAG_WHILE_TERMS_MOVE)
+        widget.locator(".glue-swap").click()
+        expect(widget.locator(".glue-one .glue-now")).to_have_count(1)
+        assert record.errors == []
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_words_below_the_result_keep_off_the_words_below_h(
+    opened: tuple[Page, Record], tmp_path: Path, columns: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 900})
+    widget = show(page, tmp_path, Concatenation(num_hiddens=columns, glued=True))
+    memory, result = (widget.locator(f".glue-{name} .glue-name").bounding_box() for name in ("H", "sum"))
+    assert memory and result and memory["x"] + memory["width"] < result["x"]
+
+
 def test_the_first_motion_moves_no_block_and_stops_at_a_touch(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=760, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation())
@@ -358,7 +390,10 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("All sizes still fit")
+            meets = "But the letter now meets orange weights, made for the memory."
+            expect(told).to_have_text(f"Right. All sizes still fit, so no program complains. {meets}")
+            swapped = "(all) => all.filter((e) => e.matches('.glue-x')).length"  # a letter with weights of the memory
+            assert widget.locator(".glue-one .glue-mixed").evaluate_all(swapped) == 2
         if step == 2:
             expect(told).to_contain_text("5 multiplications for each result, 15 in all")
         if step == 3:

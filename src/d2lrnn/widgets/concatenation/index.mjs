@@ -114,6 +114,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const settleTerms = () => {
     carrier.stop();
+    carried = Promise.resolve(true);
     sum.move(1);
   };
 
@@ -139,7 +140,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     stage.fill(shown);
     for (const { node } of [now, sum]) node.style.minHeight = "";
     look();
-    if (hovered) keepHeight();
   };
   const slideBlocks = () => {
     const [from, to] = [stage.share(), model.glued ? 1 : 0];
@@ -181,13 +181,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal, set: commit,
     outcome: (i) => { // its values; it also draws the table of question 3
-      const { row, column, ...rest } = derive(state());
-      const values = told(rest, [row, column]);
-      scale.draw();
-      if (i === 0) return values;
-      if (i === 1) return { ...values, all: rest.batch_size * rest.num_hiddens * values.count };
-      scale.draw(REAL);
-      return tableSize(REAL.num_inputs, REAL.num_hiddens);
+      const { batch_size: n, num_inputs: d, num_hiddens: h } = state();
+      scale.draw(i === 2 ? REAL : null);
+      return [{}, { count: d + h, all: n * h * (d + h) }, tableSize(REAL.num_inputs, REAL.num_hiddens)][i];
     },
   });
   steps.node.querySelector(".d2lrnn-step").append(scale.node);
@@ -241,10 +237,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (asked && [...SIZES, "seed"].some((name) => asked[name] !== model[name])) { // it asked of other numbers
       steps.ask(-1);
     }
-    const isAt = stage.share() === Number(model.glued) && stage.order() === Number(model.swapped) && !stage.isLifted();
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
-    if (first || isOther || isAt || isElsewhere) turn(shown);
+    turn(shown);
     if (isElsewhere) slid.then(async (arrived) => arrived && await carried && runSum());
   };
   return { draw };

@@ -33,7 +33,7 @@ export function exactSum(pairs) {
 }
 
 /** The glued table of weights: one row for each number of [X H], one column for each number of the result. */
-export const tableSize = (d, h) => ({ rows: d + h, columns: h, weights: (d + h) * h });
+export const tableSize = (d, h) => ({ rows: d + h, columns: h });
 
 /** A cell that the result has. */
 export function repair(state) {

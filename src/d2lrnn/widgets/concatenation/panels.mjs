@@ -16,6 +16,7 @@ const sizesOfFont = (unit, [one, two]) => {
   return [Math.min(15, room / one, 1.1 * result), result];
 };
 const CAPTION = { X: [74, 81], H: [92, 108] }; // px that the words below X and H need, of one row and of more
+const RESULT_CAPTION = 74; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { H: "X", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
@@ -167,7 +168,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
-    stage.classList.toggle("glue-slim", shown.num_hiddens * layout.unit < CAPTION.X); // its words begin where it begins
+    stage.classList.toggle("glue-slim", shown.num_hiddens * layout.unit < RESULT_CAPTION); // its words begin where it begins
     const { unit, row } = layout;
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
       const many = Number(shown.batch_size > 1);
