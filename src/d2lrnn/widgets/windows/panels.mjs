@@ -319,7 +319,7 @@ export function barsPanel({ t }) {
     node.replaceChildren(...Object.entries(bars).map(([name, value]) => {
       const bar = element("span", { class: "win-bar-of", "aria-hidden": "true" });
       bar.style.width = `${(100 * value) / most}%`;
-      const parts = [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, t(name === "chance" ? "bar_exact" : "bar_value", { value }))];
+      const parts = [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, name === "chance" ? String(value) : t("bar_value", { value }))];
       return element("div", { class: "win-bar-one" }, ...parts);
     }));
   };
