@@ -7,8 +7,6 @@ compares the committed file with a fresh one.
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -47,17 +45,9 @@ TYPED = ("", "Mr. Keld: 'KINDLY", "<b onx=1>&amp;", "\u0130stanbul", "e\u0301e\u
 
 def _place(order: int, past: str) -> dict[str, Any]:
     text = load_text()
-    train, context = text.vocab.decode(text.train_ids), past[-(order - 1) :] if order > 1 else ""
-    rest, chain = 1.0, []
-    for skipped in range(len(context) + 1):
-        followers = Counter(re.findall(f"(?<={context[skipped:]}).", train))
-        count, different = followers.total(), len(followers)
-        weight = rest * count / (count + different) if count else 0.0
-        rest *= different / (count + different) if count else 1.0
-        chain.append({"context": context[skipped:], "count": count, "different": different, "weight": weight})
     probs = NGramLM(text.train_ids, order, len(text.vocab)).next_probs(text.vocab.encode(past)).tolist()
     ranked = sorted(zip(text.vocab.tokens, probs), key=lambda pair: -pair[1])
-    return {"order": order, "past": past, "chain": chain, "probs": probs, "ranking": "".join(x for x, _ in ranked)}
+    return {"order": order, "past": past, "probs": probs, "ranking": "".join(x for x, _ in ranked)}
 
 
 def _start(start: str, seed: int) -> dict[str, Any]:

@@ -115,7 +115,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     drawNow();
   };
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, say, signal, outcome: (i) => outcomes({ counts, source })[i],
+    t, steps: SPEC.steps, say, signal, outcome: () => ({ here: copiedHere(counts, source) }),
     set: (values) => {
       ask(SPEC.steps.some(({ before, hides }) => before === values && hides));
       commit(values);
@@ -193,11 +193,10 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
   return { draw };
 }
 
-/** What the guided steps tell once a guess is made, with numbers that were computed here. */
-export function outcomes({ counts, source }) {
-  const [, , copy] = SPEC.steps.map(({ before }) => before);
-  const here = writings(counts, source, copy.start, copy.seed).at(-1).copied;
-  return [{}, {}, { here: formatShare(here) }];
+/** How much the 6-gram copies in the step that asks it. */
+export function copiedHere(counts, source) {
+  const { start, seed } = SPEC.steps[2].before;
+  return formatShare(writings(counts, source, start, seed).at(-1).copied);
 }
 
 export default explorable({

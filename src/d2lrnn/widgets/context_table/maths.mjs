@@ -73,30 +73,16 @@ export function contextOf(past, n) {
   return n > 1 ? past.slice(-(n - 1)) : "";
 }
 
-/**
- * The prediction of the n-gram model, after Witten and Bell: { probs, chain, uniform, answering }.
- *
- * `chain` holds the contexts from the longest to the empty one, each with its `weight`, the share that its own
- * frequencies have in the answer; the rest, `uniform`, is dealt out alike to all symbols. `answering` is the longest
- * context that was seen.
- */
+/** The prediction of the n-gram model, after Witten and Bell: from the empty context up, each mixes its own counts in. */
 export function predict({ after, vocab }, n, past) {
   const context = contextOf(past, n);
-  const contexts = Array.from({ length: context.length + 1 }, (_, skipped) => after(context.slice(skipped)));
   const probs = new Float64Array(vocab.length).fill(1 / vocab.length);
-  for (let i = contexts.length - 1; i >= 0; i -= 1) {
-    const { counts, total, types } = contexts[i];
+  for (let skipped = context.length; skipped >= 0; skipped -= 1) {
+    const { counts, total, types } = after(context.slice(skipped));
     if (total === 0) break; // then no longer context was seen either
     for (let x = 0; x < probs.length; x += 1) probs[x] = (counts[x] + types * probs[x]) / (total + types);
   }
-  let uniform = 1;
-  const chain = contexts.map((each) => {
-    const { total, types } = each;
-    const weight = total > 0 ? (uniform * total) / (total + types) : 0;
-    if (total > 0) uniform *= types / (total + types);
-    return { ...each, weight };
-  });
-  return { probs, chain, uniform, answering: chain.find(({ total }) => total > 0) };
+  return probs;
 }
 
 /** Indices of the symbols by falling probability or count; equal ones in the order of the vocabulary. */
@@ -110,7 +96,7 @@ export function write(counts, n, start, seed, length) {
   let text = "";
   let context = contextOf(start, n);
   for (let i = 0; i < length; i += 1) {
-    const x = sampleIndex(predict(counts, n, context).probs, random());
+    const x = sampleIndex(predict(counts, n, context), random());
     text += counts.vocab[x];
     context = contextOf(context + counts.vocab[x], n);
   }

@@ -239,7 +239,7 @@ export function modelsPanel({ t, onOrder, signal }) {
         button.disabled = row === null;
         button.setAttribute("aria-pressed", String(look.n === i + 1));
         button.classList.toggle("ctx-unseen", row === null || row.total === 0);
-        context.classList.toggle("ctx-empty", row?.context === "");
+        context.classList.toggle("ctx-no-context", row?.context === "");
         context.textContent = row === null ? "" : row.context === "" ? t("no_context") : visible(row.context);
         const known = row !== null && row.total > 0;
         share.textContent = known ? formatShare(row.hits / row.total) : "";
