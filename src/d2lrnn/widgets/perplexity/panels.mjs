@@ -226,18 +226,17 @@ export function chart({ t, signal }) {
   );
   let views = [];
   let touched = null;
-  let told = null;
-  let word = "";
-  let size = ALPHABET;
+  let model = null;
 
   const tell = () => {
-    const most = told.reduce((best, row, i) => (row.bits > told[best].bits ? i : best), 0);
+    const { word, vocabSize } = model;
+    const most = model.rows.reduce((best, row, i) => (row.bits > model.rows[best].bits ? i : best), 0);
     const at = touched ?? most;
     views.forEach((view, i) => view.light(i === at));
-    const { context, target, p, bits, choices } = told[at];
-    const sentence = exceedsAlphabet(word, size) ? "detail_other" : "detail";
+    const { context, target, p, bits, choices } = model.rows[at];
+    const sentence = exceedsAlphabet(word, vocabSize) ? "detail_other" : "detail";
     detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : sentence), {
-      others: String(size - 1), left: columnProbability(1 - p),
+      others: String(vocabSize - 1), left: columnProbability(1 - p),
       context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
   };
@@ -269,28 +268,26 @@ export function chart({ t, signal }) {
     touched = i;
     tell();
   };
-  const setWord = (model, stops, onProbability) => {
+  const setWord = (given, stops, onProbability) => {
     touched = null;
-    views = model.rows.map((row, i) => chartRow({
+    views = given.rows.map((row, i) => chartRow({
       ...row, stops, t, signal, onTouch: () => touch(i), onProbability: (p) => onProbability(i, p),
     }));
     rows.replaceChildren(...views.map((view) => view.node));
   };
-  const draw = ({ rows: shown, bits, choices, ...model }) => {
-    told = shown;
-    ({ word, vocabSize: size } = model);
+  const draw = (given) => {
+    model = given;
+    const { rows: shown, bits, choices } = model;
     still();
     views.forEach((view, i) => view.draw(shown[i]));
     tell();
     const scaled = bits <= AXIS_BITS; // else the mean stands beyond the scale
+    const broken = scaled && shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
     const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
     node.classList.toggle("ppl-to-scale", scaled);
-    const broken = shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
-    key.classList.toggle("ppl-none", !unequal || bits < 0.25); // gaps under the grips cannot be seen
-    notToScale.hidden = !(broken && scaled);
-    key.hidden = !notToScale.hidden;
-    if (!scaled) key.classList.add("ppl-none");
-    node.classList.toggle("ppl-mean-beyond", bits > AXIS_BITS);
+    notToScale.hidden = !broken;
+    key.hidden = broken;
+    key.classList.toggle("ppl-none", !scaled || !unequal || bits < 0.25); // gaps under the grips cannot be seen
     flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
     for (const part of [flagName, flagBase, flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;
     flagPower.textContent = formatNumber(bits);
@@ -325,7 +322,8 @@ const FORK_BITS = 5.2; // a glide opens the fork so far at most: 32 branches and
 /** Bars, their mean and the fork glide from where they stand to where a model has them, or jump there. */
 export function glider({ table, result, signal }) {
   const run = motion({ seconds: 0.7, signal });
-  let shown = { ends: [], mean: 0, fork: 0 };
+  const flat = { ends: [], mean: 0, fork: 0 };
+  let shown = flat;
   const target = ({ rows, bits }) => ({
     ends: rows.map((row) => axisPosition(row.bits)), mean: axisPosition(bits), fork: Math.min(bits, FORK_BITS),
   });
@@ -339,7 +337,6 @@ export function glider({ table, result, signal }) {
     put(target(model));
     result.drawFork(model.choices);
   };
-  /** Whether it came to its end. */
   const glide = async (model, from = shown) => {
     const to = target(model);
     const between = (a, b, share) => a + (b - a) * share;
@@ -351,10 +348,6 @@ export function glider({ table, result, signal }) {
       });
     });
     if (done) result.drawFork(model.choices);
-    return done;
   };
-  const open = async (model) => {
-    await glide(model, { ends: [], mean: 0, fork: 0 });
-  };
-  return { jump, glide, open, stop: run.stop };
+  return { jump, glide, open: (model) => glide(model, flat) };
 }
