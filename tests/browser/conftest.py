@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 import visits
 from chromium import ARGUMENTS, find_chromium
 from pages import served
 from visits import Visit
 
+chromium_once = cache(find_chromium)
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = ROOT / "_build" / "html"
 
@@ -33,9 +36,14 @@ def addresses(book: Path) -> Iterator[dict[str, str]]:
         yield found
 
 
+def pytest_configure_node(node: WorkerController) -> None:
+    """Find a Chromium that works once for all workers."""
+    node.workerinput["chromium"] = chromium_once()
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    executable = find_chromium()
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    executable = getattr(request.config, "workerinput", {}).get("chromium") or chromium_once()
     if executable is None:
         pytest.fail("There is no Chromium that works: run `make chromium` or set CHROME=/path/to/chrome.")
     # No name is resolved, so that nothing gets out even by a way that is no page's request.

@@ -214,17 +214,23 @@ def test_the_limit_keeps_its_words_and_its_handle_leaves_a_short_arrow_free(
 def test_words_in_the_valley_stay_inside_and_apart(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
     page, _ = opened
     page.set_viewport_size({"width": width, "height": 900})
+    widget = show(page, tmp_path, Clipping())
+    ball, limit = (widget.get_by_role("slider", name=name, exact=True) for name in (BALL, "limit θ"))
     for start in (-4.0, -2.9, -1.7, 0.0, 0.6, 2.1, 2.9, 4.0):
         for clip in (0.1, 0.3, 2.0, 6.9, 7.0):
-            widget = show(page, tmp_path, Clipping(start=start, clip=clip))
+            page.evaluate("(hash) => { location.hash = hash; }", f"explore=Clipping&start={start}&clip={clip}")
+            expect(ball).to_have_attribute("aria-valuenow", f"{start:g}")
+            expect(limit).to_have_attribute("aria-valuenow", f"{clip:g}")
             expect(widget.locator(".clip-tick")).not_to_have_count(0)  # its width is known
             frame = widget.locator(".clip-valley").bounding_box()
-            boxes = [label.bounding_box() for label in widget.locator(".clip-valley text:visible").all()]
+            labels = widget.locator(".clip-valley text:visible")
+            boxes = labels.evaluate_all("(all) => all.map((label) => label.getBoundingClientRect().toJSON())")
+            assert len(boxes) > 3
             for i, a in enumerate(boxes):
                 end = frame["x"] + frame["width"]
-                assert a["x"] >= frame["x"] - 1 and a["x"] + a["width"] <= end + 1, f"{start} {clip}"
+                assert a["x"] >= frame["x"] - 1 and a["right"] <= end + 1, f"{start} {clip}"
                 for b in boxes[:i]:
-                    apart = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
+                    apart = a["right"] <= b["x"] or b["right"] <= a["x"]
                     assert apart or abs(a["y"] - b["y"]) > 13, f"{start} {clip}"
 
 
