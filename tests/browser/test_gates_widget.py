@@ -36,10 +36,14 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
 
 
 def says(widget: Locator, **given: object) -> None:
-    """The sentence, and the surprisal, are Python's."""
+    """What is told of both units, and the surprisal, are Python's; the line on top names the letter."""
     python = Gates(**given)
-    expect(widget.locator(".d2lrnn-now")).to_have_text(python._now())
+    told = re.escape(f"“{python.text}”. {python._now()} ")
+    expect(widget.locator(".gates-strips")).to_have_attribute("aria-label", re.compile(told))
     if len(python.text) > 1:
+        is_told = python._at < len(python.text) - 1 and python.view == "left"
+        line = f"At {python._name(python._at)}, each unit adds a number" if is_told else python._now()
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(line)
         choices = 2**python.bits
         shown = "over 1\u202f000" if choices > 1000 else f"{choices:.{1 if choices < 100 else 0}f}"
         expect(widget.locator(".gates-perplexity b")).to_have_text(shown)
@@ -77,15 +81,18 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
         assert shares(widget, lane, "left") == pytest.approx(left, abs=0.0006)
         assert shares(widget, lane, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
     heads = widget.locator(".gates-head")
-    expect(heads.nth(0)).to_contain_text("Unit 29 13% left after the space")
-    expect(heads.nth(1)).to_contain_text("Unit 16 94% left at the end")
+    expect(heads.nth(0)).to_contain_text("Unit 29 forgets: 13% after the space")
+    expect(heads.nth(1)).to_contain_text("Unit 16 keeps: 94% at the end")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
-    expect(widget.locator(".gates-cost")).to_have_text("Letters guessed right: 12 of 17")
+    expect(widget.locator(".gates-cost")).to_have_text("The network\u2019s guesses: 12 of 17 right")
+    numbers = "(all) => all.map((e) => [e.dataset.gate, e.dataset.brief])"
+    numbers = widget.locator(".gates-number").evaluate_all(numbers)
+    assert [numbers[i] for i in (8, 12, 18 + 8)] == [[".13", ".1"], [".01", "0"], ["1", "1"]]
     expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
 def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
-    top, slider = widget.bounding_box()["y"], widget.locator(".gates-guessing").bounding_box()
+    top, slider = widget.bounding_box()["y"], widget.locator(".gates-trying").bounding_box()
     assert slider["y"] + slider["height"] - top < 640
 
 
@@ -103,7 +110,7 @@ def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Rec
     page, _ = opened
     text = "kept what it had been given to keep"
     widget = show(page, tmp_path, text=text)  # two lines on a phone
-    tiles, cells = widget.locator(".gates-lines .gates-tile"), widget.locator(".gates-cell")
+    tiles, cells = widget.locator(".gates-letters:not(.gates-guesses) > .gates-tile"), widget.locator(".gates-cell")
     tiles.nth(10).click()
     says(widget, text=text, place=11)
     box = cells.nth(17 + 4).bounding_box()  # in the lane of the second unit
@@ -132,22 +139,13 @@ def test_a_finger_goes_from_letter_to_letter_by_two_arrows(widget: Locator) -> N
     says(widget, place=1)
 
 
-def test_the_letter_that_forgets_is_marked(widget: Locator) -> None:
-    lost = "(all) => all.flatMap((e, i) => e.matches('.is-lost') ? [i] : [])"
-    assert widget.locator(".gates-cell").evaluate_all(lost) == [8]
-    letter(widget).press("Home")
-    assert widget.locator(".gates-cell").evaluate_all(lost) == [2, 18 + 1]
-    letter(widget).press("End")
-    expect(widget.locator(".gates-cell.is-lost")).to_have_count(0)
-
-
 def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
     page, _ = opened
     widget.locator("summary").click()
     expect(widget.locator(".gates-units span")).to_have_count(12)
     press_at(page, widget.locator(".gates-map"), 0.2, 0.5 / 12)
     expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
-    chosen = int(re.search(r"Unit\s(\d+) ", widget.locator(".d2lrnn-now").inner_text())[1])
+    chosen = int(re.search(r"Unit\s(\d+)", widget.locator(".gates-head").first.inner_text())[1])
     assert chosen != 29
     says(widget, unit=chosen)
     kept = [sum(Gates()._left(unit)) for unit in range(32)]
@@ -161,7 +159,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     bias(widget).press("End")
     says(widget, bias=4.0)
     assert shares(widget, 0, "left")[7:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
-    expect(widget.locator(".gates-cost")).to_have_text("Letters guessed right: 5 of 17 (was 12)")
+    expect(widget.locator(".gates-cost")).to_have_text("The network\u2019s guesses: 5 of 17 right (was 12)")
     expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: 14.7 (as trained: 3.4)")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
@@ -177,7 +175,7 @@ def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> Non
     says(widget, turned="second")
     expect(forgot).to_have_attribute("aria-pressed", "true")
     expect(changed).to_have_text(["e"])
-    expect(widget.locator(".gates-cost")).to_have_text("Letters guessed right: 11 of 17 (was 12)")
+    expect(widget.locator(".gates-cost")).to_have_text("The network\u2019s guesses: 11 of 17 right (was 12)")
     gates = [Gates(turned=which).forget_gates[:, 16] for which in ("none", "second")]
     turned = (gates[0] - gates[1]).abs().ge(0.05).nonzero().flatten().tolist()
     assert {4, 8, 12} <= set(turned)
@@ -187,17 +185,17 @@ def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> Non
     widget.get_by_role("button", name="unit 29 keep").click()
     says(widget, turned="first")
     expect(forgot).to_have_attribute("aria-pressed", "false")
-    expect(widget.get_by_text("Other gates change too")).to_be_visible()
+    expect(widget.get_by_text("Each gate reads all units")).to_be_visible()
     trained = widget.get_by_role("button", name="all as trained")
     trained.click()
     says(widget)
     expect(trained).to_have_attribute("aria-pressed", "true")
-    expect(widget.get_by_text("Other gates change too")).to_be_hidden()
+    expect(widget.get_by_text("Each gate reads all units")).to_be_hidden()
 
 
 def test_where_no_guess_changes_it_says_so(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(opened[0], tmp_path, unit=18, turned="first")
-    expect(widget.locator(".gates-cost")).to_contain_text("12 of 17 (no guess changes)")
+    expect(widget.locator(".gates-cost")).to_contain_text("12 of 17 right (no guess changes)")
     expect(widget.locator(".gates-guesses .is-changed")).to_have_count(0)
 
 
@@ -211,7 +209,8 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     expect(unit(widget)).to_be_hidden()
     field.fill("z")
     says(widget, text="z")
-    expect(widget.locator(".gates-guessing")).to_be_hidden()
+    expect(widget.locator(".gates-trying")).to_be_hidden()
+    expect(widget.locator(".gates-cost")).to_be_hidden()
     lost = widget.locator(".gates-text + .gates-caption")
     expect(lost).to_be_hidden()
     field.fill("tide, 42!")
@@ -259,7 +258,7 @@ def test_nothing_below_the_sentence_moves(browser: Browser, tmp_path: Path, widt
     """Its lines are reserved: whatever letter, whatever unit is told to do the opposite."""
     with watched_page(browser, width=width, height=900) as (page, record):
         widget = show(page, tmp_path)
-        below, tops = widget.locator(".gates-strips, .d2lrnn-step-titles, .d2lrnn-foot"), set()
+        below, tops = widget.locator(".gates-lane, .gates-guesses, .d2lrnn-step-titles, .d2lrnn-foot"), set()
         for button in ("unit 29 keep", "unit 16 forget", "all as trained"):
             widget.get_by_role("button", name=button).click()
             letter(widget).press("Home")
@@ -267,6 +266,18 @@ def test_nothing_below_the_sentence_moves(browser: Browser, tmp_path: Path, widt
                 tops.add(tuple(below.evaluate_all("(all) => all.map((e) => Math.round(e.offsetTop))")))
                 letter(widget).press("ArrowRight")
         assert len(tops) == 1
+        assert record.errors == []
+
+
+@pytest.mark.parametrize("width, lines", [(1280, 1), (390, 2)])
+def test_a_long_text_stands_in_one_line_where_there_is_room(
+    browser: Browser, tmp_path: Path, width: int, lines: int
+) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        widget = show(page, tmp_path, text="kept what it had been given to keep")
+        rows = widget.locator(".gates-letters:not(.gates-map-letters), .gates-lane")
+        tops = rows.evaluate_all("(all) => all.map((e) => Math.round(e.getBoundingClientRect().top))")
+        assert (len(tops), len(set(tops))) == (8, 4 * lines)
         assert record.errors == []
 
 

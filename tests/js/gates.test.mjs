@@ -33,7 +33,7 @@ test("gates, cell, state, what is left, surprisal and the sentence are those of 
     for (const [kind, values] of Object.entries(unit)) assertClose(model[kind], values, `${name}: ${kind}`, 2e-5);
     assertClose(model.letters.map((_, i) => model.order.reduce((sum, j) => sum + model.gateAt(i, j), 0)), forget, name);
     assertClose(model.strips[0].left, left, `${name}: left`);
-    assert.equal(model.strips[0].count, half_life);
+    assert.equal(model.letters.length ? halfLife(model.forget, model.at) : null, half_life);
     assertClose([model.bits], [bits], `${name}: bits`);
     assert.equal(model.guesses.slice(1).join(""), guesses, name);
     const { key, values } = sentence(model, t);
@@ -128,7 +128,7 @@ test("the answers of the guided steps are right", () => {
 
   assert.equal(pushed.guesses.slice(9, 12).join(""), "ttv", "for sea");
   assert.ok(pushed.guesses.slice(0, 9).join("") === own.guesses.slice(0, 9).join(""), "in the words after the next space");
-  assert.deepEqual([own.strips[0].count, own.letters[own.at + 1]], [1, " "], "the picture shows the space that forgets");
+  assert.deepEqual([own.strips[0].ownCount, own.letters[own.at + 1]], [1, " "], "the picture shows the space that forgets");
 
   const held = derive(afresh.state, NETWORK);
   assert.ok(held.isMemory && !derive(afresh.before, NETWORK).isMemory);
@@ -173,15 +173,15 @@ test("what the figure and the lesson say", () => {
   const [own, more, less] = [0, 4, -4].map((bias) => at({ bias }));
   assert.deepEqual([own, more, less].map(({ bits }) => (2 ** bits).toFixed(1)), ["3.4", "14.7", "18.2"]);
   assert.deepEqual([own, more, less].map(({ right }) => right), [12, 5, 6]);
-  assert.deepEqual([0, 4, -4].map((bias) => at({ unit: 18, bias, place: 1 }).strips[0].count), [4, 8, 1]);
+  assert.deepEqual([0, 4, -4].map((bias) => halfLife(at({ unit: 18, bias, place: 1 }).forget, 0)), [4, 8, 1]);
   const { strips: [{ left }], forget, letters } = own;
   left.forEach((share, k) => assert.equal(share, k === 0 ? 1 : left[k - 1] * forget[own.at + k], "what is left is what was left, times the gate"));
   const [forgetter, keeper] = own.strips;
   letters.forEach((letter, i) => letter === " " && assert.ok(forgetter.gates[i] < 0.15 && keeper.gates[i] > 0.99));
-  assert.ok(keeper.count === null && keeper.left.at(-1) > 0.9, "to the end");
+  assert.ok(keeper.ownCount === null && keeper.left.at(-1) > 0.9, "to the end");
   assert.ok(keeper.gates[6] < 0.2, "at the h of “the” unit 16 forgets");
   const sea = at({ place: 11 });
-  assert.ok(sea.strips[0].count === 1 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
+  assert.ok(sea.strips[0].ownCount === 1 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
   const [first, second] = at({ unit: 18, place: 14 }).forget.slice(14);
   assert.deepEqual([first, second].map((gate) => gate.toFixed(2)), ["1.00", "0.02"], "the two e's of keeps");
 });

@@ -2,7 +2,7 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
-import { createGuesses, createMap, createStrips, fateOf, memories, plain, signed } from "./panels.mjs";
+import { createMap, createStrips, fateOf, memories, plain, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -43,26 +43,21 @@ export function spokenName(letters, at, t, from = null) {
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
-/** What the sentence says: { key, values, letter }; its numbers, `bold`, and its `parts` with places for them. */
+/** What becomes of a letter in both units, in words: { key, values, letter }. */
 export function sentence({ letters, at, unit, other, strips, isMemory }, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
   if (at === letters.length - 1) return { key: "now_last", values: { letter }, letter };
   if (isMemory) {
-    const bold = memories(letters, strips);
-    return { key: "now_memory", values: { ...bold, unit, other }, letter, bold, parts: { first: "{first}", second: "{second}" } };
+    return { key: "now_memory", values: { ...memories(letters, strips), unit, other }, letter };
   }
-  const fates = strips.map((strip) => fateOf(strip, t));
-  const told = (...shares) => {
-    const [first, second] = strips.map(({ ownCount }, k) => {
-      const where = ownCount === null ? "" : spokenName(letters, at + ownCount, t, at);
-      return t(`now_${fates[k].key}`, { letter: k === 0 ? letter : t("it"), left: shares[k], where });
-    });
-    return { first, second };
-  };
-  const [first, second] = fates.map(({ share }) => share);
-  return { key: "now", values: { ...told(first, second), unit, other }, letter, bold: { first, second }, parts: told("{first}", "{second}") };
+  const [first, second] = strips.map((strip, k) => {
+    const { key, share } = fateOf(strip, t);
+    const where = strip.ownCount === null ? "" : spokenName(letters, at + strip.ownCount, t, at);
+    return t(`now_${key}`, { letter: k === 0 ? letter : t("it"), left: share, where });
+  });
+  return { key: "now", values: { first, second, unit, other }, letter };
 }
 
 /** The tile under a finger, or the nearest. */
@@ -78,7 +73,6 @@ function nearest(tiles, { clientX, clientY }) {
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const picture = createStrips(t);
-  const guessed = createGuesses(t);
   const units = createMap(t);
   let model = null;
 
@@ -91,12 +85,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "gates-bias" }, bias.node,
     element("div", { class: "gates-ends", "aria-hidden": "true" }, element("span", {}, t("sooner")), element("span", {}, t("longer"))),
   );
-  const cost = element("p", { class: "gates-cost" });
   const trained = buttonControl({ label: t("turn_none"), signal, onPress: () => commit({ turned: "none", bias: 0 }) });
   const turns = ["first", "second"].map((which) => buttonControl({ label: [], signal, onPress: () => commit({ turned: which }) }));
   const why = element("p", { class: "gates-caption" }, t("turn_why"));
   const turning = element("div", { class: "gates-turning", role: "group" }, element("span", {}, t("turn")), ...turns, trained);
-  const guessing = element("div", { class: "gates-guessing" }, cost, guessed.node, turning, why);
+  const trying = element("div", { class: "gates-trying" }, turning, why);
   const shown = element("p", { class: "gates-shown" });
   const perplexity = element("p", { class: "gates-perplexity" });
   const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
@@ -157,7 +150,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, pick, picture.node, guessing, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, pick, picture.node, trying, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -172,18 +165,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function draw(next) {
     model = next;
-    const { key, values, letter, bold, parts } = sentence(model, t);
-    now.set(...emphasised(t(key, { ...values, ...parts }), bold ?? {})); // only the numbers stand out
-    picture.draw(model, { name: letter, now: now.node.textContent });
+    const { key, values, letter } = sentence(model, t);
+    now.set(...(key === "now" ? emphasised(t.raw("now_picture"), { letter }) : [t(key, values)])); // the picture tells the rest
+    picture.draw(model, { name: letter, now: t(key, values) });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
     if (letters.length < 2) more.open = true; // the field for another text stands there
-    guessed.draw(model);
-    guessing.hidden = letters.length < 2;
-    const { right, ownRight, bits, ownBits, guesses, ownGuesses } = model;
-    const isSame = !model.isOwn && guesses.every((guess, i) => guess === ownGuesses[i]);
-    const own = (key, value) => (model.isOwn ? [] : [" ", t(key, { own: value })]);
-    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(isSame ? [" ", t("guesses_same")] : own("guesses_own", ownRight)));
+    trying.hidden = letters.length < 2;
+    const { bits, ownBits } = model;
     trained.setAttribute("aria-pressed", String(model.isOwn));
     why.style.visibility = model.isOwn ? "hidden" : ""; // its line stays free
     why.textContent = t(model.bias === 0 ? "turn_why" : "pushed", { bias: signed(model.bias, 1) });
@@ -193,7 +182,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       turns[k].setAttribute("aria-pressed", String(isTurned));
     });
     perplexity.hidden = letters.length < 2;
-    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : own("choices_own", choices(ownBits, t));
+    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : model.isOwn ? [] : [" ", t("choices_own", { own: choices(ownBits, t) })];
     perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits, t) }), ...blind);
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {

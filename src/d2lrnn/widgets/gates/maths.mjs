@@ -149,7 +149,7 @@ export function derive({ text, unit, place, bias, turned, view }, network) {
       const gates = of("forget", j);
       const ownGates = letters.map((_, t) => trained.gate("forget", t, j));
       return {
-        unit: j, gates, left: leftFrom(gates), ownLeft: leftFrom(ownGates), count: letters.length ? halfLife(gates, at) : null,
+        unit: j, gates, left: leftFrom(gates), ownLeft: leftFrom(ownGates),
         ownCount: letters.length ? halfLife(ownGates, at) : null, // where the trained network's unit forgets
         changed: gates.map((gate, t) => Math.abs(gate - ownGates[t]) >= SEEN),
         memory: letters.map((_, t) => reading.cell(t, j)),

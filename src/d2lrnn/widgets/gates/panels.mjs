@@ -1,5 +1,6 @@
-// The picture of Gates: a text, and for two units what is left of a stored number at each letter; guesses; a dozen units.
+// The picture of Gates: a text, its guesses, and for two units what is left of a number at each letter; a dozen units.
 import { element, svg, visibleCharacter } from "../ui.mjs";
+import { emphasised } from "../shape.mjs";
 import { breakOf, SEEN } from "./maths.mjs";
 
 const fixed = (value) => value.toFixed(3);
@@ -43,26 +44,19 @@ function partsOf(letters) {
   return { parts, most: Math.max(1, ...parts.map(([from, to]) => to - from)) };
 }
 
-/** Signs in a line: { node, tiles, set(letters) }; a tile holds its sign's text. */
-function tileLine(kind) {
-  const node = element("div", { class: `gates-line ${kind}` });
-  let written = null;
-  const line = { node, tiles: [] };
-  line.set = (letters) => {
-    if (letters.join("") === written) return;
-    written = letters.join("");
-    line.tiles = letters.map(() => element("span", { class: "gates-tile" }));
-    const { parts, most } = partsOf(letters);
-    node.style.setProperty("--most", most);
-    node.style.setProperty("--letters", letters.length);
-    node.replaceChildren(...parts.map(([from, to]) => element("div", { class: "gates-part gates-letters", style: `--n: ${to - from}` }, ...line.tiles.slice(from, to))));
-  };
-  return line;
-}
+/** A gate in the room of a letter: ".13", "1"; with one digit ".1". */
+const brief = (gate, digits) => gate.toFixed(digits).replace(/^0(?=\.\d*[1-9])|\.0+$/g, "");
 
-/** The text once, and under each letter, for two units, what is left and the gate. `node` is dragged for a letter, and takes the keys. */
+/**
+ * The text once; under each letter the guess that was made for it and, for two units, what is left and the gate. `reader`
+ * is dragged for a letter, and takes the keys. Right guesses stand out, wrong ones are crossed.
+ */
 export function createStrips(t) {
-  const cells = (letters) => letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
+  const cells = (letters) => letters.map((_, i) => {
+    const [held, gate] = [element("b", {}), element("i", { class: "gates-number" })];
+    return { held, gate, node: element("span", { class: "gates-cell", style: `--i: ${i}` }, held, gate) };
+  });
+  const cost = element("p", { class: "gates-cost" });
   const heads = [0, 1].map(() => ({
     name: element("b", {}), again: element("p", { class: "gates-head is-again" }),
     fate: element("span", { class: "gates-fate" }),
@@ -72,53 +66,69 @@ export function createStrips(t) {
   }));
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
-  const changedKey = key("is-changed", t("turned_key"));
-  const [leftKey, lostKey] = [key("is-left", t("left_key")), key("is-lost", t("lost_key"))];
-  const keys = element("p", { class: "gates-keys" }, leftKey, key("is-gate", t("gate_key")), lostKey, changedKey);
+  const leftKey = key("is-left", t("left_key"));
+  const keys = element("p", { class: "gates-keys" }, leftKey, key("is-gate", t("gate_key")));
   const node = element("div", { class: "gates-strips", role: "group" }, lines, keys);
   let tiles = [];
+  let guessed = [];
   let written = null;
 
   function write(letters) {
     if (letters.join("") === written) return;
     written = letters.join("");
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
+    guessed = letters.map(() => element("span", { class: "gates-tile" }));
     for (const lane of lanes) lane.cells = cells(letters);
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.replaceChildren(...parts.map(([from, to], k) => element(
       "div", { class: "gates-part", style: `--n: ${to - from}` },
-      element("div", { class: "gates-letters" }, ...tiles.slice(from, to)),
-      ...lanes.flatMap((lane, j) => [k === 0 ? lane.head : heads[j].again, element("div", { class: "gates-lane" }, ...lane.cells.slice(from, to))]),
+      element("div", { class: "gates-letters" }, ...tiles.slice(from, to)), k === 0 ? cost : element("p", { class: "gates-cost is-again" }, "\u00a0"),
+      element("div", { class: "gates-letters gates-guesses" }, ...guessed.slice(from, to)),
+      ...lanes.flatMap((lane, j) => [
+        k === 0 ? lane.head : heads[j].again, element("div", { class: "gates-lane" }, ...lane.cells.slice(from, to).map((cell) => cell.node)),
+      ]),
     )));
   }
 
   function draw(model, { name, now }) {
-    const { letters, at, unit, other, forget, cell } = model;
-    node.setAttribute("aria-label", t("picture", { unit, other, text: model.text, now }));
+    const { letters, at, unit, other, forget, cell, guesses, ownGuesses, right, ownRight } = model;
+    const said = t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
+    node.setAttribute("aria-label", `${t("picture", { unit, other, text: model.text, now })} ${said}`);
     write(letters);
-    changedKey.style.visibility = model.isOwn ? "hidden" : ""; // nothing moves
-    leftKey.style.visibility = lostKey.style.visibility = model.isMemory ? "hidden" : "";
+    leftKey.style.visibility = model.isMemory ? "hidden" : ""; // nothing moves
+    cost.hidden = letters.length < 2;
+    const isSame = guesses.every((guess, i) => guess === ownGuesses[i]);
+    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(model.isOwn ? [] : [" ", isSame ? t("guesses_same") : t("guesses_own", { own: ownRight })]));
+    guessed.forEach((tile, i) => {
+      tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
+      tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
+      tile.classList.toggle("is-changed", guesses[i] !== ownGuesses[i]);
+    });
     tiles.forEach((tile, i) => {
       tile.classList.toggle("is-chosen", !model.isMemory && i === at);
       tile.classList.toggle("is-before", !model.isMemory && i < at);
     });
     model.strips.forEach((strip, k) => {
       const { name: title, again, fate } = heads[k];
-      const { gates, left, count, ownCount, memory } = strip;
+      const { gates, left, ownCount, memory } = strip;
       title.textContent = t("unit", { unit: strip.unit });
       again.textContent = t("unit", { unit: strip.unit });
       const where = ownCount === null ? "" : letters[at + ownCount];
-      const told = () => t(ownCount === null ? "head_kept" : "head_lost", { left: fateOf(strip, t).share, where: where === " " ? t("a_space") : where });
-      fate.textContent = model.isMemory ? t("head_memory") : left.length < 2 ? "" : told();
-      lanes[k].cells.forEach((node, i) => {
+      const told = () => {
+        const { key, share } = fateOf(strip, t);
+        return emphasised(t(`head_${key}`, { left: "{left}", where: where === " " ? t("a_space") : where }), { left: share });
+      };
+      fate.replaceChildren(...(model.isMemory ? [t("head_memory")] : left.length < 2 ? [] : told()));
+      lanes[k].cells.forEach(({ node, held, gate }, i) => {
         const isSpace = model.isMemory && letters[i] === " ";
-        node.textContent = isSpace ? plain(memory[i], 1) : "";
+        held.textContent = isSpace ? plain(memory[i], 1) : "";
+        gate.dataset.gate = brief(gates[i], 2);
+        gate.dataset.brief = brief(gates[i], 1);
         node.classList.toggle("is-held", isSpace);
         node.classList.toggle("is-before", !model.isMemory && i <= at);
         node.classList.toggle("is-first", i === at);
-        node.classList.toggle("is-lost", !model.isMemory && count !== null && i === at + count);
         node.classList.toggle("is-turned", strip.changed[i]);
         const isEmpty = i < at || model.isMemory;
         node.style.setProperty("--left", isEmpty ? "0" : fixed(left[i - at]));
@@ -131,22 +141,6 @@ export function createStrips(t) {
     lines.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
   }
   return { node, reader: lines, tiles: () => tiles, draw };
-}
-
-/** What the network takes for each letter before it comes: right ones stand out, wrong ones are crossed. */
-export function createGuesses(t) {
-  const line = tileLine("gates-guesses");
-  line.node.setAttribute("role", "img");
-  function draw({ letters, guesses, ownGuesses }) {
-    line.set(letters);
-    line.node.setAttribute("aria-label", t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") }));
-    line.tiles.forEach((tile, i) => {
-      tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
-      tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
-      tile.classList.toggle("is-changed", guesses[i] !== ownGuesses[i]);
-    });
-  }
-  return { node: line.node, draw };
 }
 
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
