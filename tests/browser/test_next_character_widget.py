@@ -186,7 +186,7 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
     expect(widget.locator(".next-level")).to_have_text(["0.5", "1"])
     tail = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
-    expect(widget.locator(".next-tail")).to_have_text(f"together {tail:.2f}21 unlikely")
+    expect(widget.locator(".next-tail")).to_have_text(f"tail: {tail:.2f}21 unlikely")
     expect(widget.locator(".next-rare")).to_have_count(21)
     expect(widget.locator(".next-ticks > *")).to_have_text(["0", "0.5", "1", "1.5", "2"])
 
@@ -203,6 +203,9 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     widget.locator(".next-own .d2lrnn-range").press("Home")
     assert written(widget)[3] == others[0]
     expect(widget.locator(".next-legend")).to_contain_text("at 0")
+    paint = "(e) => getComputedStyle(e).backgroundColor"
+    painted = (".next-chosen .next-temperature > b", ".next-pill", ".next-bar")
+    assert len({widget.locator(part).first.evaluate(paint) for part in painted}) == 1, "the row, the legend and the bars"
     widget.get_by_role("button", name="Reset").click()
     assert written(widget) == others
 

@@ -132,9 +132,9 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     level.style.setProperty("bottom", `${100 * tick}%`);
     return level;
   }));
-  const bars = element("span");
+  const bars = element("span", { class: "next-pill" }); // as the temperature at the head of the row
   const legend = element("div", { class: "next-legend", "aria-hidden": "true" },
-    element("span", { class: "next-swatch" }), bars, element("span", { class: "next-swatch next-swatch-own" }), element("span", {}, t("outline")));
+    bars, element("span", { class: "next-swatch-own" }), element("span", {}, t("outline")));
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), more, line);
   const chart = element("div", { class: "next-chart" }, box);
   // The low bars can hardly be seen: one more has them all.
