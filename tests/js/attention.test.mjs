@@ -139,7 +139,7 @@ test("the guided steps: what is called right is right", () => {
 
   const averages = shown(mean.state);
   assert.deepEqual([AVERAGES.far, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], "the state’s"]);
-  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^The state’s: 17% against 1%\. .*has learned to use mainly the last four\.$/);
+  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^The state’s: 17% against 1%\. In all: .* Which letters each uses is learned: this attention, mainly the last four\.$/);
   assert.ok(t("step_3_question").includes("2\u202f223 new passages") && AVERAGES.passages === 2223);
   const [looks, holds] = averages.effects;
   const total = (row, weight) => row.reduce((sum, effect, s) => sum + effect * weight(s), 0);
