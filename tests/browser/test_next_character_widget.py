@@ -205,7 +205,7 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     expect(widget.locator(".next-legend")).to_contain_text("at 0")
     paint = "(e) => getComputedStyle(e).backgroundColor"
     painted = (".next-chosen .next-temperature > b", ".next-pill", ".next-bar")
-    assert len({widget.locator(part).first.evaluate(paint) for part in painted}) == 1, "the row, the legend and the bars"
+    assert len({widget.locator(part).first.evaluate(paint) for part in painted}) == 1, "row, legend and bars"
     widget.get_by_role("button", name="Reset").click()
     assert written(widget) == others
 
