@@ -81,8 +81,8 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
         assert shares(widget, lane, "left") == pytest.approx(left, abs=0.0006)
         assert shares(widget, lane, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
     heads = widget.locator(".gates-head")
-    expect(heads.nth(0)).to_contain_text("Unit 29 forgets: 13% after the space")
-    expect(heads.nth(1)).to_contain_text("Unit 16 keeps: 94% at the end")
+    expect(heads.nth(0)).to_contain_text("Unit 29 forgets at the space: 13% left")
+    expect(heads.nth(1)).to_contain_text("Unit 16 keeps to the end: 94% left")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
     expect(widget.locator(".gates-cost")).to_have_text("The network\u2019s guesses: 12 of 17 right")
     numbers = "(all) => all.map((e) => [e.dataset.gate, e.dataset.brief])"
@@ -96,14 +96,20 @@ def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
     assert slider["y"] + slider["height"] - top < 640
 
 
-@pytest.mark.parametrize("given", [{"place": 1}, {"text": "a" * 40, "place": 3}, {"text": "quick", "bias": -4.0}])
+SMALL = ({"place": 1}, {"turned": "first"}, {"turned": "second"}, {"text": "a" * 40}, {"text": "quick", "bias": -4.0})
+
+
+@pytest.mark.parametrize("given", SMALL)
 def test_nothing_stands_over_the_edge_of_a_small_phone(
     opened: tuple[Page, Record], tmp_path: Path, given: dict[str, object]
 ) -> None:
     page, _ = opened
     page.set_viewport_size({"width": 320, "height": 900})
-    show(page, tmp_path, **given)
+    widget = show(page, tmp_path, **given)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    edge = "(e) => e.getBoundingClientRect().right"
+    rights = widget.locator(".gates-fate").evaluate_all(f"(all) => all.map({edge})")
+    assert max(rights) <= widget.locator(".gates-lines").evaluate(edge)
 
 
 def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -159,10 +159,10 @@ test("the sentence tells one place, before and after a change; every gate that c
 test("a share is never an all or a nothing that it is not; a fate is told where the trained unit forgets, else at the end", () => {
   assert.deepEqual([1, 0.995, 0.99, 0.126, 0.01, 0.004, 0].map((share) => shareText(share, t)), ["100%", "over 99%", "99%", "13%", "1%", "under 1%", "under 1%"]);
   const fate = (left, ownLeft, ownCount) => fateOf({ left, ownLeft, ownCount }, t);
-  assert.deepEqual(fate([1, 0.4], [1, 0.4], 1), { key: "lost", share: "40%" });
-  assert.deepEqual(fate([1, 0.96, 0.1], [1, 0.4, 0.2], 1), { key: "passed", share: "40% → 96%" });
-  assert.deepEqual(fate([1, 0.9, 0.8], [1, 0.9, 0.84], null), { key: "kept", share: "80%" }, "under SEEN nothing has changed");
-  assert.deepEqual(fate([1, 0.9, 0.004], [1, 0.9, 0.84], null), { key: "gone", share: "84% → under 1%" });
+  assert.deepEqual(fate([1, 0.4], [1, 0.4], 1), { key: "lost", isChanged: false, share: "40%" });
+  assert.deepEqual(fate([1, 0.96, 0.1], [1, 0.4, 0.2], 1), { key: "passed", isChanged: true, share: "40% → 96%" });
+  assert.deepEqual(fate([1, 0.9, 0.8], [1, 0.9, 0.84], null), { key: "kept", isChanged: false, share: "80%" }, "under SEEN nothing has changed");
+  assert.deepEqual(fate([1, 0.9, 0.004], [1, 0.9, 0.84], null), { key: "gone", isChanged: true, share: "84% → under 1%" });
 });
 
 test("a perplexity has no decimals that say nothing", () => {

@@ -10,12 +10,13 @@ export const shareText = (share, t) => {
   return share < 0.01 ? t("under", { share: "1%" }) : `${Math.round(100 * share)}%`;
 };
 
-/** What becomes of what a letter adds, told where the trained network's unit forgets it, else at the end: { key, share }. */
+/** What becomes of what a letter adds, told where the trained network's unit forgets it, else at the end: { key, share, isChanged }. */
 export function fateOf({ left, ownLeft, ownCount }, t) {
   const at = ownCount ?? left.length - 1;
   const [own, share] = [ownLeft, left].map((shares) => shareText(shares[at], t));
   const key = left[at] < 0.5 ? (ownCount === null ? "gone" : "lost") : ownCount === null ? "kept" : "passed";
-  return { key, share: Math.abs(left[at] - ownLeft[at]) < SEEN ? share : t("from_to", { own, share }) };
+  const isChanged = Math.abs(left[at] - ownLeft[at]) >= SEEN;
+  return { key, isChanged, share: isChanged ? t("from_to", { own, share }) : share };
 }
 
 /** The numbers that two units hold after each space: { first, second }. */
@@ -117,8 +118,8 @@ export function createStrips(t) {
       again.textContent = t("unit", { unit: strip.unit });
       const where = ownCount === null ? "" : letters[at + ownCount];
       const told = () => {
-        const { key, share } = fateOf(strip, t);
-        return emphasised(t(`head_${key}`, { left: "{left}", where: where === " " ? t("a_space") : where }), { left: share });
+        const { key, share, isChanged } = fateOf(strip, t);
+        return emphasised(t(`head_${key}`, { left: "{left}", where: where === " " ? t("a_space") : where }), { left: isChanged ? share : t("share_left", { share }) });
       };
       fate.replaceChildren(...(model.isMemory ? [t("head_memory")] : left.length < 2 ? [] : told()));
       lanes[k].cells.forEach(({ node, held, gate }, i) => {
