@@ -74,6 +74,8 @@ def test_the_sentence_says_how_both_balls_end() -> None:
         (Clipping(start=2.5), "Not clipped or clipped to 2.0, the ball comes to rest at loss 0.00."),
     ):
         assert widget.static_sentence() == said
+        assert widget.paths[0] != widget.paths[1]
+    assert Clipping(start=1.0).paths[0] == Clipping(start=1.0).paths[1]
     assert Clipping(start=1.0).static_sentence().startswith("The limit 2.0 cuts no step")
     assert Clipping(start=0.0).static_sentence().startswith("At the bottom there is no slope")
 

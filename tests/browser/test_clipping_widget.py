@@ -164,6 +164,9 @@ def test_the_valley_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path)
     tops = "(all) => all.map((one) => one.getBBox().y)"
     both = [valley.locator(f".clip-flight.clip-arrow-{kind}").evaluate_all(tops) for kind in ("full", "clipped")]
     assert len(both[0]) == len(both[1]) and both[0][0] < both[1][0] - 5
+    places = "(all) => all.map((one) => [one.getAttribute('cx'), one.getAttribute('cy')])"
+    landed = [valley.locator(f".clip-landed-{kind}").evaluate_all(places) for kind in ("full", "clipped")]
+    assert len(landed[0]) == 10 and landed[0] == landed[1]
     expect(valley.locator(".clip-length[d^=M]")).to_have_count(0)
     expect(valley.locator(".clip-out")).to_have_text("")
 
@@ -196,6 +199,25 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(widget.locator(".clip-edge-mark")).to_have_count(2 if i == 2 else 0)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Clipping().static_sentence())
+
+
+def test_the_slopes_of_a_step_are_gone_when_the_ball_is_moved(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    slopes, edges = widget.locator(".clip-slope-text"), widget.locator(".clip-edge-mark")
+    titles, answers = widget.locator(".d2lrnn-step-title"), widget.locator(".d2lrnn-answers button")
+    titles.nth(1).click()
+    answers.first.click()
+    move(page, widget, "limit θ", 1)  # it changes no slope of the ball that is not clipped
+    expect(slopes).to_have_text(["slope 6.84", "slope 10.98"])
+    move(page, widget, BALL, -1)
+    expect(slopes).to_have_count(0)
+    titles.nth(2).click()
+    answers.first.click()
+    move(page, widget, BALL, -1)
+    expect(edges).to_have_count(2)  # from where jumps grow is the same for all balls
+    widget.get_by_role("button", name="Reset").click()
+    expect(edges).to_have_count(0)
 
 
 def test_the_limit_keeps_its_words_and_its_handle_leaves_a_short_arrow_free(

@@ -90,11 +90,11 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     colour = (
         "(node, name) => getComputedStyle(node)[name]"  # the example and the picture: the same boxes, the same colours
     )
-    for kind in ("earlier", "later"):
-        assert trick.locator(f".trick-{kind}").evaluate(colour, "backgroundColor") == widget.locator(
-            f"rect.scan-{kind}"
-        ).first.evaluate(colour, "fill")
-        expect(widget.locator(f"rect.scan-{kind}")).to_have_count(2)  # its own box, and half of the box of both
+    for kind, box in (("earlier", "rect.scan-earlier"), ("later", "rect.scan-part:not(.scan-earlier, .scan-sample)")):
+        fill = widget.locator(box).first.evaluate(colour, "fill")
+        assert trick.locator(f".trick-{kind}").evaluate(colour, "backgroundColor") == fill
+    expect(widget.locator("rect.scan-earlier")).to_have_count(2)  # its own box, and half of the box of both
+    expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
     hint = "×0.9 \u22121 means: state times 0.9, then add \u22121."  # noqa: RUF001
     expect(widget.locator(".scan-hint")).to_contain_text(hint)

@@ -100,14 +100,17 @@ test("what becomes of it is said by the length; it keeps it only where a step do
   assert.deepEqual([shown({ num_steps: 2 }).fate, shown({ num_steps: 2 }).reason], ["grows", "short"]);
 });
 
-test("the reason: the spectral radius, the slopes of tanh, or too few steps to say", () => {
+test("the reason: the spectral radius, exactly or about, the slopes of tanh, or too few steps to say", () => {
   const of = (settings) => shown(settings).reason;
   assert.equal(of({}), "predicted");
   assert.equal(of({ radius: 1.2 }), "predicted");
   assert.equal(of({ num_steps: 4 }), "short");
   assert.equal(of({ radius: 1.2, activation: "tanh" }), "slopes");
   assert.equal(of({ radius: 1.2, activation: "tanh", input_size: 1e-8 }), "near_zero");
-  assert.equal(reason(1.5, { radius: 1.2, num_steps: 2, activation: "tanh" }), "tanh_short");
+  assert.equal(reason({ shares: [1, 1.5], factor: 1.5, radius: 1.2, num_steps: 2, activation: "tanh" }), "tanh_short");
+  for (const radius of [0.2, 0.57, 1, 1.6]) for (const num_steps of [2, 29, 60]) assert.equal(of({ matrix: "orthogonal", radius, num_steps }), "exact");
+  assert.equal(of({ matrix: "orthogonal", radius: 0.8123 }), "predicted", "0.81 is not exactly its factor");
+  assert.equal(of({ matrix: "orthogonal", radius: 1, activation: "tanh" }), "slopes");
 });
 
 test("the guided steps: what is said to be right is right", () => {

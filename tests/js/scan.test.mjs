@@ -147,7 +147,7 @@ test("after each tick of doubling the scan has twice as many states, the loop on
   }
   const keys = [0, 1, 2, 3, 6, 7].map((step) => sentence(at({ step }))[0]);
   assert.deepEqual(keys, ["now_start", "now", "now", "now_scan_done", "now_scan_done", "now_end"]);
-  assert.equal(sentence(at({ ...presetValues("sum", 2), step: 1 }))[0], "now_end_one");
+  assert.equal(sentence(at({ ...presetValues("sum", 2), step: 1 }))[0], "now_end_few");
 });
 
 test("the right answers of the steps are right, and the question comes before them", () => {

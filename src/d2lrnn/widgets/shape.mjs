@@ -49,10 +49,10 @@ export function bringAbove(sheet, part) {
  * is about, which a phone then shows above the step. Words: step_1 (title), step_1_question,
  * step_1_answer_1, ..., step_1_outcome. `outcome(i)` gives the values of the outcome's template; it is asked after the
  * state has been set. Its `right` wins over the spec's, where the answer depends on what the reader typed.
- * `set(values)` sets the figure (context.commit as a rule). `opened()` is the open step's index, -1 for none; `ask(i)`
+ * `asked(i)` gives the values of the question's template. `set(values)` sets the figure (context.commit as a rule). `opened()` is the open step's index, -1 for none; `ask(i)`
  * asks its question again and leaves the figure alone.
  */
-export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say, signal }) {
+export function guidedSteps({ t, steps, set, asked = () => ({}), outcome = () => ({}), onReset, say, signal }) {
   const question = element("p", { class: "d2lrnn-question" });
   const answers = element("div", { class: "d2lrnn-answers", role: "group" });
   const told = element("p", { class: "d2lrnn-outcome", hidden: true });
@@ -79,10 +79,10 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     set(steps[i].state);
     const values = outcome(i);
     const right = values.right ?? steps[i].right;
-    const asked = right !== null && right !== undefined;
-    const verdict = asked ? [element("b", { class: "d2lrnn-verdict" }, t(right === j ? "step_right" : "step_wrong")), " "] : [];
-    if (asked) buttons[right].classList.add("d2lrnn-right");
-    told.classList.toggle("d2lrnn-missed", asked && right !== j);
+    const isJudged = right !== null && right !== undefined;
+    const verdict = isJudged ? [element("b", { class: "d2lrnn-verdict" }, t(right === j ? "step_right" : "step_wrong")), " "] : [];
+    if (isJudged) buttons[right].classList.add("d2lrnn-right");
+    told.classList.toggle("d2lrnn-missed", isJudged && right !== j);
     told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, values));
     told.hidden = false;
     setFolded(true);
@@ -105,7 +105,7 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     told.hidden = true;
     setFolded(false);
     if (i < 0) return;
-    question.textContent = t(`step_${i + 1}_question`);
+    question.textContent = t(`step_${i + 1}_question`, asked(i));
     answers.setAttribute("aria-label", question.textContent);
     const buttons = Array.from({ length: steps[i].answers }, (_, j) => buttonControl({
       label: t(`step_${i + 1}_answer_${j + 1}`), "aria-pressed": "false", signal, onPress: () => answer(i, j, buttons),
@@ -121,6 +121,16 @@ export function guidedSteps({ t, steps, set, outcome = () => ({}), onReset, say,
     panel,
   );
   return { node, ask, opened: () => open };
+}
+
+/** Where the steps do not lie over the figure, as on a phone, a question that opens and its outcome are scrolled into view. */
+export function keepInView(steps, { signal }) {
+  const step = steps.querySelector(".d2lrnn-step");
+  const bring = () => {
+    if (step.hidden || signal.aborted || getComputedStyle(steps).position === "sticky") return;
+    step.scrollIntoView({ block: "nearest", behavior: behavior() });
+  };
+  steps.addEventListener("click", () => requestAnimationFrame(bring), { signal });
 }
 
 /** What most readers do not need at first, under a title that opens it. */

@@ -62,15 +62,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { free, slope } = derive({ ...state(), ...steps[1].before });
   const [first, second, third] = free.map((place) => Math.abs(slopeAt(place)).toFixed(2));
   const outcomes = [{}, { first, second, third }, {}];
-  const asked = {
-    step_1_question: { slope: slope.toFixed(2) },
-    step_2_question: { start: signed(free[0]), landing: signed(free[1]) },
-    step_3_question: { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
-  };
-  const words = (key, values) => t(key, { ...asked[key], ...values });
+  const asked = [
+    { slope: slope.toFixed(2) },
+    { start: signed(free[0]), landing: signed(free[1]) },
+    { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
+  ];
   const mark = (i) => valley.mark({ slopes: i === 1, grows: i === 2 });
   const guided = guidedSteps({
-    t: words, steps, onReset, say, signal,
+    t, steps, asked: (i) => asked[i], onReset, say, signal,
     set: (values) => {
       mark(-1);
       set(values);

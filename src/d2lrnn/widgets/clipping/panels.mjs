@@ -225,7 +225,14 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   const x = (place) => ((place + EDGE) * width) / (2 * EDGE);
   const y = (value) => high - BASE - (value * (high - BASE - SKY)) / HIGHEST;
   const long = (size) => (size * width) / (2 * EDGE); // of the limit's bar: as long as the step, on the weight's scale
-  const moveBall = (place) => onChange({ start: rounded(place, rangeStart.max, rangeStart.min) });
+  const mark = (now) => {
+    marked = { ...marked, ...now };
+    paint();
+  };
+  const moveBall = (place) => {
+    mark({ slopes: false });
+    onChange({ start: rounded(place, rangeStart.max, rangeStart.min) });
+  };
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min) });
   dragOn(picture, {
     start: (at) => {
@@ -352,11 +359,8 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   });
   return {
     node,
-    /** What an answered step marks: the ends of other limits, or from where jumps grow. */
-    mark: (now) => {
-      marked = now;
-      paint();
-    },
+    /** What an answered step marks: the slopes where the ball that is not clipped lands, until it is moved, or from where jumps grow. */
+    mark,
     /** A model with what the living sentence tells of it, and so many of its steps. */
     draw: (model, many = STEPS) => {
       [shown, steps] = [model, many];

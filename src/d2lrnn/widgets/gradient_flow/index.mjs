@@ -15,13 +15,11 @@ function nearestPlace(places, value) {
 }
 
 /** The two halves of the living sentence: keys of words, and their values. */
-function sentence({ lag, left, factor, radius, fate, reason, matrix, activation }, t) {
-  const isExact = matrix === "orthogonal" && activation === "linear" && radius === 1;
-  const why = isExact ? "exact" : reason;
+function sentence({ lag, left, factor, radius, fate, reason }, t) {
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius) }],
+    [`why_${reason}`, { factor: formatFactor(factor), radius: formatFactor(radius) }],
   ];
 }
 
@@ -47,10 +45,10 @@ function slider({ name, places, text, onChange, signal }) {
 }
 
 /** A row of buttons of which one is pressed. */
-function choice({ name, word, options, kind = "", onChange, signal }) {
+function choice({ name, word, options, onChange, signal }) {
   const buttons = options.map((option) => buttonControl({ label: word(option), signal, onPress: () => onChange(option) }));
   const node = element(
-    "div", { class: `flow-choice ${kind}`, role: "group", "aria-label": name },
+    "div", { class: "flow-choice", role: "group", "aria-label": name },
     element("span", { class: "flow-head", "aria-hidden": "true" }, name), ...buttons,
   );
   return { node, set: (value) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === value))) };
@@ -87,7 +85,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onChange: (value) => sendAfter({ activation: value }),
   });
   const matrix = choice({
-    name: t("matrix"), kind: "flow-matrix", word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
+    name: t("matrix"), word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
     onChange: (value) => sendAfter({ matrix: value }),
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
@@ -103,7 +101,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     () => ({}),
   ];
   const guided = guidedSteps({
-    t: withLeft(t, at(steps[2].before)), steps, outcome: (i) => outcomes[i](), onReset, say, signal,
+    t, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i) => outcomes[i](), onReset, say, signal,
     set: (values) => {
       if (steps.some((step) => step.state === values)) return sendAfter(values);
       set(values);
@@ -199,13 +197,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     inputsPart.hidden = model.activation === "linear"; // without tanh it changes nothing
   }
   return { draw };
-}
-
-/** The question of the third step names what is left: it is asked with its value. */
-function withLeft(t, { left }) {
-  const filled = (key, given) => t(key, key === "step_3_question" ? { left: formatLength(left) } : given);
-  filled.raw = t.raw;
-  return filled;
 }
 
 export default explorable({ spec: SPEC, data: ["networks"], derive, build, spoken });

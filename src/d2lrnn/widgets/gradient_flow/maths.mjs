@@ -72,8 +72,10 @@ export function fate(left, factor) {
   return left < 1 ? "shrinks" : "grows";
 }
 
-/** Why: as the spectral radius predicts, by the slopes of tanh, or in too few steps to say. */
-export function reason(factor, { radius, num_steps, activation }) {
+/** Why: exactly or nearly as the spectral radius predicts, by the slopes of tanh, or in too few steps to say. */
+export function reason({ shares, factor, radius, num_steps, activation }) {
+  const isExact = shares.every((share, k) => Math.abs(share / radius ** k - 1) < 1e-9);
+  if (isExact && Number(formatFactor(radius)) === radius) return "exact"; // also as it is written
   const asPredicted = num_steps > 10 && Math.abs(factor / radius - 1) <= 0.03;
   if (activation === "linear") return asPredicted ? "predicted" : "short";
   if (asPredicted) return "near_zero";
@@ -103,7 +105,7 @@ export function derive(state) {
   const eigenvalues = network.eigenvalues.map(([re, im]) => [re * scale, im * scale]);
   return {
     ...settings, lag, left, factor, norms, shares, eigenvalues, lastState: states.subarray(settings.num_steps * n),
-    fate: fate(left, factor), reason: reason(factor, settings),
+    fate: fate(left, factor), reason: reason({ ...settings, shares, factor }),
   };
 }
 

@@ -13,7 +13,7 @@ const NEAR = 50; // pixels between two ends whose words could meet
 const OFF_SCALE_WORDS = { wide: 225, narrow: 110 }; // their width
 const GHOST_WORDS = 112;
 const END_WORDS = 85;
-const CELLS = 37; // from the foot up to the middle of the way back
+const WAY = 37; // from the foot up to the middle of the way back
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
 const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 const tickText = (tick) => (tick > 1e3 || tick < 1e-3 ? formatPowerOfTen(tick) : String(tick));
@@ -86,8 +86,8 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, zoneWords("explodes")),
       svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
-      svg("rect", { class: "flow-loss", x: lossAt(), y: HEIGHT - CELLS - 12, width: 38, height: 24, rx: 5 }),
-      svg("text", { class: "flow-loss-text", x: lossAt() + 19, y: HEIGHT - CELLS + 4, "text-anchor": "middle" }, t("loss")),
+      svg("rect", { class: "flow-loss", x: lossAt(), y: HEIGHT - WAY - 12, width: 38, height: 24, rx: 5 }),
+      svg("text", { class: "flow-loss-text", x: lossAt() + 19, y: HEIGHT - WAY + 4, "text-anchor": "middle" }, t("loss")),
       svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(isNarrow() ? "back" : "back_why")),
     );
     grid.replaceChildren(...parts);
@@ -95,7 +95,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
 
   /** The way back from the loss, with the letters at its ends. */
   function paintWay() {
-    const middle = HEIGHT - CELLS;
+    const middle = HEIGHT - WAY;
     const parts = [svg("path", { class: "flow-wire", d: `M${lossAt()} ${middle}H${xOf(model.lag)}m7 -5l-7 5l7 5` })];
     for (let k = 0; k < model.lag; k += 1) parts.push(svg("circle", { class: "flow-stop", cx: xOf(k), cy: middle, r: 1.5 }));
     const name = (k, anchor, by) => svg("text", { class: "flow-cell-name", x: xOf(k) + by, y: HEIGHT - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
@@ -195,7 +195,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     const words = svg("text", { class: "flow-asked-text", x, y: high ? y(1) + 20 : low ? y(1) - 10 : beside, "text-anchor": anchor });
     words.textContent = probe.getAttribute("aria-valuetext");
     asked.replaceChildren(
-      svg("path", { class: "flow-plumb", d: `M${x} ${HEIGHT - CELLS - 8}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
+      svg("path", { class: "flow-plumb", d: `M${x} ${HEIGHT - WAY - 8}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
     );
   }
 
@@ -350,7 +350,7 @@ export function turnPanel({ t }) {
       }));
       const value = { radius: formatFactor(radius) };
       node.setAttribute("aria-label", t("turn", value));
-      ["turn_words", "turn_length"].forEach((key, i) => (words[i].textContent = t(key, value)));
+      ["turn_each", "turn_length"].forEach((key, i) => (words[i].textContent = t(key, value)));
     },
   };
 }

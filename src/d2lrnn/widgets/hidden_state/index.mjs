@@ -1,6 +1,6 @@
 // The memory cut: one text, scissors on it, and how a trained network goes on with its memory whole and cut.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { element, explorable, prefersReducedMotion } from "../ui.mjs";
+import { emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
+import { element, explorable } from "../ui.mjs";
 import { MAX_TEXT, derive, readable, repair, walk } from "./maths.mjs";
 import { memoryPanel, percentLeft, sentence, stage, sure, textField } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -50,13 +50,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     root.classList.toggle("cut-empty", figure.text === "");
   };
 
-  // A question, and its outcome, are seen whole; on a phone they lie over the figure already.
-  const bringInView = () => {
-    const step = steps.node.querySelector(".d2lrnn-step");
-    if (step.hidden || signal.aborted || getComputedStyle(steps.node).position === "sticky") return;
-    step.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
-  };
-  steps.node.addEventListener("click", () => requestAnimationFrame(bringInView), { signal });
+  keepInView(steps.node, { signal });
 
   // Seen for the first time, the scissors walk a few letters to the cut; any touch, and a pointer that comes near, ends the walk.
   let walker = null;

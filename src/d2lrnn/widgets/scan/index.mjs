@@ -1,5 +1,5 @@
 // Scan: the states of a linear recurrence, walked by a loop and combined by a parallel scan, one clock for both.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
 import { cellText, countsTable, figure, hand, sentence, showsFilled, showsNumbers, tracks, trick } from "./panels.mjs";
@@ -128,13 +128,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     editing = false;
   });
 
-  // A question, and its outcome, are seen whole; on a phone they lie over the figure already.
-  const bringInView = () => {
-    const step = steps.node.querySelector(".d2lrnn-step");
-    if (step.hidden || signal.aborted || getComputedStyle(steps.node).position === "sticky") return;
-    step.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" });
-  };
-  steps.node.addEventListener("click", () => requestAnimationFrame(bringInView), { signal });
+  keepInView(steps.node, { signal });
 
   const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const rule = trick({ t });

@@ -99,9 +99,8 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const lines = strokes(parts);
   /** A text in the middle of `room` pixels, closer together where it would be longer. */
   const text = (content, atX, atY, kind = "", { anchor = "middle", room = Infinity } = {}) => {
-    const length = SIGN * (typeof content === "string" ? content : content.map((part) => part.textContent ?? part).join("")).length;
-    const fit = length > room ? { textLength: room.toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
-    add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, ...(typeof content === "string" ? [content] : content));
+    const fit = SIGN * content.length > room ? { textLength: room.toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
+    add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
   const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
   const related = (is) => (is ? " scan-kin" : "");
@@ -109,10 +108,6 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: w.toFixed(1), height: (row - 6).toFixed(1), rx: 4 });
-  /** Behind a box of the example above the picture: the colour of the earlier step, of the later one, or of both, half and half. */
-  const tint = (atX, s, kinds) => kinds.forEach((kind, i) => add("rect", {
-    class: `scan-${kind}`, x: (atX - places.cell / 2 + (i * places.cell) / kinds.length).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: (places.cell / kinds.length).toFixed(1), height: (row - 6).toFixed(1),
-  }));
   /** A cell of the scan: its state, or the step that it still is. */
   const stepCell = (atX, s, w, kind, a, b, isState, whole = true) => {
     frame(atX, s, w, kind);
@@ -206,9 +201,12 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     }
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = sample !== null && i === 1 && s === sample.later;
-      if (isSample) tint(places.levels[i], s, ["earlier scan-ghost", "later scan-ghost"]);
-      if (isSample) stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
-      else if (boxes) frame(places.levels[i], s, places.cell, "scan-open scan-ghost");
+      if (isSample) { // half of it is the earlier step
+        add("rect", {
+          class: "scan-earlier scan-ghost", x: (places.levels[i] - places.cell / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: (places.cell / 2).toFixed(1), height: (row - 6).toFixed(1),
+        });
+        stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
+      } else if (boxes) frame(places.levels[i], s, places.cell, "scan-open scan-ghost");
       else lines.add("scan-cell scan-dot scan-open scan-ghost", small(places.levels[i], s));
     }
   }
@@ -221,9 +219,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < numSteps; s += 1) {
-      const part = sample === null ? "" : s === sample.earlier ? "earlier" : s === sample.later ? "later" : "";
-      if (part !== "") tint(places.levels[i], s, [part]);
-      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s) + (part === "" ? "" : ` scan-tinted scan-is-${part}`), a[s], b[s], from[s] === 0);
+      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s) + (s === sample?.earlier ? " scan-earlier" : ""), a[s], b[s], from[s] === 0);
       else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, small(places.levels[i], s));
     }
   });
@@ -401,7 +397,6 @@ export function tracks({ t }) {
   const draw = ({ numSteps, levels, states, done }) => {
     for (const { name, fill, count, finish } of rows) {
       fill.style.width = `${((100 * states[name]) / numSteps).toFixed(2)}%`;
-      fill.parentNode.style.setProperty("--parts", numSteps);
       count.replaceChildren(...emphasised(t.raw("track"), { count: states[name], steps: numSteps }));
       finish.textContent = done[name] ? t("scan_done", { tick: name === "loop" ? numSteps - 1 : levels.length }) : "";
     }
@@ -514,6 +509,6 @@ export function sentence(model) {
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   const isFew = levels.length >= numSteps - 1;
   if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
-  if (done.loop && done.scan) return [isFew ? "now_end_one" : "now_end", values];
+  if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
   return [done.scan ? "now_scan_done" : "now", values];
 }

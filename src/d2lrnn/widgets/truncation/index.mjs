@@ -108,11 +108,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       node.textContent = t(`way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
-    line.draw(model, chosen, ghost?.kept ?? null);
+    const missed = line.draw(model, chosen, ghost?.kept ?? null);
     was.hidden = ghost === null;
     const reach = model.reaches[chosen];
-    const about = { letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), missed: line.missed(), ...countedOut(factor, reach) };
-    told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), about), ...(about.missed === "" ? [] : [" ", element("span", { class: "trunc-told-missed" }, ...emphasised(t.raw("missed"), about))]));
+    const about = { letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), missed, ...countedOut(factor, reach) };
+    told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), about), ...(missed === "" ? [] : [" ", element("span", { class: "trunc-told-missed" }, ...emphasised(t.raw("missed"), about))]));
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
     states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
     const inWindows = at({ way: "windows" }).work; // the same for all lengths

@@ -4,7 +4,7 @@ import { element, svg, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, TAUS, nearestTau, percentKept } from "./maths.mjs";
 
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
-const MIDDLE_SHARE = 0.42; // of blue behind the chosen letter: its ink stays legible
+const MOST_BLUE = 0.42; // behind a letter: its ink stays legible
 
 /** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
 function arrows(node, { move, signal }) {
@@ -18,24 +18,31 @@ function arrows(node, { move, signal }) {
 
 const within = (value, most) => Math.min(most, Math.max(0, value));
 
+/** Where the word, or the part of it, lies that is right before a cut: [from, to]. */
+function wordBefore(text, cut) {
+  const end = text.slice(0, Math.max(0, cut)).trimEnd().length;
+  return [text.lastIndexOf(" ", end - 1) + 1, end];
+}
+
 /** `onTau` gets the length that a cut is dragged to, `onLetter` the place of a letter that is touched. */
 export function linePanel({ t, onTau, onLetter, signal }) {
-  const text = [...t("text")];
-  const fills = text.map(() => element("span", { class: "trunc-fill" }));
+  const text = t("text");
+  const each = [...text];
+  const fills = each.map(() => element("span", { class: "trunc-fill" }));
   const stairs = svg("path"); // the bars as they were
   const was = svg("svg", { class: "trunc-ghost", viewBox: `0 0 ${NUM_LETTERS} 1`, preserveAspectRatio: "none", hidden: "" }, stairs);
   const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)), was);
-  const cells = text.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
+  const cells = each.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
   const reached = element("span", { class: "trunc-reached" });
-  const ways = text.map(() => element("span", { class: "trunc-arrow", hidden: true })); // a way back each
+  const ways = each.map(() => element("span", { class: "trunc-arrow", hidden: true })); // a way back each
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const goesOn = element("span", { class: "trunc-drag trunc-goes-on", "aria-hidden": "true" }, t("goes_on"));
-  const cuts = text.map((_, i) => element("span", { class: `trunc-cut${i === 0 ? "" : " trunc-bare"}`, hidden: true }));
+  const cuts = each.map((_, i) => element("span", { class: `trunc-cut${i === 0 ? "" : " trunc-bare"}`, hidden: true }));
   const [first] = cuts; // the one that is dragged: all are as far apart
   first.append(element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E")));
   first.hidden = false;
@@ -43,14 +50,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways, reached), element("span", { class: "trunc-start" }), drag, goesOn, ...cuts);
 
   let shown = null; // { model, chosen }
-  let missed = [0, 0]; // the word, or the part of it, right before the cut
   let held = null; // the cut in hand
   let isDragged = false; // so the word says nothing new
-  const wordBefore = (start) => {
-    let end = Math.max(0, start);
-    while (end > 0 && text[end - 1] === " ") end -= 1;
-    return [text.lastIndexOf(" ", end - 1) + 1, end];
-  };
   const cutFrom = (event) => event.target.closest?.(".trunc-cut");
   dragOn(node, {
     start: ({ x, event }) => {
@@ -73,12 +74,13 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
   arrows(first, { move: (step) => onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + step, TAUS.length - 1)]), signal });
 
+  /** Returns the word, or the part of it, that the cut of the chosen letter takes away. */
   function draw(model, chosen, ghost) {
     shown = { model, chosen };
     const { tau, way, factor, reaches, kept } = model;
     const reach = reaches[chosen];
     const start = chosen + 1 - reach;
-    missed = wordBefore(start);
+    const missed = wordBefore(text, start);
     fills.forEach((fill, i) => {
       fill.style.height = `${(100 * kept[i]).toFixed(2)}%`;
       fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
@@ -88,7 +90,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
       const lag = chosen - i;
-      const strength = lag < 0 ? 0 : MIDDLE_SHARE * factor ** lag;
+      const strength = lag < 0 ? 0 : MOST_BLUE * factor ** lag;
       cell.style.setProperty("--trunc-strength", `${(100 * strength).toFixed(1)}%`);
       const isMissed = i >= missed[0] && i < missed[1];
       cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : ""}${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
@@ -118,9 +120,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       cut.hidden = way === "windows" ? place > NUM_LETTERS : i > 0;
       cut.style.left = at(place);
     });
-    first.classList.toggle("trunc-at-left", parseFloat(first.style.left) < 8);
-    first.classList.toggle("trunc-at-right", parseFloat(first.style.left) > 92);
-    const grip = way === "windows" ? tau : from;
+    const grip = way === "windows" ? tau : from; // the first cut
+    first.dataset.side = grip < 2 ? "left" : grip > NUM_LETTERS - 2 ? "right" : "";
     drag.style.left = at(grip);
     goesOn.hidden = tau < NUM_LETTERS; // where no cut stands in the line, what is cut off lies left of it
     drag.hidden = isDragged || grip < 3 || grip > 12;
@@ -130,8 +131,9 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     letters.setAttribute("aria-valuenow", chosen + 1);
     letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: value.textContent }));
     bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
+    return text.slice(...missed);
   }
-  return { node, draw, text, missed: () => text.slice(...missed).join(""), fresh: () => { isDragged = false; } };
+  return { node, draw, text, fresh: () => { isDragged = false; } };
 }
 
 /** A row under the line: a title, a bar, a value. `set` gets the part that is filled, and words. */
