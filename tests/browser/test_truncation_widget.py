@@ -46,6 +46,11 @@ def drag(page: Page, widget: Locator, letters: int) -> None:
     page.mouse.up()
 
 
+def sent(widget: Locator, kind: str = "kept") -> list[float]:
+    """What each letter of the way back gets, or would get, as shares of what the last gets."""
+    return widget.locator(f".trunc-is-{kind}").evaluate_all("(all) => all.map((one) => parseFloat(one.style.height) / 100)")
+
+
 def cuts(widget: Locator) -> Locator:
     return widget.locator(".trunc-cut:not([hidden])")
 
@@ -70,13 +75,13 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     arrows = widget.locator(".trunc-arrow:not([hidden])")
-    expect(arrows).to_have_count(4)  # one way back for each window
+    expect(widget.locator(".trunc-way")).to_be_hidden()
     expect(widget.locator(".trunc-work")).to_be_hidden()
     widget.locator("summary").click()
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
     expect(now(widget)).to_have_text(Truncation(way="losses").static_sentence())
     expect(cuts(widget)).to_have_count(1)
-    expect(arrows).to_have_count(24)  # one for each guess
+    expect(arrows).to_have_count(24)  # a way back for each guess
     expect(widget.locator(".trunc-arrow-chosen")).to_have_count(1)
     work, shared = widget.locator(".trunc-work"), widget.locator(".trunc-shared")
     expect(work).to_have_text("Work144 steps back")
@@ -86,40 +91,41 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     expect(widget.locator(".trunc-states")).to_have_text("Storage6 of 24 letters")
     drag(page, widget, 3)  # nearer to the letter: the way back is shorter
     expect(now(widget)).to_have_text(Truncation(way="losses", tau=3).static_sentence())
-    expect(widget.locator(".trunc-is-kept")).to_have_text(["a", "m", "e"])
+    assert sent(widget) == pytest.approx([0.64, 0.8, 1])
 
 
 def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     told, value = widget.locator(".trunc-told"), widget.locator(".trunc-value")
-    alone = "The guess after e goes back over this letter alone"
-    cannot = "It cannot teach the network to remember"
-    expect(told).to_have_text(f"{alone}: 20% gets through. {cannot} cam.")
+    cannot = "cannot teach the network to remember"
+    expect(told).to_have_text(f"The guess after e {cannot} cam.")
     missed = widget.locator(".trunc-missed")
     expect(missed).to_have_text(["c", "a", "m"])
     counted = widget.locator(".trunc-counted")
     expect(counted).to_have_text("The guess after e: 1 out of 5 is 20% (5 = 1 + 0.8 + 0.64 + …).")
     expect(value).to_have_text("20%")
     widget.locator(".trunc-letter").nth(11).click()
-    over = "The guess after m goes back over 6 letters"
-    expect(told).to_have_text(f"{over}: 74% gets through. {cannot} ti.")
+    expect(told).to_have_text(f"The guess after m {cannot} ti.")
     expect(missed).to_have_text(["t", "i"])
-    expect(widget.locator(".trunc-is-kept")).to_have_text(["d", "e", "␣", "c", "a", "m"])
-    expect(widget.locator(".trunc-is-cut")).to_have_count(6)
+    assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
+    assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(11, 5, -1)], abs=1e-3)
+    assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[11], abs=1e-3)
+    expect(widget.locator(".trunc-part:not(:empty)")).to_have_text(["10%", "13%", "16%", "20%"])
+    expect(widget.locator(".trunc-sum")).to_have_text(["← 26% cut off", "74% left"])
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(told).to_contain_text(alone)
+    expect(told).to_have_text(f"The guess after e {cannot} cam.")
     widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
     expect(value).to_have_text("67%")
-    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67% gets through"
+    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67% left"
     letters.press("Home")
     # no word lies before it
-    expect(told).to_have_text("The guess after t goes back over this letter alone: 20% gets through.")
+    expect(told).to_have_text("The guess after t: no word of this line lies before its cut.")
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_contain_text(alone)
+    expect(told).to_have_text(f"The guess after e {cannot} cam.")
 
 
 def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -173,7 +179,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         expect(work).to_be_visible(visible=i == 1)
-        memory = "Each letter back keeps " + ("0.5 of the signal (was 0.8)" if i == 2 else "0.8 of the signal")
+        memory = "Each letter back keeps " + ("0.5 of it (was 0.8)" if i == 2 else "0.8 of it")
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
@@ -184,14 +190,14 @@ def test_a_step_that_opens_ends_the_motion(opened: tuple[Page, Record], tmp_path
     page, _ = opened
     page.emulate_media(reduced_motion="no-preference")
     widget = show(page, tmp_path, Truncation())
-    at_rest = "The guess after e goes back over this letter alone"
-    expect(widget.locator(".trunc-told")).not_to_contain_text(at_rest)  # it moves
+    at_rest = Truncation().static_sentence()
+    expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())  # the cuts move
     titles = widget.locator(".d2lrnn-step-title")
     titles.first.evaluate("(one) => one.click()")
-    told = "() => document.querySelector('.trunc-told').textContent"
+    told = "() => document.querySelector('.d2lrnn-now').textContent"
     seen = set()
     for _ in range(10):
-        seen.add(page.evaluate(told).split(":")[0])
+        seen.add(page.evaluate(told))
         page.wait_for_timeout(150)
     assert seen == {at_rest}
 

@@ -1,4 +1,4 @@
-// Truncation: a line of text is cut; each letter shows how much of its learning signal gets through to it.
+// Truncation: a line of text is cut; each guess shows how much of its gradient is left, and from which letters the cut takes it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, countedOut, derive, percent, percentKept, windowsAsGood } from "./maths.mjs";
@@ -6,6 +6,7 @@ import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const CHOSEN = 12; // the first letter of a window: "cam|e"
+const DEMO = [6, 8, 12, 12, 8, 6];
 
 /** The living sentence: its key, and its values. */
 export function sentence({ tau, way, lost }) {
@@ -76,7 +77,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const legend = ["kept", "lost"].map((kind) => element("span", {}, element("i", { class: `trunc-sign trunc-sign-${kind}` }), t(kind)));
   const title = element("div", { class: "trunc-head" }, element("span", {}, element("b", {}, t("chart")), " ", element("span", { class: "trunc-hint" }, t("chart_hint"))), element("span", { class: "trunc-legend" }, was, ...legend));
   const rows = element("div", { class: "trunc-rows" }, states.node, work.node, shared.node);
-  const figure = element("div", { class: "trunc-figure" }, title, line.node, memory.node, told, rows);
+  const figure = element("div", { class: "trunc-figure" }, title, line.node, told, memory.node, rows);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -87,15 +88,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     footRow({ t, reset, link, say, signal }),
   ));
   for (const kind of ["pointerdown", "keydown"]) el.addEventListener(kind, () => show.stop(), { signal, capture: true });
-  // once: through a window from its first letter to its last, and over the cut
+  // once: the cuts go and come back
   whenSeen(figure, {
     act: () => {
       if (touched) return;
       const model = derive(state());
-      show.run((part) => {
-        chosen = Math.floor(6 + 6 * part);
-        paint(model);
-      });
+      show.run((part) => paint(part === 1 ? model : at({ tau: DEMO[Math.floor(DEMO.length * part)] })));
     },
     signal,
   });
@@ -112,7 +110,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     was.hidden = ghost === null;
     const reach = model.reaches[chosen];
     const about = { letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), missed, ...countedOut(factor, reach) };
-    told.replaceChildren(...emphasised(t.raw(reach === 1 ? "chosen_one" : "chosen"), about), ...(missed === "" ? [] : [" ", element("span", { class: "trunc-told-missed" }, ...emphasised(t.raw("missed"), about))]));
+    told.replaceChildren(...emphasised(t.raw(missed === "" ? "chosen" : "missed"), about));
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
     states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
     const inWindows = at({ way: "windows" }).work; // the same for all lengths

@@ -1,10 +1,9 @@
-// A line of text under bars: how much of its learning signal each letter gets, where the cuts stand, how far back one reaches.
+// A line of text: over it how much of its gradient each guess keeps, under it what one guess sends back, and the cuts through both.
 import { dragOn } from "../shape.mjs";
 import { element, svg, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, TAUS, nearestTau, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
 
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
-const MOST_BLUE = 0.42; // behind a letter: its ink stays legible
 
 /** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
 function arrows(node, { move, signal }) {
@@ -36,18 +35,23 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
-  const reached = element("span", { class: "trunc-reached" });
-  const ways = each.map(() => element("span", { class: "trunc-arrow", hidden: true })); // a way back each
+  const parts = each.map(() => element("span", { class: "trunc-part" })); // of the chosen guess's gradient, letter by letter back
+  const sums = ["cut", "left"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }));
+  const ways = each.map(() => element("span", { class: "trunc-arrow" })); // the way back of each guess
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
+  const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums);
   const goesOn = element("span", { class: "trunc-drag trunc-goes-on", "aria-hidden": "true" }, t("goes_on"));
   const cuts = each.map((_, i) => element("span", { class: `trunc-cut${i === 0 ? "" : " trunc-bare"}`, hidden: true }));
   const [first] = cuts; // the one that is dragged: all are as far apart
   first.append(element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E")));
   first.hidden = false;
   for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
-  const node = element("div", { class: "trunc-line" }, value, before, bars, letters, element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways, reached), element("span", { class: "trunc-start" }), drag, goesOn, ...cuts);
+  letters.append(before);
+  const sent = element("div", { class: "trunc-parts", "aria-hidden": "true" }, ...parts.map((part) => element("span", {}, part)));
+  const way = element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways);
+  const node = element("div", { class: "trunc-line" }, value, bars, letters, sent, sum, way, element("span", { class: "trunc-start" }), drag, goesOn, ...cuts);
 
   let shown = null; // { model, chosen }
   let held = null; // the cut in hand
@@ -77,7 +81,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   /** Returns the word, or the part of it, that the cut of the chosen letter takes away. */
   function draw(model, chosen, ghost) {
     shown = { model, chosen };
-    const { tau, way, factor, reaches, kept } = model;
+    const { tau, factor, reaches, kept } = model;
+    const isWindows = model.way === "windows";
     const reach = reaches[chosen];
     const start = chosen + 1 - reach;
     const missed = wordBefore(text, start);
@@ -90,42 +95,41 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
       const lag = chosen - i;
-      const strength = lag < 0 ? 0 : MOST_BLUE * factor ** lag;
-      cell.style.setProperty("--trunc-strength", `${(100 * strength).toFixed(1)}%`);
       const isMissed = i >= missed[0] && i < missed[1];
-      cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : ""}${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
+      cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : ""}`;
+      const share = factor ** lag; // of what its own letter gets
+      parts[i].className = `trunc-part${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
+      parts[i].style.height = lag < 0 ? "0" : `${(100 * share).toFixed(2)}%`;
+      parts[i].textContent = lag >= 0 && share > 0.5 ? percent((1 - factor) * share) : "";
     });
     value.textContent = percentKept(1 - kept[chosen]);
     value.style.left = at(Math.min(NUM_LETTERS - 1.5, Math.max(1.5, chosen + 0.5)));
     const from = Math.max(0, start);
-    reached.style.left = at(from);
-    reached.style.width = at(chosen + 0.5 - from);
-    reached.hidden = way !== "windows";
-    // one way back for all guesses of a window, or one for each guess
+    sums[0].textContent = t("sum_cut", { share: percent(1 - kept[chosen]) });
+    sums[1].textContent = t("sum_left", { share: value.textContent });
+    sum.style.setProperty("--trunc-at", at(from));
     ways.forEach((arrow, i) => {
-      const last = way === "windows" ? (i + 1) * tau - 1 : i;
-      arrow.hidden = last >= NUM_LETTERS;
-      const left = Math.max(way === "losses" && i === chosen ? -0.9 : 0, last + 1 - tau);
+      const left = Math.max(i === chosen ? -0.9 : 0, i + 1 - tau);
       arrow.style.left = at(left);
-      arrow.style.width = at(last + 0.5 - left);
-      arrow.style.top = way === "windows" ? "" : `${((100 * ((i % tau) + 0.5)) / tau).toFixed(1)}%`;
-      arrow.classList.toggle("trunc-arrow-chosen", way !== "windows" && i === chosen);
+      arrow.style.width = at(i + 0.5 - left);
+      arrow.style.top = `${((100 * ((i % tau) + 0.5)) / tau).toFixed(1)}%`;
+      arrow.classList.toggle("trunc-arrow-chosen", i === chosen);
     });
-    node.classList.toggle("trunc-many", way === "windows" && tau <= 2); // cuts in plenty are thin
-    node.dataset.way = way;
+    node.classList.toggle("trunc-many", isWindows && tau <= 2); // cuts in plenty are thin
+    node.dataset.way = model.way;
     node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
     // windows: a cut after each; else the one cut of the chosen letter
     cuts.forEach((cut, i) => {
-      const place = way === "windows" ? (i + 1) * tau : from;
-      cut.hidden = way === "windows" ? place > NUM_LETTERS : i > 0;
+      const place = isWindows ? (i + 1) * tau : from;
+      cut.hidden = isWindows ? place > NUM_LETTERS : i > 0;
       cut.style.left = at(place);
     });
-    const grip = way === "windows" ? tau : from; // the first cut
+    const grip = isWindows ? tau : from; // the first cut
     first.dataset.side = grip < 2 ? "left" : grip > NUM_LETTERS - 2 ? "right" : "";
     drag.style.left = at(grip);
     goesOn.hidden = tau < NUM_LETTERS; // where no cut stands in the line, what is cut off lies left of it
-    drag.hidden = isDragged || grip < 3 || grip > 12;
-    first.setAttribute("aria-label", t(`cut_${way}`));
+    drag.hidden = isDragged || grip < 2 || grip > 14;
+    first.setAttribute("aria-label", t(`cut_${model.way}`));
     first.setAttribute("aria-valuenow", tau);
     first.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
