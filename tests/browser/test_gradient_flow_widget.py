@@ -173,13 +173,19 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(widget.locator(".flow-ghost")).to_have_count(0)  # a question begins with one curve
+    expect(widget.locator(".flow-squash")).to_be_visible()  # what tanh does, not yet what it lets through
+    expect(widget.locator(".flow-unit-dot")).to_have_count(0)
+    expect(widget.locator(".flow-passes")).to_be_hidden()
+    widget.locator(".d2lrnn-step-title").nth(1).click()
+    expect(widget.locator(".flow-squash")).to_be_hidden()
+    widget.locator(".d2lrnn-step-title").nth(1).click()
     widget.get_by_role("button", name="Yes, just as fast").click()
     expect(outcome).to_contain_text("No. It vanishes. With inputs this large, many numbers of the network (the dots)")
     assert left(widget) == expected(tanh)
     expect(widget.locator(".flow-factor")).to_contain_text(f"With tanh: about {tanh.factor_per_step:.2f} a step")
     expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how steep the curve is where its dots stand")
-    expect(widget.locator(".flow-squash")).to_be_visible()  # tanh, and the 24 units on it
+    expect(widget.locator(".flow-passes")).to_be_visible()
     expect(widget.locator(".flow-unit-dot")).to_have_count(24)
 
     widget.locator(".d2lrnn-step-title").nth(2).click()

@@ -5,6 +5,7 @@ import { derive, formatFactor, formatLength } from "./maths.mjs";
 import { chainPanel, planePanel, tanhPanel, turnPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
+const ASKS_TANH = SPEC.steps.findIndex(({ state }) => state.activation === "tanh"); // the step that shows the curve before its answer
 const INPUT_SIZES = [1e-8, 0.01, 0.03, 0.1, 0.3, 1, 3];
 const STEPS = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 29, 40, 50, 60];
 
@@ -108,6 +109,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       return queueMicrotask(() => signal.aborted || chain.compare()); // a question begins with one curve
     },
   });
+  guided.node.addEventListener("click", () => drawBeside(shown), { signal }); // also a step that closes
   onReset(() => {
     inside.open = false;
     chain.stop();
@@ -178,6 +180,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     shown = model;
     paint(model);
   }
+  function drawBeside(model) {
+    const beside = model.activation === "tanh" || guided.opened() === ASKS_TANH ? "squash" : model.matrix === "orthogonal" ? "turn" : "none";
+    control.dataset.beside = beside;
+    if (beside === "squash") squash.draw(model);
+    if (beside === "turn") turn.draw(model);
+  }
   function paint(model, isShow = false) {
     const [fate, why] = sentence(model, t);
     now.set(...emphasised(t.raw(fate[0]), fate[1]));
@@ -185,10 +193,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
     plane.draw(model);
-    const beside = model.activation === "tanh" ? "squash" : model.matrix === "orthogonal" ? "turn" : "none";
-    control.dataset.beside = beside;
-    if (beside === "squash") squash.draw(model);
-    if (beside === "turn") turn.draw(model);
+    drawBeside(model);
     radius.set(100 * model.radius, formatFactor(model.radius));
     activation.set(model.activation);
     matrix.set(model.matrix);

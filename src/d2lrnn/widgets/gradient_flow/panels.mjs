@@ -302,7 +302,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
 
 const SQUASH = { width: 200, height: 92, unit: 30, high: 36, thick: 8 }; // tanh: pixels of a number, of tanh, of the slope 1
 
-/** tanh as a band as thick as its slope, which is what it lets through, and the units of the last step on it. */
+/** tanh as a band as thick as its slope, which is what it lets through; once it acts, the units of the last step on it. */
 export function tanhPanel({ t }) {
   const { width, height, unit, high, thick } = SQUASH;
   const at = (z) => [width / 2 + unit * z, height / 2 - high * Math.tanh(z)];
@@ -317,16 +317,26 @@ export function tanhPanel({ t }) {
   const band = svg("path", { class: "flow-band", d: `M${edge(1).join("L")}L${edge(-1).reverse().join("L")}z` });
   const dots = svg("g");
   const words = (x, y, anchor, lines) => lines.map((line, i) => svg("text", { class: "flow-squash-text", x, y: y + 15 * i, "text-anchor": anchor }, line));
+  const [low, top] = [-1, 1].map((h) => height / 2 - high * h);
+  const told = svg("g", { class: "flow-passes" }, ...words(2, 34, "start", [t("steep"), t("steep_passes")]), ...words(width - 2, 38, "end", [t("flat"), t("flat_passes")]));
+  const name = svg("g", {}, ...words(width - 40, 48, "end", [t("squash_name")]));
   const node = svg(
-    "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": t("squash") },
-    band, ...words(2, 24, "start", [t("steep"), t("steep_passes")]), ...words(width - 2, 44, "end", [t("flat"), t("flat_passes")]), dots,
+    "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img" },
+    svg("path", { class: "flow-level", d: `M0 ${low}H${width}M0 ${top}H${width}` }), ...words(2, top + 4, "start", ["1"]), ...words(width - 2, low + 4, "end", ["−1"]),
+    band, name, told, dots,
   );
   return {
     node,
-    draw: ({ lastState }) => dots.replaceChildren(...Array.from(lastState, (h) => {
-      const [cx, cy] = at(Math.max(-3.2, Math.min(3.2, Math.atanh(h))));
-      return svg("circle", { class: "flow-unit-dot", cx: cx.toFixed(1), cy: cy.toFixed(1), r: 3 });
-    })),
+    draw: ({ lastState, activation }) => {
+      const acts = activation === "tanh";
+      told.style.display = acts ? "" : "none";
+      name.style.display = acts ? "none" : "";
+      node.setAttribute("aria-label", acts ? `${t("squash")} ${t("squash_dots")}` : t("squash"));
+      dots.replaceChildren(...(acts ? Array.from(lastState, (h) => {
+        const [cx, cy] = at(Math.max(-3.2, Math.min(3.2, Math.atanh(h))));
+        return svg("circle", { class: "flow-unit-dot", cx: cx.toFixed(1), cy: cy.toFixed(1), r: 3 });
+      }) : []));
+    },
   };
 }
 
