@@ -130,7 +130,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   keepInView(steps.node, { signal });
 
-  const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
+  const many = 1000;
+  const lead = element("p", { class: "d2lrnn-lead" }, t("lead", { steps: many, loop: many - 1, scan: scanLevels(many, "doubling").length }));
   const rule = trick({ t });
   const counters = tracks({ t });
   const hint = element("p", { class: "d2lrnn-lead scan-hint" });
@@ -157,7 +158,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(key), values));
     length.textContent = String(model.numSteps);
     lengthRange.set(model.numSteps, t("length_value", { count: model.numSteps }));
-    at.textContent = t("at_value", { step: model.step, count: model.numSteps - 1 });
+    at.textContent = model.step;
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
