@@ -100,7 +100,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const share = factor ** lag; // of what its own letter gets
       parts[i].className = `trunc-part${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
       parts[i].style.height = lag < 0 ? "0" : `${(100 * share).toFixed(2)}%`;
-      parts[i].textContent = lag >= 0 && share > 0.5 ? percent((1 - factor) * share) : "";
+      parts[i].textContent = lag >= 0 && share > 0.5 ? `${Math.round(100 * (1 - factor) * share)}%` : "";
     });
     value.textContent = percentKept(1 - kept[chosen]);
     value.style.left = at(Math.min(NUM_LETTERS - 1.5, Math.max(1.5, chosen + 0.5)));
