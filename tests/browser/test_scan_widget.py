@@ -96,7 +96,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("rect.scan-earlier")).to_have_count(2)  # its own box, and half of the box of both
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
-    lead = "1000 steps take a loop 999 rounds. A scan joins steps and needs only 10."
+    lead = "1000 steps, 999 rounds. A scan joins steps: 10 rounds."
     expect(widget.locator(".d2lrnn-lead").first).to_contain_text(lead)
     hint = "×0.9 \u22121 means: state times 0.9, then add \u22121."  # noqa: RUF001
     expect(widget.locator(".scan-hint")).to_contain_text(hint)
@@ -124,7 +124,8 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
         tick(widget)
     expect(now(widget)).to_have_text("The same 8 states: 7 rounds for the loop, only 3 for the scan.")
     assert states(widget)[:8] == expected
-    expect(widget.locator(".scan-controls .scan-slider-label").first).to_have_text("Round 7")  # not of 7: the scan has 3
+    label = widget.locator(".scan-controls .scan-slider-label").first
+    expect(label).to_have_text("Round 7")  # not of 7: the scan has 3
     slider(widget, "Round").press("Home")
     assert states(widget) == ["2", "2"]
 

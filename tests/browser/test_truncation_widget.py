@@ -48,7 +48,8 @@ def drag(page: Page, widget: Locator, letters: int) -> None:
 
 def sent(widget: Locator, kind: str = "kept") -> list[float]:
     """What each letter of the way back gets, or would get, as shares of what the last gets."""
-    return widget.locator(f".trunc-is-{kind}").evaluate_all("(all) => all.map((one) => parseFloat(one.style.height) / 100)")
+    shares = "(all) => all.map((one) => parseFloat(one.style.height) / 100)"
+    return widget.locator(f".trunc-is-{kind}").evaluate_all(shares)
 
 
 def cuts(widget: Locator) -> Locator:
