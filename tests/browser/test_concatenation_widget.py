@@ -50,8 +50,8 @@ def is_glued(widget: Locator) -> bool:
 
 def check_sums(widget: Locator) -> None:
     """What is printed adds up, to the last digit."""
-    for line in widget.locator(".glue-terms p").filter(visible=True).all_inner_texts():
-        terms, total = re.sub(r"^(from X|from H|one sum|result)", "", line.replace("\u2212", "-")).split("=")
+    for line in widget.locator(".glue-rows p").filter(visible=True).all_inner_texts():
+        terms, total = re.sub(r"^(from X|from H|one sum|sum)", "", line.replace("\u2212", "-")).split("=")
         terms = terms.replace("\u00d7", "*").replace("\n", " ")
         expected = eval(re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms))
         assert expected == Decimal(total.strip()), line
@@ -62,16 +62,20 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     widget = show(page, tmp_path, Concatenation())
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
     result = widget.locator(".glue-sum .glue-name")
-    expect(result).to_have_text("result")
+    pressed = widget.locator(".glue-pressed")
+    expect(result).to_have_text("sum")
+    expect(widget.locator(".glue-from_x .glue-name")).to_have_text("1st product")
+    expect(pressed).to_have_text("tanh makes it 0.89 in the new memory.")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("In the marked cell: letter 0.16 + memory 1.24 = 1.40.")
+    expect(now).to_have_text("Two products and a sum: letter 0.16 + memory 1.24 = 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
     expect(now).to_have_text("One product: the same pairs meet, so the result is the same 1.40.")
     expect(result).to_have_text("the same result")
+    expect(pressed).to_have_text("tanh makes it 0.89 in the new memory.")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
     assert sums == ["0.16", "1.24"], "the brackets below the one sum"
@@ -218,6 +222,7 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         expect(code).to_have_text(SWAPPED)
         expect(now).to_have_text("Wrong weights meet: 1.40 becomes 1.08, and nothing warns you.")
         expect(result).to_have_text("a wrong result")
+        expect(widget.locator(".glue-pressed")).to_contain_text("0.79")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
         check_sums(widget)
@@ -327,7 +332,7 @@ def test_the_sum_ends_whole_after_taking_apart_the_largest(browser: Browser, tmp
             page.wait_for_timeout(4500)
             page.wait_for_function(WHOLE)
             expect(widget.locator(".glue-one")).to_be_hidden()
-            assert widget.locator(".glue-terms p").filter(visible=True).count() == 3
+            assert widget.locator(".glue-rows p").filter(visible=True).count() == 3
             check_sums(widget)
         assert record.errors == []
 
@@ -395,7 +400,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
             swapped = "(all) => all.filter((e) => e.matches('.glue-x')).length"  # a letter with weights of the memory
             assert widget.locator(".glue-one .glue-mixed").evaluate_all(swapped) == 2
         if step == 2:
-            expect(told).to_contain_text("5 multiplications for each result, 15 in all")
+            expect(told).to_contain_text("5 multiplications for each result, 15 in all. But fewer calls")
         if step == 3:
             expect(told).to_contain_text("127 rows: one for each of the 27 + 100 numbers that go in. 100 columns")
             tables = widget.locator(".glue-scale-table")
@@ -518,7 +523,7 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         widget.locator(".d2lrnn-answers button").nth(1).click()
         expect(code).to_have_text(SWAPPED, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
-            "In the marked cell|result|1.40|two sums",
+            "Two products and a sum|sum|1.40|two sums",
             "One product|the same result|1.40|one sum",
             "Wrong weights meet|a wrong result|1.08|one sum",
         }

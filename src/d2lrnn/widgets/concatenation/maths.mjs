@@ -59,8 +59,8 @@ const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
-const UNIT = { least: 27, good: 36, most: 44 }; // width of a column: all cells are alike
-const ROW = { wide: 36, narrow: 28 };
+const UNIT = { least: 26, good: 36, most: 44 }; // width of a column: all cells are alike
+const ROW = { wide: 34, narrow: 28 };
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */
 function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, left) {
@@ -78,18 +78,19 @@ const lowered = (blocks, by) => Object.fromEntries(Object.entries(blocks).map(([
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
  * `width` is what there is. Gives { width, height, isWide, unit, row, apart, glued }: the last two are { X, W_xh, H, W_hh,
- * from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room, with as
- * much air above as below; else one below the other, and H and W_hh stay where they are. So few blocks have to move.
+ * from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room, their sum
+ * below; else one below the other, and H and W_hh stay where they are. So few blocks have to move.
  */
 export function arrange(sizes, width) {
   const { num_inputs: d, num_hiddens: h } = sizes;
   const unitIn = (room, columns) => (room / columns < UNIT.least ? UNIT.good : Math.min(UNIT.most, room / columns)); // else it scrolls
-  const isWide = (width - 2 * GAP - 2 * SIGN) / (d + 4 * h) >= UNIT.good;
+  const room = width - 2 * GAP - SIGN;
+  const isWide = room / (d + 3 * h) >= UNIT.good;
   if (isWide) {
-    const unit = unitIn(width - 2 * GAP - 2 * SIGN, d + 4 * h);
+    const unit = unitIn(room, d + 3 * h);
     const glued = together(sizes, unit, ROW.wide, (width - (d + 2 * h) * unit - GAP) / 2);
-    const begin = (width - (d + 4 * h) * unit - 2 * GAP - 2 * SIGN) / 2;
-    return { width, height: glued.height, isWide, unit, row: ROW.wide, apart: abreast(sizes, unit, ROW.wide, begin, glued.X[1] - (Math.min(d, h) * ROW.wide) / 2), glued };
+    const apart = abreast(sizes, unit, ROW.wide, (room - (d + 3 * h) * unit) / 2, glued.sum);
+    return { width, height: apart.height, isWide, unit, row: ROW.wide, apart, glued };
   }
   const unit = unitIn(width - GAP - FRAME, d + 2 * h);
   const needed = (d + 2 * h) * unit + GAP + FRAME;
@@ -105,15 +106,16 @@ export function arrange(sizes, width) {
   };
 }
 
-/** Apart, side by side; `y` is the line of the rows. */
-function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, y) {
+/** Apart, side by side, and the result below, in the column where it stands glued. */
+function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, crossing) {
   const first = begin + d * u + GAP;
   const second = first + h * u + SIGN;
   const third = second + h * u + GAP;
+  const y = Math.max(d, h) * r + GAP;
+  const sum = [crossing[0], Math.max(crossing[1], y + n * r + LABEL + GAP / 2)];
   return {
-    height: y + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [second - SIGN / 2, y],
-    H: [second, y], W_hh: [third, y - GAP - h * r], from_h: [third, y],
-    equals: [third + h * u + SIGN / 2, y], sum: [third + h * u + SIGN, y],
+    height: sum[1] + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [second - SIGN / 2, y],
+    H: [second, y], W_hh: [third, y - GAP - h * r], from_h: [third, y], equals: [sum[0] - GAP - SIGN / 2, sum[1]], sum,
   };
 }
 
@@ -128,11 +130,12 @@ function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, edge) {
   };
 }
 
-// The motion, in shares of it. The partial results fade first. Side by side: W_xh makes room above, the rows below, then these
-// meet and W_hh comes below W_xh. One below the other: X steps aside, then X and W_xh come down. No block ever lies on another.
+// The motion, in shares of it. The partial results fade first. Side by side: the rows meet and W_hh makes room for W_xh above
+// it, then the rows go down and the weights meet. One below the other: X steps aside, then X and W_xh come down. No block
+// ever lies on another.
 export const MERGED = 0.15;
 const WAYS = {
-  wide: { x: { X: [0.3, 0.85], H: [0.3, 0.85], W_xh: [0.3, 0.85], W_hh: [0.42, 1], sum: [0.3, 1] }, y: [0.05, 0.5] },
+  wide: { x: { X: [0.05, 0.5], H: [0.05, 0.5], W_xh: [0.55, 1], W_hh: [0.55, 1] }, y: { X: [0.4, 0.8], H: [0.4, 0.8], W_xh: [0.2, 0.6], W_hh: [0.2, 0.6], sum: [0.4, 0.8] } },
   narrow: { x: [0.05, 0.5], y: { X: [0.3, 1], W_xh: [0.3, 1], sum: [0.1, 0.8] } },
 };
 

@@ -1,5 +1,5 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
-import { dragOn } from "../shape.mjs";
+import { dragOn, emphasised } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion, svg } from "../ui.mjs";
 import { MERGED, arrange, between, frames, gapBetween, tableSize } from "./maths.mjs";
 
@@ -106,7 +106,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   for (const name of [...Object.keys(FACTORS), ...RESULTS]) {
     const part = FACTORS[name] ?? "r";
-    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name));
+    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name === "sum" ? name : `is_${name}`));
     const grid = element("div", { class: "glue-grid" });
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part === "h") drag(name, nodes[name]);
@@ -311,7 +311,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
  * place to its new one: `show` says whether that is to be done.
  */
 export function sumPanel({ t }) {
-  const node = element("div", { class: "glue-terms", "aria-hidden": "true" });
+  const rows = element("div", { class: "glue-rows" });
+  const pressed = element("p", { class: "glue-pressed" });
+  const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows, pressed);
   let lines = []; // [{ pairs, terms, total }]
 
   const line = (name, pairs, part, value, sums = null) => {
@@ -373,7 +375,8 @@ export function sumPanel({ t }) {
     both.classList.add("glue-both");
     lines = glued ? [one] : two;
     // The way that is not shown keeps its room, so that nothing below jumps.
-    node.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
+    pressed.replaceChildren(...emphasised(t.raw("pressed"), { memory: written(Math.tanh(values.sum)) }));
+    rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
       "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
     )));
   };
