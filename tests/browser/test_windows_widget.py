@@ -184,15 +184,19 @@ def test_playing_sentence_and_slider_tell_the_same(browser: Browser, tmp_path: P
         widget = show(page, tmp_path, Windows(sampling="random"))
         page.evaluate(
             """() => { const seen = window.seen = new Set();
+              const place = () => document.querySelector(".win-part").getAttribute("style");
+              const before = place();
               const text = (query) => document.querySelector(query).textContent;
               const look = () => { // "minibatch 2 of 11", "the memory is emptied"
                 const told = text(".d2lrnn-now").match(/began|emptied/) + ", " + text(".win-told");
                 seen.add(text(".win-place").split(" ")[1] + ": " + told);
+                if (seen.size === 2) window.isThere ??= place() === before;
                 requestAnimationFrame(look); };
               look(); }"""
         )
         widget.get_by_role("button", name="Play").click()
         page.wait_for_function("() => window.seen.size > 2", timeout=15_000)
+        assert page.evaluate("window.isThere"), "told before the window leaves"
         together = ["1: began, 10 letters", "2: emptied, 10 of 20", "3: emptied, 10 of 30"]
         assert page.evaluate("[...window.seen].slice(0, 3)") == together
         assert record.errors == []
@@ -409,7 +413,7 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     expect(hint).to_be_visible()
     expect(legend).to_have_count(0)
     widget.locator(".win-along input").press("ArrowRight")
-    expect(legend).to_have_text(["read before"])
+    expect(legend).to_have_text(["read before, still in the memory"])
     expect(hint).to_be_hidden()
     widget.locator(".win-along input").press("ArrowLeft")
     widget.get_by_role("button", name="At random").click()
@@ -417,7 +421,7 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     widget.locator(".win-along input").press("End")
     never = f"{240 - Windows(sampling='random').num_pairs_read} never read"
     assert Windows(sampling="random").num_pairs_read < 220, "two readers, 11 windows of 10 letters each: some overlap"
-    expect(legend).to_have_text(["read before", "read again", never])
+    expect(legend).to_have_text(["read before, lost", "read twice, lost", never])
     look = "(e) => getComputedStyle(e).backgroundColor"
     once, twice = (
         {widget.locator(f"{x}.{kind}").first.evaluate(look) for x in (".win-trail", ".win-sample")}
@@ -426,7 +430,24 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     assert len(once) == len(twice) == 1 and once != twice
     control(widget, "Windows").select_option("adjoining")
     widget.locator(".win-along input").press("End")
-    expect(legend).to_have_text(["read before", re.compile("never read")])
+    expect(legend).to_have_text(["read before, lost", re.compile("never read")])
+
+
+def test_what_is_in_the_memory_is_coloured_in_the_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows(batch_size=3, minibatch=4))
+    kept, lost = widget.locator(".win-kept:not(.win-sample)"), widget.locator(".win-trails :is(.win-once, .win-twice)")
+    cells = """(all) => all.map((e) => [+e.className.match(/row-(.)/)[1],
+      Math.round(e.offsetWidth / parseFloat(getComputedStyle(e).getPropertyValue("--win-cell")))])"""
+    letters = [0, 0, 0]
+    for row, count in kept.evaluate_all(cells):
+        letters[row] += count
+    assert letters == [30] * 3, "three windows of ten letters, and a fourth is read now"
+    expect(widget.locator(".win-told")).to_have_text(["40 letters"] * 3)
+    expect(lost).to_have_count(0)
+    widget.get_by_role("button", name="At random").click()
+    expect(kept).to_have_count(0)
+    assert lost.count() > 0
 
 
 @pytest.mark.parametrize("width", [320, 390, 720])

@@ -9,7 +9,7 @@ import SPEC from "./spec.json" with { type: "json" };
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const OPENING_SECONDS = 2.5;
 const GLIDE_SECONDS = 2.4;
-const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read and told
+const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 const SLOW = 2; // so many minibatches play slowly, the others faster
 const FAST_SECONDS = 0.45;
 const EPOCH_SECONDS = 30; // a long epoch plays faster still
@@ -72,7 +72,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let model = null;
   let isPlaying = false;
   let isHeld = false; // by a hand
-  let isTold = true; // in the sentence
   let touched = false;
   let timer = 0;
   let glide = motion({ seconds: GLIDE_SECONDS, signal });
@@ -116,10 +115,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const play = buttonControl({
     label: t("play"), class: "d2lrnn-button win-play", signal,
     onPress: () => {
-      if (isPlaying) {
-        setPlaying(false);
-        return isTold ? undefined : commit({ minibatch: model.k }); // back to the one that is told
-      }
+      if (isPlaying) return setPlaying(false);
       if (model.epoch.length === 0) return undefined;
       setPlaying(true);
       if (model.k + 1 >= model.epoch.length && model.k > 0) return commit({ minibatch: 1 });
@@ -226,7 +222,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     const isFits = epoch.length > 0;
     const tell = () => {
-      isTold = true;
       showPlace();
       now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
       now.node.classList.toggle("d2lrnn-error", !isFits);
@@ -234,17 +229,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     };
     text.draw(model);
     glide.stop();
+    tell();
     if (!goesOn || prefersReducedMotion()) {
-      tell();
       rest();
       goOn();
     } else {
-      isTold = false;
-      if (!isPlaying) tell();
-      text.trails(k - 1, false);
+      text.trails(model.carries ? k : k - 1, false);
       glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
       glide.run((share) => {
-        if (!isTold && share > LEAVES) tell();
         if (share > LEAVES) text.trails(model.k, false);
         if (share < 1) paint(onTheWay(model, k, share));
         else rest();

@@ -17,6 +17,8 @@ const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => 
 const readBefore = ({ tokens, epoch, num_steps }, k, times = 1) => stretches(
   tokens.length, epoch, num_steps, { count: k, times, without: (epoch[k] ?? []).map((start) => [start, start + num_steps]) },
 );
+/** What each reader has read before minibatch k and keeps in its memory: a stretch for each row, in sequence only. */
+const keptBefore = ({ epoch, carries }, k) => (carries && k > 0 ? epoch[k].map((start, row) => [epoch[0][row], start]) : []);
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
 /** So many letters, or numbers. */
@@ -110,7 +112,9 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       set(box, part);
       return box;
     });
-    trails.replaceChildren(...boxesOf(readBefore(model, k), "win-once"), ...boxesOf(readBefore(model, k, 2), "win-twice"));
+    trails.replaceChildren(...(model.carries
+      ? keptBefore(model, k).flatMap((kept, row) => boxesOf([kept], `win-kept ${rowClass(row)}`))
+      : [...boxesOf(readBefore(model, k), "win-once"), ...boxesOf(readBefore(model, k, 2), "win-twice")]));
     const answers = (epoch[k] ?? []).map((start) => [start + num_steps, start + num_steps + 1]);
     const never = isOver ? stretches(tokens.length, epoch, num_steps, { read: false, without: answers }) : [];
     veils.replaceChildren(...boxesOf(never, "win-never"));
@@ -294,6 +298,7 @@ export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
   const never = element("span", {});
   const items = {
+    kept: element("span", { class: "win-legend-item" }, sample(`win-kept ${rowClass(0)}`), t("legend_kept")),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
     twice: element("span", { class: "win-legend-item" }, sample("win-twice"), t("legend_twice")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
@@ -304,8 +309,9 @@ export function legendPanel({ t }) {
     const read = countRead(tokens.length, epoch, num_steps, k + 1);
     never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read });
     node.firstChild.hidden = k > 0; // there the legend has its place
-    items.once.hidden = readBefore(model, k).length === 0;
-    items.twice.hidden = readBefore(model, k, 2).length === 0; // windows at random may overlap
+    items.kept.hidden = keptBefore(model, k).length === 0;
+    items.once.hidden = model.carries || readBefore(model, k).length === 0;
+    items.twice.hidden = model.carries || readBefore(model, k, 2).length === 0; // windows at random may overlap
     items.never.hidden = !isLast || epoch.length === 0;
   };
   return { node, draw };
