@@ -70,8 +70,8 @@ class NGramLM:
         self._counts: list[dict[tuple[int, ...], Counter[int]]] = []
         for length in range(order):
             table: defaultdict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
-            for end in range(length, len(tokens)):
-                table[tuple(tokens[end - length : end])][tokens[end]] += 1
+            for gram, count in Counter(zip(*(tokens[start:] for start in range(length + 1)))).items():
+                table[gram[:-1]][gram[-1]] = count
             self._counts.append(dict(table))
 
     @property
@@ -79,7 +79,7 @@ class NGramLM:
         return tuple(len(table) for table in self._counts)
 
     def _checked(self, ids: torch.Tensor | Sequence[int]) -> list[int]:
-        tokens = [int(index) for index in ids]
+        tokens = [int(index) for index in (ids.tolist() if isinstance(ids, torch.Tensor) else ids)]
         for index in tokens:
             if not 0 <= index < self.vocab_size:
                 raise ValueError(f"index {index} is not in a vocabulary of {self.vocab_size} tokens.")
