@@ -1,13 +1,15 @@
 """Kernels that need not import torch and Matplotlib first: a process that has imported both, once, is forked for each.
 
-An import of the two takes more than two seconds of a core, and nearly every chapter begins with it. The package itself
-is not imported before: each kernel opens its files, which opened_files.py records.
+An import of the two takes more than two seconds of a core, and nearly every chapter begins with it; what torch imports
+at the first `assert_close` and count of operations takes one more. The package itself is not imported before: each
+kernel opens its files, which opened_files.py records.
 
 Run as a script: ``serve SOCKET`` imports and forks, ``start SOCKET ARGUMENTS`` stands for a kernel as long as it lives.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import NoReturn
 
 START_S = 120
+IMPORTED = ("torch", "torch._dynamo", "matplotlib.pyplot", "anywidget", "ipykernel.kernelapp", "ipykernel.debugger")
 
 
 @contextmanager
@@ -36,7 +39,8 @@ def warm_kernels() -> Iterator[type]:
         address = str(Path(folder) / "socket")
         # As in a kernel: Matplotlib draws into the notebook; and no kernel is told of by lines of its own.
         environment = os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
-        command = [sys.executable, "-P", __file__, "serve", address]
+        # Without frozen modules, as kernels start: else the debugger warns.
+        command = [sys.executable, "-X", "frozen_modules=off", "-P", __file__, "serve", address]
         server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, start_new_session=True)
 
         class WarmKernelManager(AsyncKernelManager):
@@ -59,8 +63,10 @@ def warm_kernels() -> Iterator[type]:
 
 def serve(address: str) -> None:
     """Import what is slow, then fork a kernel for each connection; end, and end them all, with the standard input."""
-    for name in ("torch", "matplotlib.pyplot", "ipykernel.kernelapp"):
+    for name in IMPORTED:
         importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # no kernel looks for garbage in what it was born with
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(f"{address}.new")
     listener.listen()
