@@ -154,6 +154,23 @@ def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page,
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow(radius=0.81, matrix="orthogonal")))
 
 
+def test_on_a_small_phone_the_curve_of_tanh_and_the_arrows_of_a_turn_stand_above_the_answer(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 375, "height": 580})
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow(), inside=False)
+    for step, drawing in ((1, ".flow-squash"), (2, ".flow-turn")):
+        widget.locator(".d2lrnn-step-title").nth(step).click()
+        widget.locator(".d2lrnn-answers button").first.click()
+        sheet = widget.locator(".d2lrnn-steps")
+        expect(sheet).to_have_css("position", "sticky")
+        page.wait_for_timeout(100)  # it has been scrolled
+        chain, drawn = (widget.locator(part).bounding_box() for part in (".flow-chain", drawing))
+        assert chain["y"] >= 0 and drawn["y"] + drawn["height"] <= sheet.bounding_box()["y"] + 1
+
+
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
@@ -189,7 +206,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-unit-dot")).to_have_count(24)
 
     widget.locator(".d2lrnn-step-title").nth(2).click()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("only 0.0512 of the message is left")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("leave only 0.0512 of the message")
     widget.get_by_role("button", name="ones that only turn it").click()
     expect(outcome).to_contain_text("Right. A turn changes its direction (the small arrows), never its size.")
     expect(widget.locator(".flow-factor")).to_have_text("A straight line: exactly × 1.00 at each step")  # noqa: RUF001

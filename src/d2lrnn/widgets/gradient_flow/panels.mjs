@@ -4,7 +4,7 @@ import { dragOn, motion, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HEIGHT = 270;
+const HEIGHT = { narrow: 236, wide: 270 };
 const MARGIN = { top: 22, right: 52, narrow: 26, bottom: 74, left: 50 }; // the names of the zones stand outside, where no bead comes
 const INSET = 18; // the ring about the last bead, clear of the scale
 const [NARROW, WIDE] = [380, 420]; // widths of the chain, for its words
@@ -47,7 +47,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   const layer = svg("g");
   const asked = svg("g", { class: "flow-asked" });
   const pulse = svg("g", { class: "flow-pulse" }, svg("circle", { class: "flow-glow" }), svg("circle", { class: "flow-spark" }));
-  const picture = svg("svg", { class: "flow-beads", height: HEIGHT, "aria-hidden": "true" }, way, grid, layer, asked, pulse);
+  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, way, grid, layer, asked, pulse);
   const probe = element("div", {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
@@ -56,6 +56,8 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   const run = motion({ seconds: 2, signal });
   let model = null;
   let width = 0;
+  let high = HEIGHT.wide;
+  let y = null; // of a share
   let reach = 1; // the share of the chain that the pulse has passed
   let lag = null; // the bead that is asked
   let last = null; // the model that stands, the one that stood when the reader began to move something, and its curve that stays as a ghost
@@ -64,7 +66,6 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   let held = false;
   let moved = -Infinity; // when it was last drawn anew
 
-  const y = scale([FLOOR, CEILING], [HEIGHT - MARGIN.bottom, MARGIN.top], { log: true });
   const isNarrow = () => width < WIDE; // then the loss stands under the first bead
   const right = () => width - (isNarrow() ? MARGIN.narrow : MARGIN.right);
   const lossAt = () => right() + (isNarrow() ? -13 : 14);
@@ -82,12 +83,12 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
       if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
       parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     }
-    const foot = HEIGHT - 8;
+    const foot = high - 8;
     parts.push(
       svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, zoneWords("explodes")),
       svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
-      svg("rect", { class: "flow-loss", x: lossAt(), y: HEIGHT - WAY - 12, width: 38, height: 24, rx: 5 }),
-      svg("text", { class: "flow-loss-text", x: lossAt() + 19, y: HEIGHT - WAY + 4, "text-anchor": "middle" }, t("loss")),
+      svg("rect", { class: "flow-loss", x: lossAt(), y: high - WAY - 12, width: 38, height: 24, rx: 5 }),
+      svg("text", { class: "flow-loss-text", x: lossAt() + 19, y: high - WAY + 4, "text-anchor": "middle" }, t("loss")),
       svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(isNarrow() ? "back" : "back_why")),
     );
     grid.replaceChildren(...parts);
@@ -95,10 +96,10 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
 
   /** The way back from the loss, with the letters at its ends. */
   function paintWay() {
-    const middle = HEIGHT - WAY;
+    const middle = high - WAY;
     const parts = [svg("path", { class: "flow-wire", d: `M${lossAt()} ${middle}H${xOf(model.lag)}m7 -5l-7 5l7 5` })];
     for (let k = 0; k < model.lag; k += 1) parts.push(svg("circle", { class: "flow-stop", cx: xOf(k), cy: middle, r: 1.5 }));
-    const name = (k, anchor, by) => svg("text", { class: "flow-cell-name", x: xOf(k) + by, y: HEIGHT - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
+    const name = (k, anchor, by) => svg("text", { class: "flow-cell-name", x: xOf(k) + by, y: high - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
     way.replaceChildren(...parts, name(model.lag, "start", -8), name(0, "end", isNarrow() ? 25 : 8));
   }
 
@@ -195,7 +196,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     const words = svg("text", { class: "flow-asked-text", x, y: high ? y(1) + 20 : low ? y(1) - 10 : beside, "text-anchor": anchor });
     words.textContent = probe.getAttribute("aria-valuetext");
     asked.replaceChildren(
-      svg("path", { class: "flow-plumb", d: `M${x} ${HEIGHT - WAY - 8}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
+      svg("path", { class: "flow-plumb", d: `M${x} ${high - WAY - 8}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
     );
   }
 
@@ -249,7 +250,10 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   watchWidth(node, { signal, act: (now) => {
     if (now < 120) return;
     width = now;
-    picture.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    high = HEIGHT[isNarrow() ? "narrow" : "wide"];
+    y = scale([FLOOR, CEILING], [high - MARGIN.bottom, MARGIN.top], { log: true });
+    picture.setAttribute("viewBox", `0 0 ${width} ${high}`);
+    picture.setAttribute("height", high);
     paint();
   } });
 
