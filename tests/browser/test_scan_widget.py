@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Two steps join in one box. A scan joins many at once: it finishes sooner."
+START = "Two steps join in one box, and boxes join in larger ones."
 
 
 def now(widget: Locator) -> Locator:
