@@ -80,6 +80,7 @@ def test_it_mounts_and_answers_keys(
     expect(widget.locator(".d2lrnn-now")).to_have_text("as unsure as choosing among 2 equally likely letters")
     expect(widget.locator(DETAIL)).to_have_text(DETAIL_OF_A)
     expect(widget.locator(".d2lrnn-fallback")).to_be_hidden()
+    expect(widget.locator(".ppl-hint")).to_contain_text("Arrow keys: finer steps.")
     first = slider(widget, 0)
     first.focus()
     page.keyboard.press("ArrowLeft")
@@ -150,8 +151,8 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("2 choices and 50", "26", "2.00", "No. It is 10.00. Choices multiply: 2 ", "10.00"),
-    ("One doubt in six", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six letters", "1.12"),
+    ("2 and 50", "26", "2.00", "No. It is 10.00. Choices multiply: 2 ", "10.00"),
+    ("One doubt", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six letters", "1.12"),
     ("One zero", "infinite", "1.00", "Right. It is infinite", "∞"),
 ]
 
@@ -662,7 +663,7 @@ def test_a_step_on_a_phone_shows_all_rows_between_the_result_and_the_question(br
     page = context.new_page()
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, Perplexity(), head="<style>body { margin: 0 } main { padding: 400px 12px }</style>")
-    for title, answer in (("One doubt in six", "about 1.1"), ("2 choices and 50", "26")):
+    for title, answer in (("One doubt", "about 1.1"), ("2 and 50", "26")):
         widget.get_by_role("button", name=title).tap()
         rows, result = widget.locator(".ppl-rows"), widget.locator(".ppl-result")
         for _ in range(2):  # when it is asked, and when it is answered

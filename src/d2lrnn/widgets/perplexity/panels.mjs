@@ -197,7 +197,7 @@ export function chart({ t, signal }) {
   });
   const cut = element("span", { class: "ppl-tick" }, "//"); // beyond it the axis is not to scale
   cut.style.setProperty("left", percent((AXIS_BITS + 0.25) / (AXIS_BITS + 1)));
-  const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }));
+  const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }), " ", element("span", { class: "ppl-keys" }, t("hint_keys")));
   const caption = element("div", { class: "ppl-row", "aria-hidden": "true" }, element(
     "span", { class: "ppl-axis-caption" },
     element("span", {}, t("axis_likelier")), element("span", { class: "ppl-axis-title" }, t("axis_bits")), element("span", {}, t("axis_less")),
