@@ -308,12 +308,15 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
     expect(widget.locator(".ctx-rule")).to_contain_text("the 5 before it")
     assert hidden(".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar"), "a step that asks tells nothing ahead"
+    asked = "(e) => getComputedStyle(e, '::after').content"
+    assert widget.locator(".ctx-counts").evaluate(asked) == '"?"', "where the counts will be"
     expect(widget.get_by_role("status")).to_have_text("The counted story has “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
     gets = "By its counts alone, the model would rule out the true next letter "
     gets += "(in the test, shorter contexts help out)."
     expect(told).to_have_text(f"No. Never: new text goes on in new ways. {gets}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
+    assert widget.locator(".ctx-counts").evaluate(asked) == "none"
     assert widget.locator(".ctx-told").first.is_visible()
     widget.get_by_role("button", name="Which is best?").click()
     assert widget.locator(".ctx-told").first.is_visible(), "here all is in sight"
