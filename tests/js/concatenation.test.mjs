@@ -134,6 +134,8 @@ test("the blocks fit where they stand and never lie on each other", () => {
   }
 const still = arrange(DEFAULTS, 330);
   for (const name of ["H", "W_hh"]) assert.deepEqual(still.apart[name], still.glued[name], "on a phone the memory's blocks stay");
+  const largest = { batch_size: 4, num_inputs: 4, num_hiddens: 4 };
+  assert.equal(arrange(largest, 331).width, 331, "nor the largest on a phone of 360 pixels");
   assert.ok(arrange(DEFAULTS, 262).width === 262, "the first sizes need not scroll on the narrowest phone");
 });
 
