@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
+import LAB from "../../src/d2lrnn/widgets/training_lab/rules.json" with { type: "json" };
+import { heat } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { PLAIN } from "../../src/d2lrnn/widgets/kernels.mjs";
 import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
@@ -36,6 +38,18 @@ function tell({ state, cat = 0, until }, changes, kernels) {
   const middle = (all) => [...all].sort((a, b) => a - b)[all.length >> 1];
   return { ...found, end: report.heldout.last, spelled: report.spelled, pulls: [middle(norms.before), middle(norms.after)] };
 }
+
+test("in the first ten seconds at the first speed the sentence pales: its surprisal falls by two fifths", () => {
+  const { least, of_age: ofAge, most } = LAB.paces[SPEC.controls.speed.default];
+  let updates = 0;
+  for (let i = 0; i < 1000; i += 1) updates += Math.min(most, Math.max(least, ofAge * updates)) / 100;
+  const first = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+  const training = createTraining(STORY, first, createKernels());
+  const colour = () => training.read().nats.map(heat).reduce((sum, value, _, all) => sum + value / all.length, 0);
+  const fresh = colour();
+  for (let i = 1; i < updates; i += 1) training.step();
+  assert.ok(fresh > 0.5 && colour() < 0.6 * fresh, `from ${fresh} to ${colour()} in ${Math.floor(updates)} updates`);
+});
 
 test("story 1: three in five of its words are real after a few hundred updates, and it ends below the 3-gram", () => {
   const kernels = createKernels();

@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
 import { beforeCat, bestOf, changed, copiedShare, hasSpiked, isLost, isMemorising, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
-import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
+import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
@@ -34,11 +34,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let flash = null;
   let beatenOrder = -1;
   let isTold = false; // whether the settings are a story's
-  let isBegun = false; // whether a run has: then the network can be changed
   let isSeen = true; // whether any of the figure is on the screen
   let order = { cat: 0, until: 0, tells: "" }; // what the run at hand was begun with
   let orderedSettings = null;
-  let isPaced = false; // whether the reader has chosen a speed
   let opened = 0; // the story that was opened here, by a press or a link
 
   // ---- words ----
@@ -53,7 +51,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   now.set(t("now_waiting"));
   const main = buttonControl({ label: t("start"), class: "d2lrnn-button lab-main", signal, onPress: () => (wish ? pause() : start()) });
   const speeds = SPEC.controls.speed.choices.map((name) =>
-    buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => { isPaced = true; commit({ speed: name }); } }));
+    buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => commit({ speed: name }) }));
   const ownButton = buttonControl({
     label: t("own_text"), "aria-expanded": "false", signal,
     onPress: () => showText(text.node.hidden),
@@ -75,7 +73,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
-  const about = element("div", { class: "lab-about lab-early" }, network.gloss, reading.unitButton);
+  const about = element("div", { class: "lab-about" }, network.gloss, reading.unitButton);
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
   const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
@@ -87,7 +85,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     return t(key, values);
   };
   const foot = footRow({ t: footWords, reset: () => { pause(); reset(); }, link, say, signal });
-  const shareButton = buttonControl({ label: t("share"), disabled: true, signal, onPress: share });
+  const shareButton = buttonControl({ label: t("share"), class: "d2lrnn-button lab-share", disabled: true, signal, onPress: share });
   const told = foot.lastChild; // what was copied, or saved
   foot.insertBefore(shareButton, told);
   const body = element(
@@ -130,7 +128,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   const isFree = () => isTorch || (!document.hidden && isSeen);
   function go() {
-    isBegun = true;
     if (report?.status === "diverged" || report?.status === "ended") restart();
     wish = true;
     if (isFree()) engine.go();
@@ -150,7 +147,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function begin(fresh, { cat = 0, until = 0, tells = "", speed = state().speed } = {}) {
     if (report && report.steps >= WORTH_KEEPING) {
       const known = {
-        settings: orderedSettings, heldout: report.heldout, perplexity: report.perplexity,
+        settings: orderedSettings, heldout: report.heldout, train: report.train, perplexity: report.perplexity,
         stopped: report.status === "ended" && report.ended !== "until" ? 0 : report.steps,
       };
       ghosts = [...ghosts, known].slice(-MOST_GHOSTS);
@@ -188,7 +185,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     settings = fresh; // so that the traits' change does not start yet another run
     commit({ ...fresh, story: 0 });
     restart(fresh);
-    wish = isBegun = true;
+    wish = true;
     if (isFree()) engine.go();
     showBar();
   }
@@ -228,8 +225,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     else begin(settings, pick(step, ORDER));
   }
   function runStory(step, phase) {
-    prepareStory(step, phase, !isPaced && state().speed === SPEC.controls.speed.default ? { speed: "normal" } : {}); // one waits for its end
-    wish = isBegun = true;
+    prepareStory(step, phase, phase === 0 && state().speed === "slow" ? { speed: "normal" } : {}); // one waits for its end
+    wish = true;
     if (isFree()) engine.go();
     showBar();
   }
@@ -347,7 +344,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     ghosts = ghosts.map((ghost, i) => ({ ...ghost, place: i + 1, letter: "ABC"[i] }));
     const described = ({ settings: s }) => [t(`cell_${s.cell}`), t("units", { units: s.num_hiddens }), ...changes(s)].join(", ");
     const isStory = state().story > 0; // there one setting differs
-    ghostList.hidden = ghosts.length === 0;
+    ghostList.hidden = ghosts.length === 0 && order.cat === 0; // a story of two runs has room for the first from the start
+    ghostList.classList.toggle("lab-awaited", order.cat > 0);
     ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
       label: t(ghost.stopped && !isStory ? "ghost_stopped" : "ghost_label", {
         letter: ghost.letter, settings: (isStory && changes(ghost.settings, settings).join(", ")) || described(ghost), perplexity: value(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
@@ -390,9 +388,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     writing.draw(report);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
-    network.knobs.hidden = !isBegun && !(isTorch && report.steps > 0) && !["cell", "num_hiddens"].some((name) => settings[name] !== SPEC.controls[name].default);
-    about.classList.toggle("lab-early", network.knobs.hidden);
-    const isWide = standsBeside(body);
     const hasNorms = order.cat > 0 || more.open;
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
@@ -402,15 +397,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();
     const story = SPEC.steps[state().story - 1];
-    diary.draw(report, { isWhole: story?.tells === "spelled", isAsked: story !== undefined && isWide, until: order.until }); // it stands beside a question
+    diary.draw(report, { isWhole: story?.tells === "spelled", until: order.until });
     showBar();
     if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
     stories.hear(report); // it may begin another run
   }
 
   onReset(() => {
-    wish = isBegun = false;
-    isTold = isPaced = false;
+    wish = isTold = false;
     opened = 0;
     own = null;
     copied = 0;

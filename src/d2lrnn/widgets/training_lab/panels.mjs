@@ -8,7 +8,7 @@ const NARROW = 500; // pixels of a phone's page
 const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
 
 /** Whether the curve of a lab stands beside its text. */
-export const standsBeside = (lab) => lab.clientWidth >= WIDE;
+const standsBeside = (lab) => lab.clientWidth >= WIDE;
 
 const PER_TICK = 84; // pixels that a number of characters needs along its axis
 
@@ -317,10 +317,11 @@ export function curvePanel({ t, signal }) {
 
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = standsBeside(node.closest(".lab")) ? 320 - (isLow ? 154 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = standsBeside(node.closest(".lab")) ? 300 - (isLow ? 134 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
-      tokens, perUpdate, curves: [heldout, train, ...ghosts.map(({ heldout: { ys } }) => ({ ys: ys.filter((value) => value <= 1.1 * levels[0].perplexity) }))], levels, until,
+      tokens: Math.max(tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))), perUpdate, levels, until,
+      curves: [{ heldout, train }, ...ghosts].flatMap((run) => [run.heldout, run.train]), // earlier runs keep their axes
       count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
     });
     const { x, y } = scales(range, box);
@@ -510,21 +511,21 @@ export function diaryPanel({ t, ages }) {
       element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity"))),
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
   );
-  const node = element("div", { class: "lab-diary", hidden: true }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));
+  const node = element("div", { class: "lab-diary" }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));
   let shown = null; // the age and the words of the page, as one text
-  /** A page may take a line more than the one before: what stands below does not move up again. */
+  /** A later page may take a line more than the first: it has its room from the start, so that what stands below keeps its place. */
   const showPage = ({ steps, real, words, pieces }) => {
     const key = `${steps} ${pieces.map(([piece]) => piece).join("")}`;
     if (shown === key) return;
     shown = key;
     head.textContent = t("page", { steps: formatNumber(steps, 0), real, words });
+    if (steps === 0) text.style.minHeight = "";
     text.replaceChildren(...inPieces(pieces));
-    text.style.minHeight = steps > 0 ? `${text.offsetHeight}px` : "";
+    text.style.minHeight = `calc(${text.offsetHeight}px + ${steps === 0 ? 1.5 : 0}em)`;
   };
-  const draw = ({ steps, diary, counted }, { isWhole, isAsked, until }) => {
+  const draw = ({ diary, counted }, { isWhole, until }) => {
     page.hidden = !(isWhole && counted);
     list.hidden = !page.hidden;
-    node.hidden = steps === 0 && page.hidden && !isAsked;
     if (!page.hidden) showPage(counted);
     for (const row of rows) {
       const line = diary.find(({ age }) => age === row.age);
@@ -595,7 +596,7 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   );
   const gloss = element("p", { class: "lab-note" });
   const knobs = element(
-    "div", { class: "lab-knobs", hidden: true },
+    "div", { class: "lab-knobs" },
     element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
   );
   const draw = (state) => {
