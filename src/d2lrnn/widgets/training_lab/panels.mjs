@@ -513,7 +513,7 @@ export function diaryPanel({ t, ages }) {
   );
   const node = element("div", { class: "lab-diary" }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));
   let shown = null; // the age and the words of the page, as one text
-  /** A later page may take a line more than the first: it has its room from the start, so that what stands below keeps its place. */
+  /** The page of noise has long words and takes the most lines: later ones keep its room, so that nothing below moves. */
   const showPage = ({ steps, real, words, pieces }) => {
     const key = `${steps} ${pieces.map(([piece]) => piece).join("")}`;
     if (shown === key) return;
@@ -521,7 +521,7 @@ export function diaryPanel({ t, ages }) {
     head.textContent = t("page", { steps: formatNumber(steps, 0), real, words });
     if (steps === 0) text.style.minHeight = "";
     text.replaceChildren(...inPieces(pieces));
-    text.style.minHeight = `calc(${text.offsetHeight}px + ${steps === 0 ? 1.5 : 0}em)`;
+    text.style.minHeight = `${text.getBoundingClientRect().height}px`;
   };
   const draw = ({ diary, counted }, { isWhole, until }) => {
     page.hidden = !(isWhole && counted);
