@@ -51,7 +51,7 @@ together-%:
 
 quick: env node ## for daily work: lint, doctests, and the tests that take less than a second each
 	@$(MAKE) lint
-	@$(PYTEST) -m "not browser and not slow" -n $(JOBS) --dist worksteal
+	@$(PYTEST) --ignore tests/browser -m "not slow" -n $(JOBS) --dist worksteal
 
 lint: env ## style and types: Python by ruff and mypy, JavaScript by oxlint
 	@$(PY) -m ruff check .
@@ -67,7 +67,7 @@ node: env
 	@$(PY) tools/node.py
 
 unit: env node ## all tests and doctests of the package
-	@$(PYTEST) -m "not browser" -n $(JOBS) --dist loadfile
+	@$(PYTEST) --ignore tests/browser -n $(JOBS) --dist loadfile
 
 chapters: env ## execute the chapters that a change concerns, compare their checked outputs
 	@$(PY) tools/execute_chapters.py --jobs $(JOBS)
@@ -81,13 +81,13 @@ chromium: env node
 IN_A_BROWSER := $(PYTEST) -n $(BROWSERS) tests/browser
 
 browser: env chromium ## open the explorables and the built book in a real Chromium
-	@$(IN_A_BROWSER) -m browser
+	@$(IN_A_BROWSER)
 
 figures: env chromium # what of it needs no built book
-	@$(IN_A_BROWSER) -m "browser and not built"
+	@$(IN_A_BROWSER) -m "not built"
 
 pages: env chromium # and the rest
-	@$(IN_A_BROWSER) -m "browser and built"
+	@$(IN_A_BROWSER) -m built
 
 pdf: book chromium ## print the book and each lesson into _build/pdf; SOLUTIONS=no leaves the solutions out
 	@$(PY) tools/make_pdf.py --solutions $(SOLUTIONS)
