@@ -192,3 +192,8 @@ test("a zero state after a reset", () => {
   resetState(workspace, 4);
   assert.ok(workspace.states.subarray(0, 8).every((h) => h === 0));
 });
+
+test("a top-p of 1 keeps every token, however the sum of the likelier ones is rounded", () => {
+  const probs = [1 - 1e-9, ...Array.from({ length: 26 }, (_, i) => 1e-18 / (i + 1))];
+  assert.ok(reshapeProbs(probs, { topP: 1 }).every((p) => p > 0));
+});

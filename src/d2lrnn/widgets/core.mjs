@@ -416,7 +416,7 @@ export function reshapeProbs(probs, { temperature = 1, topK = Infinity, topP = 1
   let kept = 0;
   for (const i of order) {
     const p = shaped[i] / sum;
-    shaped[i] = before < topP ? p : 0;
+    shaped[i] = topP === 1 || before < topP ? p : 0; // the sum of all, rounded, may be 1 before the last
     kept += shaped[i];
     before += p;
   }
