@@ -108,33 +108,6 @@ PUT_BACK = "(taken) => taken.forEach(({ e, children }) => e.replaceChildren(...c
 # What is far from the screen is not laid out, and what is not laid out axe can't judge; nor what glides to its colour.
 LAY_OUT_ALL = "section { content-visibility: visible !important; } * { transition: none !important; }"
 SET_THEME = "(theme) => { document.documentElement.dataset.theme = theme; }"
-# Of words that look alike from the page's root down, in this theme, axe is asked about the contrast of the first two
-# and the last two; of drawings, where one thing lies on another, and of controls about all.
-JUDGE_EACH_LOOK = """() => {
-  const names = ["color", "background-color", "background-image", "opacity", "filter", "font-size", "font-weight",
-    "text-shadow", "text-decoration-line", "position", "mix-blend-mode"];
-  const looks = new Map([[null, ""]]);
-  const look = (e) => {
-    if (!looks.has(e)) {
-      const style = getComputedStyle(e);
-      looks.set(e, `${look(e.parentElement)}\\n${names.map((name) => style.getPropertyValue(name))}`);
-    }
-    return looks.get(e);
-  };
-  const alike = new Map();
-  const ALL = "svg *, button, button *, input, select, textarea, label, label *";
-  for (const e of document.body.querySelectorAll(`:not(${ALL})`)) {
-    e.removeAttribute("data-alike");
-    const { width, height } = e.getBoundingClientRect();
-    const isText = [...e.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && /\\w\\w/.test(child.data));
-    if (!isText || width < 2 || height < 2 || !e.checkVisibility({ visibilityProperty: true })) continue;
-    alike.set(look(e), [...(alike.get(look(e)) ?? []), e]);
-  }
-  for (const all of alike.values()) all.slice(2, -2).forEach((e) => e.toggleAttribute("data-alike", true));
-  axe.configure({ rules: [{ id: "color-contrast", selector: ":not([data-alike])" }] });
-}"""
-FORGET_LOOKS = "() => document.querySelectorAll('[data-alike]').forEach((e) => e.removeAttribute('data-alike'))"
-RUN_AXE = "([context, options]) => axe.run(context, options)"
 GRAVE = {"serious", "critical"}
 ABOUT_COLOURS = ["color-contrast", "link-in-text-block"]
 
@@ -238,8 +211,7 @@ def opening(page: Page, session: CDPSession) -> Opening:
 
 def _ask_axe(page: Page, **options: object) -> AxeFound:
     options |= {"resultTypes": ["violations"], "preload": False}  # sheets can't be asked for again from disk
-    page.evaluate(JUDGE_EACH_LOOK)
-    found = page.evaluate(RUN_AXE, [MOST_OF_IT, options])
+    found = Axe().run(page, context=MOST_OF_IT, options=options).response
     return AxeFound(
         len(found["passes"]),
         [
@@ -257,13 +229,11 @@ def ask_axe(page: Page) -> dict[str, AxeFound]:
     page.emulate_media(reduced_motion="reduce")  # a figure that comes into view shows its end, not a pale way there
     style = page.add_style_tag(content=LAY_OUT_ALL)
     taken = page.evaluate_handle(LEAVE_OUT)
-    page.evaluate(Axe().axe_script)
     page.evaluate(SET_THEME, "light")
     found = {"light": _ask_axe(page)}
     page.evaluate(SET_THEME, "dark")
     found["dark"] = _ask_axe(page, runOnly=ABOUT_COLOURS)
     page.evaluate(SET_THEME, theme)
-    page.evaluate(FORGET_LOOKS)
     taken.evaluate(PUT_BACK)
     style.evaluate("(e) => e.remove()")
     page.emulate_media(reduced_motion="no-preference")
