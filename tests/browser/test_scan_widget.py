@@ -441,6 +441,25 @@ def test_the_heads_stand_apart_on_a_narrow_screen(
         assert widget.locator(".scan-finish").evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth)")
 
 
+@pytest.mark.parametrize("num_steps", [8, 64])
+@pytest.mark.parametrize("width", [720, 1280])
+def test_on_a_wide_screen_no_head_meets_another_or_the_edge(
+    opened: tuple[Page, Record], tmp_path: Path, num_steps: int, width: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 900})
+    widget = show(page, tmp_path, Scan(**preset_values("fading", num_steps), step=num_steps - 1))
+    picture = widget.locator(".scan-picture")
+    right = picture.evaluate("(e) => e.getBoundingClientRect().right")
+    for line in ("14.5", "35.5"):
+        heads = picture.locator(f'text[y="{line}"]')
+        boxes = heads.evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().toJSON())")
+        boxes.sort(key=lambda b: b["left"])
+        assert len(boxes) > 1 and boxes[-1]["right"] <= right
+        for one, other in itertools.pairwise(boxes):
+            assert one["right"] + 4 < other["left"]
+
+
 def test_on_a_phone_run_and_picture_share_a_screen(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()

@@ -107,7 +107,7 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         expect(legend).to_have_text("20 never read")
         control(widget, "Steps").fill("10")
         widget.locator(".win-along input").press("End")
-        expect(legend).to_have_text("20 never read: a last answer is missing")
+        expect(legend).to_have_text("20 never read: one more minibatch lacks an answer")
 
 
 def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ const TALL = { wide: 215, small: 271 }; // pixels for the lines of a figure with
 const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
 const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
+const HEAD_SIGN = 7.7; // of a bold one above a column
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
 const halves = (a, b) => [`×${formatValue(a)}`, `${b < 0 ? "" : "+"}${formatValue(b)}`];
@@ -139,7 +140,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
   const small = (atX, s) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], BAR, row));
   const between = places.levels[1] - places.levels[0];
-  const roomy = between >= 100; // for "up to 16 steps"
+  const roomy = between >= HEAD_SIGN * t("joined", { count: numSteps }).length;
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   text(t("loop"), columns.loop, 10, "scan-head");
   const joins = doubles && !roomy && levels.length > 1;
@@ -154,7 +155,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
     const count = Math.min(2 * distance, numSteps);
     const head = doubles ? roomy ? t("joined", { count }) : between >= 62 ? t("joined_short", { count }) : String(count) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
-    text(head, Math.min(places.levels[i + 1], width - (SIGN * head.length) / 2), 31, kind); // inside the figure
+    text(head, Math.min(places.levels[i + 1], width - (HEAD_SIGN * head.length) / 2), 31, kind); // inside the figure
   });
   if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
   for (let s = 0; s < numSteps; s += 1) {

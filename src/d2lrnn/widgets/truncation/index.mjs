@@ -1,7 +1,7 @@
 // Truncation: a line of text is cut; each guess shows how much of its gradient is left, and from which letters the cut takes it.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, countedOut, derive, percent, percentKept, windowsAsGood } from "./maths.mjs";
+import { NUM_LETTERS, countedOut, derive, percent, percentKept, wholeOf, windowsAsGood } from "./maths.mjs";
 import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -60,7 +60,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ghost = before;
     paint(derive(state()));
     const asGood = windowsAsGood(after.factor, after.lost);
-    return { lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work, long: asGood.tau, same: percent(asGood.lost) };
+    const [all, all_before] = [after, before].map(({ factor }) => wholeOf(factor).toFixed(0));
+    return { lost: percent(after.lost), before: percent(before.lost), all, all_before, each: after.work, shared: before.work, long: asGood.tau, same: percent(asGood.lost) };
   };
   const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));

@@ -20,10 +20,13 @@ export function derive({ tau, way, factor }) {
 
 const brief = (value, places = 2) => `${Number(value.toFixed(places))}`;
 
-/** Of how much a guess learns in all, 1 + factor + factor² + …, what a way back of `reach` letters keeps, as words. */
+/** How much a guess learns in all: 1 + factor + factor² + … */
+export const wholeOf = (factor) => 1 / (1 - factor);
+
+/** Of that, what a way back of `reach` letters keeps, as words. */
 export function countedOut(factor, reach) {
   const lost = factor ** reach;
-  const total = 1 / (1 - factor);
+  const total = wholeOf(factor);
   for (let places = 2; ; places += 1) { // as few as make the share of the two numbers the one that is told
     const [used, all] = [(1 - lost) * total, total].map((value) => brief(value, places));
     if (Number(used) >= Number(all) || percent(1 - used / all) !== percent(lost)) continue;
