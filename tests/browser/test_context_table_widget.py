@@ -120,17 +120,17 @@ def models(widget: Locator) -> list[str]:
 
 def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable(view="write"))
+    widget = show(page, tmp_path, ContextTable(view="write", place=8))
     expect(line(widget)).to_have_count(0)
     read(widget)
     slider, now = line(widget), widget.locator(".d2lrnn-now")
     expect(slider).to_have_attribute("aria-valuenow", "8")
-    expect(now).to_have_text("The counted story has “re␣wa” 42 times. Then “s” comes 40 times.")
+    expect(now).to_have_text("We counted “re␣wa” 42 times. “s” followed 40 times.")
     expect(widget.locator(".ctx-seen")).to_have_text(["r", "e", "␣", "w", "a"])
     expect(widget.locator(".ctx-here")).to_have_text("s")
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    expect(now).to_have_text(re.compile("^The counted story has “ere␣w” "))
+    expect(now).to_have_text(re.compile("^We counted “ere␣w” "))
     page.keyboard.press("Home")
     expect(widget.locator(".ctx-seen")).to_have_count(0)
     expect(widget.locator(".ctx-model:enabled")).to_have_count(1)
@@ -142,9 +142,9 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("ArrowRight")
     expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
     page.keyboard.press("End")
-    expect(now).to_have_text("The counted story never has “titio”. Try a shorter context.")
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. The counted story never has “titio”"))
-    expect(widget.get_by_role("status")).to_contain_text("never has “titio”")
+    expect(now).to_have_text("We never counted “titio”. Try a shorter context.")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. We never counted “titio”"))
+    expect(widget.get_by_role("status")).to_contain_text("We never counted “titio”")
     expect(widget.locator(".ctx-others")).to_have_text(
         "Never seen, so there is nothing to count. The model then asks the shorter contexts."
     )
@@ -154,7 +154,7 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
 
 def test_the_letter_and_the_edge_of_the_box_are_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, ContextTable())
+    widget = show(page, tmp_path, ContextTable(place=8))
     slider = line(widget)
     box = slider.bounding_box()
     cell, y = box["width"] / 20, box["y"] + 20
@@ -196,7 +196,7 @@ def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_pat
     assert widget.locator(".ctx-model .ctx-bar").evaluate_all(widths) == pytest.approx(shares, abs=0.01)
     widget.get_by_role("button", name="2-gram o").click()
     assert models(widget)[1] == "2-gram o 13%"
-    told = "The counted story has “o” 5\u202f736 times. Then “n” comes 732 times."
+    told = "We counted “o” 5\u202f736 times. “n” followed 732 times."
     expect(widget.locator(".d2lrnn-now")).to_have_text(told)
     table.order = 2
     most = list(table.counts.items())[:5]
@@ -270,7 +270,7 @@ def test_one_of_the_two_is_in_sight_and_nothing_moves(opened: tuple[Page, Record
     height = widget.bounding_box()["height"]
     read(widget)
     expect(widget.get_by_role("button", name="Write again")).to_have_count(0)
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("“re␣wa” 42 times.")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("“ere␣w” 67 times.")
     assert widget.bounding_box()["height"] == height
     widget.get_by_role("button", name="Write", exact=True).click()
     expect(widget.get_by_role("button", name="Write again")).to_be_visible()
@@ -310,7 +310,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert hidden(".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar"), "a step that asks tells nothing ahead"
     asked = "(e) => getComputedStyle(e, '::after').content"
     assert widget.locator(".ctx-counts").evaluate(asked) == '"?"', "where the counts will be"
-    expect(widget.get_by_role("status")).to_have_text("The counted story has “ll␣th” 47 times.")
+    expect(widget.get_by_role("status")).to_have_text("We counted “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
     gets = "By its counts alone, the model would rule out the true next letter "
     gets += "(in the test, shorter contexts help out)."
@@ -343,11 +343,27 @@ def test_who_walks_on_is_asked_no_more(opened: tuple[Page, Record], tmp_path: Pa
         lambda: widget.locator(".ctx-model").nth(1).click(),
         lambda: widget.get_by_role("button", name="Test", exact=True).click(),
     )
+    question = widget.locator(".d2lrnn-question")
     for move in walks:
         widget.get_by_role("button", name="A new phrase").click()
         move()
-        expect(widget.locator(".d2lrnn-question")).to_be_hidden()
+        expect(question).to_be_hidden()
         expect(widget.locator(".ctx-asks")).to_have_count(0)
+    # An answered one stays while its line is in sight, and no longer.
+    widget.get_by_role("button", name="A new phrase").click()
+    widget.locator(".d2lrnn-answers").get_by_role("button", name="never").click()
+    walks[0]()
+    walks[1]()
+    expect(question).to_be_visible()
+    walks[2]()
+    expect(question).to_be_hidden()
+    widget.get_by_role("button", name="Which is best?").click()
+    widget.get_by_role("button", name="Write", exact=True).click()
+    expect(question).to_be_hidden()
+    widget.get_by_role("button", name="Who copies?").click()
+    widget.locator(".d2lrnn-answers").get_by_role("button", name="5%").click()
+    widget.get_by_role("button", name="Write again").click()  # another text: its share is another
+    expect(question).to_be_hidden()
 
 
 def test_an_own_beginning_closes_a_step(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -456,6 +472,10 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
             "(all) => all.map((e) => e.getBoundingClientRect().top)"
         )
         assert len(set(tops)) == 1, "the steps stand in one row"
+        tall = widget.evaluate(height)
+        line(widget).press("ArrowRight")  # only three letters followed there
+        expect(widget.locator(".ctx-none")).to_have_count(2)
+        assert widget.evaluate(height) == pytest.approx(tall, abs=0.5), "fewer followers move nothing"
     widget.get_by_role("button", name="Which is best?").click()
     widget.locator(".d2lrnn-answers").get_by_role("button", name="3-gram").click()
     assert page.evaluate("document.documentElement.scrollWidth") == width

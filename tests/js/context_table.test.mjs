@@ -129,13 +129,13 @@ test("what followed a letter's context, for every n, is what Python counts", () 
 
 test("the sentence says how often the story has the context, and then the letter", () => {
   const said = (line, place, order) => sentenceOf(lookAt(COUNTS, { line, place, order }), T);
-  assert.equal(said("there was", 8, 6), "The counted story has “re␣wa” 42 times. Then “s” comes 40 times.");
-  assert.equal(said("petition", 7, 4), "The counted story has “tio” 18 times. Then “n” comes each time.");
-  assert.equal(said("petition", 7, 6), "The counted story never has “titio”. Try a shorter context.");
-  assert.equal(said("all those", 6, 6), "The counted story has “ll␣th” 47 times. But “o” never comes next.");
-  assert.equal(said("a cat", 1, 1), "Counted: 94\u202f999 letters and spaces. Among them a space 19\u202f975 times.");
+  assert.equal(said("there was", 8, 6), "We counted “re␣wa” 42 times. “s” followed 40 times.");
+  assert.equal(said("petition", 7, 4), "We counted “tio” 18 times. “n” followed each time.");
+  assert.equal(said("petition", 7, 6), "We never counted “titio”. Try a shorter context.");
+  assert.equal(said("all those", 6, 6), "We counted “ll␣th” 47 times. But “o” never followed.");
+  assert.equal(said("a cat", 1, 1), "We counted 94\u202f999 letters and spaces. “␣” came 19\u202f975 times.");
   assert.equal(said("", 0, 6), "Type a text. The figure looks up every letter of it.");
-  assert.equal(sentenceOf(lookAt(COUNTS, { line: "petition", place: 7, order: 4 }), T, true), "The counted story has “tio” 18 times.");
+  assert.equal(sentenceOf(lookAt(COUNTS, { line: "petition", place: 7, order: 4 }), T, true), "We counted “tio” 18 times.");
 });
 
 test("what is copied on average is so, and the words say it beside what is copied here", () => {
@@ -157,6 +157,11 @@ test("the test says which model is least unsure in new text", () => {
   assert.equal(filled(...testedSentence(CASES.levels, T)), "In new text the 5-gram is best: like guessing among 3.6 letters.");
   const scores = CASES.levels.map(({ perplexity }) => perplexity);
   assert.equal(scores.length, SPEC.presets.sizes.max_tested);
+  const { small, larger } = SPEC.presets.networks; // the lessons that are named say so
+  const lesson = (name) => readFileSync(new URL(`../../chapters/${name}.ipynb`, import.meta.url), "utf8");
+  const [printed, said] = [/"perplexity (\d+\.\d+), /.exec(lesson("06_perplexity"))[1], /reaches perplexity (\d+\.\d+) /.exec(lesson("05_character_lm"))[1]];
+  assert.deepEqual([printed, said].map((score) => Number(Number(score).toFixed(1))), [small, larger]);
+  assert.ok(larger < Math.min(...scores) && Math.min(...scores) < small);
   assert.ok(scores.every((score, i) => i === 0 || score < scores[i - 1] === i < 5), "down to the 5-gram, then up");
 });
 
@@ -185,7 +190,7 @@ test("the right answers of the guided steps are right, and their outcomes say so
   assert.equal(T(`step_3_answer_${copy.right + 1}`), "more than half");
 
   assert.equal(copiedHere(COUNTS, SOURCE), formatShare(here[5]));
-  assert.equal(T("step_3_outcome", { here: copiedHere(COUNTS, SOURCE) }), "67% here (underlined). It sounds like the story because so much of it is the story.");
+  assert.equal(T("step_3_outcome", { here: copiedHere(COUNTS, SOURCE) }), "67% here (underlined): it sounds like the story because it copies the story. To guess new text better, this book turns to neural networks.");
   for (const { before: { line } } of [phrase, best]) {
     assert.ok(STORY.slice(SOURCE.length).includes(line), "a new text");
     assert.ok(line.length <= MAX_LINE);

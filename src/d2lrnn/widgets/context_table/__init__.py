@@ -238,11 +238,10 @@ class ContextTable(Explorable):
         first = (
             words("met_all", count=_number(total)) if empty else words("met", context=context, times=times(total))
         )
-        named = words("a_space") if letter == " " else _quoted(letter)
         if hits == 0:
-            return f"{first} {words('hits_never', letter=named)}"
+            return f"{first} {words('hits_never', letter=_quoted(letter))}"
         often = words("each_time") if hits == total > 1 else times(hits)
-        return f"{first} {words('hits_all' if empty else 'hits', letter=named, hits=often)}"
+        return f"{first} {words('hits_all' if empty else 'hits', letter=_quoted(letter), hits=often)}"
 
     def static_picture(self) -> str:
         """A bar for each n: how often the letter followed its context, or its perplexity. Or six writings."""

@@ -95,9 +95,10 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
 
   const now = nowLine();
   const views = viewButtons({ t, signal, onView: (view) => go({ view }) });
-  /** The reader goes an own way: a step that asks about something else closes. */
+  /** The reader goes an own way: an open step closes, but an answered one stays for other letters and contexts of its line. */
   const go = (values) => {
-    if (asking || values.line !== undefined || values.start !== undefined) closeSteps();
+    const walks = Object.keys(values).every((name) => name === "place" || name === "order");
+    if (asking || !walks) closeSteps();
     commit(values);
   };
   const fields = {

@@ -2,6 +2,7 @@
 import { dragOn, emphasised, motion } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
 import { COPIED, MAX_ORDER, MOST_BARS, NUM_WRITTEN, copiesWithin, formatShare } from "./maths.mjs";
+import SPEC from "./spec.json" with { type: "json" };
 
 const LETTERS_A_SECOND = 32;
 const PROMPT_IN_SIGHT = 12;
@@ -9,8 +10,6 @@ const FEWEST_COLUMNS = 16; // of the line: a short text is not blown up
 
 const visible = (text) => Array.from(text, visibleCharacter).join("");
 const quoted = (text) => `“${visible(text)}”`;
-/** A letter within a sentence. */
-const named = (letter, t) => (letter === " " ? t("a_space") : quoted(letter));
 /** A whole number, however large, digit by digit. */
 const number = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 /** A template with its values, as one text. */
@@ -101,7 +100,7 @@ export function writingsPanel({ t, onWritten, signal }) {
 export function wordsOf(look, t) {
   if (look === null) return [{ template: t.raw("now_empty"), values: {} }];
   const { letter, context, total, hits } = look;
-  const values = { context: quoted(context), letter: named(letter, t), times: timesOf(total, t) };
+  const values = { context: quoted(context), letter: quoted(letter), times: timesOf(total, t) };
   if (total === 0) return [{ template: t.raw("met_never"), values }];
   const every = hits === total && total > 1;
   const second = { template: t.raw(hits === 0 ? "hits_never" : context === "" ? "hits_all" : "hits"), values: { ...values, hits: every ? t("each_time") : timesOf(hits, t) } };
@@ -176,7 +175,7 @@ export function linePanel({ t, onPlace, onOrder, signal }) {
       });
       track.setAttribute("aria-valuemax", Math.max(0, cells.length - 1));
       track.setAttribute("aria-valuenow", place);
-      track.setAttribute("aria-valuetext", look === null ? t("now_empty") : t("line_value", { letter: named(look.letter, t), now: sentenceOf(look, t) }));
+      track.setAttribute("aria-valuetext", look === null ? t("now_empty") : t("line_value", { letter: quoted(look.letter), now: sentenceOf(look, t) }));
     },
   };
 }
@@ -232,7 +231,7 @@ export function modelsPanel({ t, onOrder, signal }) {
       rule),
     draw(look) {
       if (look === null) return;
-      title.textContent = t("models", { letter: named(look.letter, t) });
+      title.textContent = t("models", { letter: quoted(look.letter) });
       rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
       rows.forEach(({ button, context, share, of, bar: own }, i) => {
         const row = look.rows[i];
@@ -272,5 +271,5 @@ export function testPanel({ t, levels, count }) {
   return element("div", { class: "ctx-test" },
     element("p", { class: "ctx-title" }, t("test_title")),
     element("ol", { class: "ctx-rows" }, ...rows.slice(0, MAX_ORDER), element("li", { class: "ctx-key ctx-longer" }, t("longer")), ...rows.slice(MAX_ORDER)),
-    element("p", { class: "ctx-key" }, t("test_key", { count: number(count) })));
+    element("p", { class: "ctx-key" }, t("test_key", { count: number(count), ...SPEC.presets.networks })));
 }
