@@ -197,9 +197,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-squash")).to_be_hidden()
     widget.locator(".d2lrnn-step-title").nth(1).click()
     widget.get_by_role("button", name="Yes, just as fast").click()
-    expect(outcome).to_contain_text("No. It vanishes. With inputs this large, many numbers of the network (the dots)")
+    expect(outcome).to_contain_text("No. With inputs of size 1 it vanishes: many numbers of the network (the dots)")
     assert left(widget) == expected(tanh)
-    expect(widget.locator(".flow-factor")).to_contain_text(f"With tanh: about {tanh.factor_per_step:.2f} a step")
+    expect(widget.locator(".flow-factor")).to_contain_text(f"With tanh: about × {tanh.factor_per_step:.2f} a step")  # noqa: RUF001
     expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how steep the curve is where its dots stand")
     expect(widget.locator(".flow-passes")).to_be_visible()
@@ -208,14 +208,14 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("leave only 0.0512 of the message")
     widget.get_by_role("button", name="ones that only turn it").click()
-    expect(outcome).to_contain_text("Right. A turn changes its direction (the small arrows), never its size.")
-    expect(widget.locator(".flow-factor")).to_have_text("A straight line: exactly × 1.00 at each step")  # noqa: RUF001
+    expect(outcome).to_contain_text("Right. A turn changes its direction (the small arrows), never its size: × 1")  # noqa: RUF001
+    expect(widget.locator(".flow-factor")).to_have_text("Each step back: exactly × 1.00")  # noqa: RUF001
     expect(widget.locator(".flow-squash")).to_be_hidden()
     arrows = widget.locator(".flow-turn:visible .flow-arrow")
     expect(arrows).to_have_count(8)
     assert len({way.get_attribute("d") for way in arrows.all()}) == 1, "each as long as the others"
     expect(widget.locator(".flow-ghost-text")).to_have_text("before: 0.0512")
-    expect(outcome).to_contain_text("Such weights are called an orthogonal matrix.")
+    expect(outcome).to_contain_text("To learn from far back, a network can start with such (orthogonal) weights.")
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
     widget.get_by_role("button", name="yes: tanh").click()
     expect(now(widget)).to_contain_text(turned.static_sentence())
@@ -224,6 +224,32 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     expect(widget.locator(".flow-ghost")).to_have_count(0)
     expect(now(widget)).to_contain_text(small.static_sentence())
+
+
+@pytest.mark.parametrize("width", [390, 760])
+def test_the_area_of_a_disc_is_the_size_of_the_message(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    fading, growing = GradientFlow(), GradientFlow(radius=1.2)
+    widget = show(page, tmp_path, fading, inside=False)
+    radii = widget.locator("circle.flow-bead").evaluate_all("(all) => all.map((e) => Number(e.getAttribute('r')))")
+    radii.reverse()  # the first is drawn last, on top
+    norms = fading.norms_by_lag
+    told = [k for k, norm in enumerate(norms) if 0.05 < norm / norms[0] <= 1]
+    assert len(told) > 8
+    for k in told:
+        assert (radii[k] / radii[0]) ** 2 == pytest.approx(norms[k] / norms[0], rel=0.03), k
+    widget.get_by_label("factor of each step").fill("120")
+    swollen = "(all) => all.flatMap((e) => [...e.getAttribute('d').matchAll(/a([\\d.]+) /g)].map((m) => Number(m[1])))"
+    largest = max(widget.locator(".flow-swell").evaluate_all(swollen))
+    assert (largest / radii[0]) ** 2 == pytest.approx(max(growing.norms_by_lag) / growing.norms_by_lag[0], rel=0.03)
+    # what is asked of a bead stays in the picture, and the ring is taken hold of from beside it too
+    widget.get_by_role("slider", name="One step of the chain").press("ArrowLeft")
+    beads, plumb = (widget.locator(part).bounding_box() for part in (".flow-beads", ".flow-plumb"))
+    assert beads["y"] <= plumb["y"] and plumb["y"] + plumb["height"] <= beads["y"] + beads["height"]
+    grip = widget.locator(".flow-grip").bounding_box()
+    assert grip["width"] >= 64 and grip["height"] >= 80
 
 
 @pytest.mark.parametrize("width", [390, 760])

@@ -118,10 +118,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const inputsPart = element("div", {}, inputs.node, element("p", {}, t("inputs_note")));
+  const terms = element("p", { class: "flow-terms" });
   const inside = fold(t("inside"), element(
     "div", { class: "flow-inside" },
-    plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node, inputsPart, length.node),
-    element("p", { class: "flow-terms" }, t("terms")),
+    terms, plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node, inputsPart, length.node),
   ));
   const control = element("div", { class: "flow-control" }, squash.node, turn.node, factor, radius.node, marks);
   const root = element(
@@ -192,6 +192,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     hint.textContent = t(isShow ? "demo" : "chain_hint");
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
+    terms.textContent = t("terms", { count: model.eigenvalues.length });
     plane.draw(model);
     drawBeside(model);
     radius.set(100 * model.radius, formatFactor(model.radius));

@@ -18,24 +18,20 @@ const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
 const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 const tickText = (tick) => (tick > 1e3 || tick < 1e-3 ? formatPowerOfTen(tick) : String(tick));
 
-/** How large a bead is, compared with that of the loss: on the same scale as its place. */
-function sizeOf(share) {
-  const power = Math.log10(Math.min(CEILING, Math.max(FLOOR, share)));
-  return 1 + power / (power < 0 ? 8 : 9);
-}
+/** The radius of a disc whose area is the size of the message; `base`: that of the first. */
+const radiusOf = (share, base) => base * Math.sqrt(share);
 
-/** A bead: a disc; a ring where it has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
+/** A bead: a disc as large as the message, as far as there is room; a ring about it where it has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
 function bead(share, x, y, base) {
-  const size = base * sizeOf(share);
   const half = Math.min(4, base);
   if (share < FLOOR) return svg("path", { class: "flow-bead flow-off flow-vanished", d: `M${x} ${y}l${half} ${-1.6 * half}h${-2 * half}z` });
   if (share > CEILING) return svg("path", { class: "flow-bead flow-off flow-exploded", d: `M${x} ${y}l${half} ${1.6 * half}h${-2 * half}z` });
   if (share > 1 / VANISHED) {
-    const d = 1.3 * base; // side by side, not one on another
+    const d = 0.8 * base; // side by side, not one on another
     return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - d}l${d} ${d}l${-d} ${d}l${-d} ${-d}z` });
   }
-  const kind = share < VANISHED ? "flow-bead flow-vanished" : "flow-bead";
-  return svg("circle", { class: kind, cx: x, cy: y, r: size, opacity: Math.min(1, 1 + Math.log10(share) / 9) });
+  if (share < VANISHED) return svg("circle", { class: "flow-bead flow-vanished", cx: x, cy: y, r: Math.min(3.2, base) });
+  return svg("circle", { class: "flow-bead", cx: x, cy: y, r: Math.max(1, Math.min(base, radiusOf(share, base))).toFixed(2) });
 }
 
 /**
@@ -45,9 +41,10 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   const grid = svg("g");
   const way = svg("g");
   const layer = svg("g");
+  const swell = svg("svg"); // clips what outgrows the scale
   const asked = svg("g", { class: "flow-asked" });
   const pulse = svg("g", { class: "flow-pulse" }, svg("circle", { class: "flow-glow" }), svg("circle", { class: "flow-spark" }));
-  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, way, grid, layer, asked, pulse);
+  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, way, grid, swell, layer, asked, pulse);
   const probe = element("div", {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
@@ -78,6 +75,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     const [l, r] = [MARGIN.left, right()];
     const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
     const zoneWords = (kind) => t(`zone_${kind}${isNarrow() ? "" : "_why"}`);
+    for (const [name, value] of Object.entries({ x: l, y: y(CEILING), width: r - l, height: y(FLOOR) - y(CEILING), viewBox: `${l} ${y(CEILING)} ${r - l} ${y(FLOOR) - y(CEILING)}` })) swell.setAttribute(name, value);
     const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
     for (const tick of TICKS) {
       if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
@@ -130,15 +128,22 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   }
 
   function paintBeads() {
-    const base = Math.min(7.5, Math.max(2.4, (0.46 * (right() - MARGIN.left - INSET)) / model.lag));
+    const apart = (right() - MARGIN.left - INSET) / model.lag;
+    const base = Math.min(10.5, Math.max(3, 0.6 * apart));
     const [beads, points] = [[], []];
+    const swollen = { faint: "", hot: "" }; // discs larger than a bead, each kind as one area
     const at = reach * model.lag;
     for (let k = 0; k <= at; k += 1) {
       const [x, height] = [xOf(k), y(model.shares[k])];
       // no line along the edge of the scale, where nothing is measured
       if (k === 0 || !off(k) || !off(k - 1)) points.push(`${points.length > 0 ? "L" : "M"}${x.toFixed(1)} ${height.toFixed(1)}`);
       beads.unshift(bead(model.shares[k], x, height, base));
+      if (model.shares[k] > 1) {
+        const r = Math.min(2 * width, radiusOf(model.shares[k], base)).toFixed(1);
+        swollen[model.shares[k] > 1 / VANISHED ? "hot" : "faint"] += `M${x - r} ${height}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+      }
     }
+    swell.replaceChildren(...Object.entries(swollen).map(([kind, d]) => svg("path", { class: `flow-swell flow-${kind}`, d })));
     const parts = [...ghostLine(), svg("path", { class: "flow-string", d: points.join("") }), ...beads];
     if (reach === 1) parts.push(endLabel());
     grip.style.left = `${xOf(model.lag)}px`;
@@ -148,7 +153,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     const near = Math.floor(at);
     const between = at - near;
     const share = model.shares[near] ** (1 - between) * model.shares[Math.min(model.lag, near + 1)] ** between;
-    const size = 9 * sizeOf(share);
+    const size = Math.max(1.5, Math.min(9, radiusOf(share, 9)));
     pulse.classList.toggle("flow-hot", share > 1 / VANISHED);
     pulse.setAttribute("transform", `translate(${xOf(at).toFixed(1)} ${y(share).toFixed(1)})`);
     pulse.firstChild.setAttribute("r", (2.2 * size).toFixed(1));
@@ -191,9 +196,9 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     }
     const [x, at] = [xOf(lag), y(model.shares[lag])];
     const anchor = x < MARGIN.left + 70 ? "start" : x > right() - 70 ? "end" : "middle";
-    const [high, low] = [at < MARGIN.top + 34, at > y(1e-4)];
+    const [isHigh, isLow] = [at < MARGIN.top + 34, at > y(1e-4)];
     const beside = at < y(1) - 8 ? at - 18 : at + 28;
-    const words = svg("text", { class: "flow-asked-text", x, y: high ? y(1) + 20 : low ? y(1) - 10 : beside, "text-anchor": anchor });
+    const words = svg("text", { class: "flow-asked-text", x, y: isHigh ? y(1) + 20 : isLow ? y(1) - 10 : beside, "text-anchor": anchor });
     words.textContent = probe.getAttribute("aria-valuetext");
     asked.replaceChildren(
       svg("path", { class: "flow-plumb", d: `M${x} ${high - WAY - 8}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
