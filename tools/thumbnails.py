@@ -225,7 +225,7 @@ def _clipping() -> Iterable[str]:
 
 def _truncation() -> Iterable[str]:
     # What gets through to the guess after each letter of two windows of six, where each letter back keeps 0.8.
-    for k, letter in enumerate("de came up a"):
+    for k, letter in enumerate("leave after "):
         x, filled = 15 + 18 * k, 66 * (1 - 0.8 ** (k % 6 + 1))
         yield _box(x, 14, 12, 66, fill=NONE, stroke=VERMILLION)
         yield _box(x, 80 - filled, 12, filled, fill=BLUE, move="up", i=k)

@@ -76,20 +76,18 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     arrows = widget.locator(".trunc-arrow:not([hidden])")
-    expect(widget.locator(".trunc-way")).to_be_hidden()
-    expect(widget.locator(".trunc-work")).to_be_hidden()
-    widget.locator("summary").click()
+    expect(arrows).to_have_count(4)  # one way back for each window
+    work, done = widget.locator(".trunc-work"), "(one) => one.offsetWidth / one.parentNode.clientWidth"
+    expect(work).to_have_text("Work24 steps back")
+    assert work.locator(".trunc-fill").evaluate(done) == pytest.approx(24 / 24**2, abs=0.02)
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
     expect(now(widget)).to_have_text(Truncation(way="losses").static_sentence())
     expect(cuts(widget)).to_have_count(1)
     expect(arrows).to_have_count(24)  # a way back for each guess
-    expect(widget.locator(".trunc-arrow-chosen")).to_have_count(1)
-    work, shared = widget.locator(".trunc-work"), widget.locator(".trunc-shared")
+    expect(widget.locator(".trunc-arrow-whole")).to_have_count(1)
     expect(work).to_have_text("Work144 steps back")
-    expect(shared).to_have_text("in windows24 steps back")
-    widths = [row.locator(".trunc-fill").bounding_box()["width"] for row in (work, shared)]
-    assert widths[0] / widths[1] == pytest.approx(6, rel=0.02)
-    expect(widget.locator(".trunc-states")).to_have_text("Storage6 of 24 letters")
+    assert work.locator(".trunc-fill").evaluate(done) == pytest.approx(144 / 24**2, abs=0.02)
+    expect(widget.locator(".trunc-states")).to_have_text("Storagestates of 6 letters")
     drag(page, widget, 3)  # nearer to the letter: the way back is shorter
     expect(now(widget)).to_have_text(Truncation(way="losses", tau=3).static_sentence())
     assert sent(widget) == pytest.approx([0.64, 0.8, 1])
@@ -98,35 +96,48 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
 def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    told, value = widget.locator(".trunc-told"), widget.locator(".trunc-value")
+    told, sums = widget.locator(".trunc-told"), widget.locator(".trunc-sum")
     cannot = "cannot teach the network to remember"
-    expect(told).to_have_text(f"The guess after e {cannot} cam.")
+    expect(told).to_have_text(f"The guess after a {cannot} leave.")
     missed = widget.locator(".trunc-missed")
-    expect(missed).to_have_text(["c", "a", "m"])
+    expect(missed).to_have_text([*"leave"])
     counted = widget.locator(".trunc-counted")
-    expect(counted).to_have_text("The guess after e: 1 out of 5 is 20% (5 = 1 + 0.8 + 0.64 + …).")
-    expect(value).to_have_text("20%")
+    expect(counted).to_have_text("The guess after a: 1 out of 5 is 20% (5 = 1 + 0.8 + 0.64 + …).")
+    expect(sums).to_have_text(["← 80% cut off", "20% left"])
     widget.locator(".trunc-letter").nth(11).click()
-    expect(told).to_have_text(f"The guess after m {cannot} ti.")
-    expect(missed).to_have_text(["t", "i"])
+    expect(told).to_have_text(f"The guess after ␣ {cannot} ships.")
+    expect(missed).to_have_text([*"ships"])
     assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
-    assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(11, 5, -1)], abs=1e-3)
+    assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(13, 5, -1)], abs=1e-3)  # two before the line
     assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[11], abs=1e-3)
-    expect(widget.locator(".trunc-part:not(:empty)")).to_have_text(["10%", "13%", "16%", "20%"])
-    expect(widget.locator(".trunc-sum")).to_have_text(["← 26% cut off", "74% left"])
+    lines = "(all) => all.filter((one) => !one.hidden).map((one) => parseFloat(one.style.bottom) / 100)"
+    found = widget.locator(".trunc-chosen > .trunc-pile > i").evaluate_all(lines)  # the same pieces in its bar
+    assert found == pytest.approx([1 - 0.8**reach for reach in range(1, 6)], abs=1e-3)
+    expect(sums).to_have_text(["← 26% cut off", "74% left"])
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(told).to_have_text(f"The guess after e {cannot} cam.")
+    expect(told).to_have_text(f"The guess after a {cannot} leave.")
     widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
-    expect(value).to_have_text("67%")
-    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, a: 67% left"
+    expect(sums).to_have_text(["← 33% cut off", "67% left"])
+    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, e: 67% left"
     letters.press("Home")
-    # no word lies before it
-    expect(told).to_have_text("The guess after t: no word of this line lies before its cut.")
+    # no word lies before it; what is cut off lies left of the line
+    expect(told).to_have_text("The guess after s: no whole word of this line lies before its cut.")
+    assert sent(widget, "cut") == pytest.approx([0.64, 0.8], abs=1e-3)
+    line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
+    assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_have_text(f"The guess after e {cannot} cam.")
+    expect(told).to_have_text(f"The guess after a {cannot} leave.")
+
+
+def test_a_word_that_a_cut_divides_is_not_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation(tau=8))  # ships le|ave afte|r sunset
+    for place, word in ((12, "ships"), (17, "leave"), (4, "")):
+        widget.locator(".trunc-letter").nth(place).click()
+        expect(widget.locator(".trunc-missed")).to_have_text([*word])
 
 
 def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -158,18 +169,19 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-work")
+    outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-work > .trunc-row-value")
+    height = page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight")
     states = ({"tau": 12}, {"way": "losses"}, {"factor": 0.5})
     for i, (answer, told) in enumerate(
         (
             ("31%", "Right. 31%, not half of 49%"),
-            ("48", "No. 24 guesses × 6 letters = 144 steps. Windows of 15 letters also cut off 26%, in 24 steps"),  # noqa: RUF001
-            ("Less is cut off", "Right. 16% instead of 49%"),
+            ("48", "No. 24 guesses × 6 letters = 144 steps; 26% is cut off, not 49%. One window of 24 cuts off less, 17%, in 24 steps"),  # noqa: E501, RUF001
+            ("Less is cut off", "Right. 16%, not 49%"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
-        expect(work).to_be_hidden()  # it would tell the answer
+        expect(work).to_have_text("24 steps back")
         expect(now(widget)).to_have_text(Truncation().static_sentence())
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
@@ -179,7 +191,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         grown = [(place, was) for place, (was, share) in enumerate(zip(before, after)) if share > was + 1e-9]
         assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
-        expect(work).to_be_visible(visible=i == 1)
+        expect(work).to_have_text(f"{144 if i == 1 else 24} steps back")
+        assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
         memory = "Each letter back keeps " + ("0.5 of it (was 0.8)" if i == 2 else "0.8 of it")
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
     widget.get_by_role("button", name="Reset").click()
@@ -208,8 +221,21 @@ def test_the_storage_grows_with_the_window(opened: tuple[Page, Record], tmp_path
     share = "(one) => one.offsetWidth / one.parentNode.clientWidth"
     for tau, way in ((6, "windows"), (24, "windows"), (12, "losses")):
         widget = show(page, tmp_path, Truncation(tau=tau, way=way))
-        expect(widget.locator(".trunc-states")).to_have_text(f"Storage{tau} of 24 letters")
+        expect(widget.locator(".trunc-states")).to_have_text(f"Storagestates of {tau} letters")
         assert widget.locator(".trunc-states .trunc-fill").evaluate(share) == pytest.approx(tau / 24, abs=0.02)
+
+
+def test_the_last_row_stays_when_the_link_is_told(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    link = widget.get_by_role("button", name="Link to this")
+    box, whole = link.bounding_box(), widget.bounding_box()
+    link.click()
+    told = widget.locator(".d2lrnn-told")
+    expect(told).not_to_be_empty()
+    assert link.bounding_box() == box and widget.bounding_box() == whole
+    below = told.bounding_box()
+    assert below["y"] + below["height"] <= whole["y"] + whole["height"] and below["x"] >= whole["x"]
 
 
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -220,7 +246,6 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
         losses = [{"tau": tau, "way": "losses"} for tau in (6, 24)]
         for settings in ({"tau": 24}, {"tau": 1, "factor": 0.95}, *losses):
             widget = show(page, tmp_path, Truncation(**settings))
-            expect(widget.locator(".trunc-goes-on")).to_be_visible(visible=settings["tau"] == 24)
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
             told, letters = widget.locator(".trunc-told"), widget.locator(".trunc-letters")

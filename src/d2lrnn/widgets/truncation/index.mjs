@@ -1,11 +1,11 @@
-// Truncation: a line of text is cut; each guess shows how much of its gradient is left, and from which letters the cut takes it.
+// Truncation: a line of text is cut; one guess shows which letters its signal reaches, and each how much of it is left.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, countedOut, derive, percent, percentKept, wholeOf, windowsAsGood } from "./maths.mjs";
+import { NUM_LETTERS, countedOut, derive, percent, percentKept, wholeOf } from "./maths.mjs";
 import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const CHOSEN = 12; // the first letter of a window: "cam|e"
+const CHOSEN = 12; // the first letter of a window and of a word
 const DEMO = [6, 8, 12, 12, 8, 6];
 
 /** The living sentence: its key, and its values. */
@@ -45,8 +45,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
   const told = element("p", { class: "trunc-caption trunc-told" });
   const counted = element("p", { class: "trunc-caption trunc-counted" });
-  const [states, work, shared] = [["states", "states"], ["work", "work"], ["shared", "work_shared"]].map(([name, key]) => rowPanel(name, t(key)));
-  const was = element("span", { class: "trunc-was", hidden: true }, t("was"));
+  const [states, work] = ["states", "work"].map((name) => rowPanel(name, t(name)));
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
   const memory = rangeControl({
@@ -59,13 +58,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
     ghost = before;
     paint(derive(state()));
-    const asGood = windowsAsGood(after.factor, after.lost);
     const [all, all_before] = [after, before].map(({ factor }) => wholeOf(factor).toFixed(0));
-    return { lost: percent(after.lost), before: percent(before.lost), all, all_before, each: after.work, shared: before.work, long: asGood.tau, same: percent(asGood.lost) };
+    return { lost: percent(after.lost), before: percent(before.lost), all, all_before, each: after.work, shared: before.work, long: percent(at({ ...steps[i].before, tau: NUM_LETTERS }).lost) };
   };
   const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
-  const more = fold(t("more"), element("div", { class: "trunc-more" }, switched, counted, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, counted, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {
     more.open = false;
     show.stop();
@@ -75,10 +73,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   });
 
-  const legend = ["kept", "lost"].map((kind) => element("span", {}, element("i", { class: `trunc-sign trunc-sign-${kind}` }), t(kind)));
-  const title = element("div", { class: "trunc-head" }, element("span", {}, element("b", {}, t("chart")), " ", element("span", { class: "trunc-hint" }, t("chart_hint"))), element("span", { class: "trunc-legend" }, was, ...legend));
-  const rows = element("div", { class: "trunc-rows" }, states.node, work.node, shared.node);
-  const figure = element("div", { class: "trunc-figure" }, title, line.node, told, memory.node, rows);
+  const figure = element(
+    "div", { class: "trunc-figure" }, told, line.node, element("div", { class: "trunc-rows" }, states.node, work.node),
+    element("div", { class: "trunc-controls" }, switched, memory.node),
+  );
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -108,17 +106,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       node.setAttribute("aria-pressed", String(each === way));
     }
     const missed = line.draw(model, chosen, ghost?.kept ?? null);
-    was.hidden = ghost === null;
     const reach = model.reaches[chosen];
     const about = { letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), missed, ...countedOut(factor, reach) };
     told.replaceChildren(...emphasised(t.raw(missed === "" ? "chosen" : "missed"), about));
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
     states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
-    const inWindows = at({ way: "windows" }).work; // the same for all lengths
-    for (const [row, done] of [[work, model.work], [shared, inWindows]]) {
-      row.node.hidden = way === "windows";
-      row.set(done / model.work, emphasised(t.raw("work_value"), { work: done }));
-    }
+    work.set(model.work / NUM_LETTERS ** 2, emphasised(t.raw("work_value"), { work: model.work })); // each guess back to the first letter
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }

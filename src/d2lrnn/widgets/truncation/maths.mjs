@@ -36,15 +36,6 @@ export function countedOut(factor, reach) {
   }
 }
 
-/** The shortest windows that cut off no more than that share. */
-export function windowsAsGood(factor, lost) {
-  let sum = 0;
-  for (let tau = 1; ; tau += 1) {
-    sum += factor ** tau;
-    if (sum / tau <= lost) return { tau, lost: sum / tau };
-  }
-}
-
 /** The possible length nearest to one that is wished. */
 export function nearestTau(wish) {
   return TAUS.reduce((best, tau) => (Math.abs(tau - wish) < Math.abs(best - wish) ? tau : best));

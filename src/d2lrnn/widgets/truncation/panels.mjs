@@ -1,8 +1,10 @@
-// A line of text: over it how much of its gradient each guess keeps, under it what one guess sends back, and the cuts through both.
+// A line of text: over it the signal that one guess sends back, under it how much of its signal each guess keeps, and the cuts through both.
 import { dragOn } from "../shape.mjs";
 import { element, svg, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
 
+const LEFT_SHOWN = 2; // letters before the line, of the text that goes on there
+const LOWEST_PIECE = 0.04; // of a bar: a lower one would be a line
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
 /** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
@@ -17,9 +19,10 @@ function arrows(node, { move, signal }) {
 
 const within = (value, most) => Math.min(most, Math.max(0, value));
 
-/** Where the word, or the part of it, lies that is right before a cut: [from, to]. */
+/** Where the last word lies that is whole before a cut: [from, to], equal where there is none. */
 function wordBefore(text, cut) {
-  const end = text.slice(0, Math.max(0, cut)).trimEnd().length;
+  const isInWord = cut > 0 && !`${text} `.slice(cut - 1, cut + 1).includes(" ");
+  const end = text.slice(0, Math.max(0, isInWord ? text.lastIndexOf(" ", cut - 1) : cut)).trimEnd().length;
   return [text.lastIndexOf(" ", end - 1) + 1, end];
 }
 
@@ -35,14 +38,15 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
-  const parts = each.map(() => element("span", { class: "trunc-part" })); // of the chosen guess's gradient, letter by letter back
+  // of the chosen guess's signal, letter by letter back, and the same piled up in its bar
+  const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
+  const pieces = each.map(() => element("i"));
+  const pile = element("span", { class: "trunc-pile" }, ...pieces);
   const sums = ["cut", "left"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }));
   const ways = each.map(() => element("span", { class: "trunc-arrow" })); // the way back of each guess
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
-  const value = element("span", { class: "trunc-value", "aria-hidden": "true" });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums);
-  const goesOn = element("span", { class: "trunc-drag trunc-goes-on", "aria-hidden": "true" }, t("goes_on"));
   const cuts = each.map((_, i) => element("span", { class: `trunc-cut${i === 0 ? "" : " trunc-bare"}`, hidden: true }));
   const [first] = cuts; // the one that is dragged: all are as far apart
   first.append(element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E")));
@@ -51,7 +55,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   letters.append(before);
   const sent = element("div", { class: "trunc-parts", "aria-hidden": "true" }, ...parts.map((part) => element("span", {}, part)));
   const way = element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways);
-  const node = element("div", { class: "trunc-line" }, value, bars, letters, sent, sum, way, element("span", { class: "trunc-start" }), drag, goesOn, ...cuts);
+  const hint = element("span", {}, t("chart_hint"));
+  const old = element("span", { class: "trunc-was" }, t("was"));
+  const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), hint, old);
+  const node = element("div", { class: "trunc-line" }, sum, sent, letters, title, bars, way, element("span", { class: "trunc-start" }), drag, ...cuts);
 
   let shown = null; // { model, chosen }
   let held = null; // the cut in hand
@@ -78,7 +85,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
   arrows(first, { move: (step) => onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + step, TAUS.length - 1)]), signal });
 
-  /** Returns the word, or the part of it, that the cut of the chosen letter takes away. */
+  /** Returns the last whole word before the cut of the chosen letter. */
   function draw(model, chosen, ghost) {
     shown = { model, chosen };
     const { tau, factor, reaches, kept } = model;
@@ -91,29 +98,34 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
     });
     was.toggleAttribute("hidden", ghost === null);
+    old.classList.toggle("trunc-away", ghost === null);
+    hint.classList.toggle("trunc-away", ghost !== null);
     const path = ghost?.map((share, i) => (share < kept[i] - 1e-9 ? `M${i + 0.12} ${(1 - share).toFixed(4)}H${i + 0.88}` : "")).join("") ?? "";
     stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
-      const lag = chosen - i;
       const isMissed = i >= missed[0] && i < missed[1];
       cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : ""}`;
-      const share = factor ** lag; // of what its own letter gets
-      parts[i].className = `trunc-part${lag < 0 ? "" : i >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
-      parts[i].style.height = lag < 0 ? "0" : `${(100 * share).toFixed(2)}%`;
-      parts[i].textContent = lag >= 0 && share > 0.5 ? `${Math.round(100 * (1 - factor) * share)}%` : "";
+      pieces[i].hidden = i >= reach - 1 || (1 - factor) * factor ** i < LOWEST_PIECE; // the lines between them
+      pieces[i].style.bottom = `${(100 * (1 - factor ** (i + 1))).toFixed(2)}%`;
     });
-    value.textContent = percentKept(1 - kept[chosen]);
-    value.style.left = at(Math.min(NUM_LETTERS - 1.5, Math.max(1.5, chosen + 0.5)));
+    parts.forEach((part, i) => {
+      const place = i - LEFT_SHOWN;
+      part.className = `trunc-part${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
+      part.style.height = place > chosen ? "0" : `${(100 * factor ** (chosen - place)).toFixed(2)}%`; // of what its own letter gets
+    });
+    fills[chosen].parentNode.append(pile);
     const from = Math.max(0, start);
     sums[0].textContent = t("sum_cut", { share: percent(1 - kept[chosen]) });
-    sums[1].textContent = t("sum_left", { share: value.textContent });
+    sums[1].textContent = t("sum_left", { share: percentKept(1 - kept[chosen]) });
     sum.style.setProperty("--trunc-at", at(from));
+    // in windows one way back serves all guesses of a window; else each guess has its own
     ways.forEach((arrow, i) => {
       const left = Math.max(i === chosen ? -0.9 : 0, i + 1 - tau);
-      arrow.style.left = at(left);
-      arrow.style.width = at(i + 0.5 - left);
-      arrow.style.top = `${((100 * ((i % tau) + 0.5)) / tau).toFixed(1)}%`;
-      arrow.classList.toggle("trunc-arrow-chosen", i === chosen);
+      arrow.hidden = isWindows && (i + 1) % tau > 0;
+      arrow.style.left = at(left + (isWindows ? 0.15 : 0)); // apart from the next one
+      arrow.style.width = at(i + (isWindows ? 0.7 : 0.5) - left);
+      arrow.style.top = isWindows ? "50%" : `${((100 * ((i % tau) + 0.5)) / tau).toFixed(1)}%`;
+      arrow.classList.toggle("trunc-arrow-whole", isWindows || i === chosen);
     });
     node.classList.toggle("trunc-many", isWindows && tau <= 2); // cuts in plenty are thin
     node.dataset.way = model.way;
@@ -127,13 +139,12 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const grip = isWindows ? tau : from; // the first cut
     first.dataset.side = grip < 2 ? "left" : grip > NUM_LETTERS - 2 ? "right" : "";
     drag.style.left = at(grip);
-    goesOn.hidden = tau < NUM_LETTERS; // where no cut stands in the line, what is cut off lies left of it
     drag.hidden = isDragged || grip < 2 || grip > 14;
     first.setAttribute("aria-label", t(`cut_${model.way}`));
     first.setAttribute("aria-valuenow", tau);
     first.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
-    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: value.textContent }));
+    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: percentKept(1 - kept[chosen]) }));
     bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
     return text.slice(...missed);
   }
