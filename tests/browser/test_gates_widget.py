@@ -45,7 +45,7 @@ def says(widget: Locator, **given: object) -> None:
         line = f"At {python._name(python._at)}, each unit adds a number" if is_told else python._now()
         expect(widget.locator(".d2lrnn-now")).to_contain_text(line)
         choices = 2**python.bits
-        shown = "over 1\u202f000" if choices > 1000 else f"{choices:.{1 if choices < 100 else 0}f}"
+        shown = ">1\u202f000" if choices > 1000 else f"{choices:.{1 if choices < 100 else 0}f}"
         expect(widget.locator(".gates-perplexity b")).to_have_text(shown)
 
 
@@ -84,7 +84,7 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     expect(heads.nth(0)).to_contain_text("Unit 29 forgets at the space: 13% left")
     expect(heads.nth(1)).to_contain_text("Unit 16 keeps to the end: 94% left")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
-    expect(widget.locator(".gates-cost")).to_have_text("The network\u2019s guesses: 12 of 17 right")
+    expect(widget.locator(".gates-cost")).to_have_text("Guessed before reading: 12 of 17 right")
     numbers = "(all) => all.map((e) => [e.dataset.gate, e.dataset.brief])"
     numbers = widget.locator(".gates-number").evaluate_all(numbers)
     assert [numbers[i] for i in (8, 12, 18 + 8)] == [[".13", ".1"], [".01", "0"], ["1", "1"]]
@@ -165,7 +165,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     bias(widget).press("End")
     says(widget, bias=4.0)
     assert shares(widget, 0, "left")[7:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
-    expect(widget.locator(".gates-cost")).to_have_text("The network\u2019s guesses: 5 of 17 right (was 12)")
+    expect(widget.locator(".gates-cost")).to_have_text("Guessed before reading: 5 of 17 right (was 12)")
     expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: 14.7 (as trained: 3.4)")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
@@ -181,27 +181,33 @@ def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> Non
     says(widget, turned="second")
     expect(forgot).to_have_attribute("aria-pressed", "true")
     expect(changed).to_have_text(["e"])
-    expect(widget.locator(".gates-cost")).to_have_text("The network\u2019s guesses: 11 of 17 right (was 12)")
-    gates = [Gates(turned=which).forget_gates[:, 16] for which in ("none", "second")]
-    turned = (gates[0] - gates[1]).abs().ge(0.05).nonzero().flatten().tolist()
-    assert {4, 8, 12} <= set(turned)
-    found = "(all) => all.flatMap((e, i) => e.matches('.is-turned') ? [i] : [])"
-    assert widget.locator(".gates-lane").nth(1).locator(".gates-cell").evaluate_all(found) == turned
+    expect(widget.locator(".gates-cost")).to_have_text("Guessed before reading: 11 of 17 right (was 12)")
+    gates = [Gates(turned=which).forget_gates[:, 16].tolist() for which in ("none", "second")]
+    other = [i for i, (own, now) in enumerate(zip(*gates, strict=True)) if f"{own:.2f}" != f"{now:.2f}"]
+    assert set(other) > {4, 8, 12}
+    cells = widget.locator(".gates-lane").nth(1).locator(".gates-cell")
+    found = "(all, kind) => all.flatMap((e, i) => e.matches(kind) ? [i] : [])"
+    assert cells.evaluate_all(found, ".is-turned") == [4, 8, 12], "outlined"
+    assert cells.evaluate_all(found, ".is-other") == other, "with a line where the gate was"
+    assert shares(widget, 1, "own") == pytest.approx(gates[0], abs=0.0006)
+    expect(widget.locator(".gates-head").nth(1)).to_contain_text("forgets at the space: >99% \u2192 <1%")
     assert shares(widget, 1, "gate") == pytest.approx(Gates(turned="second").forget_gates[:, 16].tolist(), abs=0.0006)
     widget.get_by_role("button", name="unit 29 keep").click()
     says(widget, turned="first")
     expect(forgot).to_have_attribute("aria-pressed", "false")
-    expect(widget.get_by_text("Each gate reads all units")).to_be_visible()
+    expect(widget.get_by_text("Outlined: set by you, or changed.")).to_be_visible()
+    expect(widget.get_by_text("as trained", exact=True).first).to_be_visible()
     trained = widget.get_by_role("button", name="all as trained")
     trained.click()
     says(widget)
     expect(trained).to_have_attribute("aria-pressed", "true")
-    expect(widget.get_by_text("Each gate reads all units")).to_be_hidden()
+    expect(widget.get_by_text("Outlined: set by you, or changed.")).to_be_hidden()
+    expect(widget.get_by_text("as trained", exact=True).first).to_be_hidden()
 
 
 def test_where_no_guess_changes_it_says_so(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(opened[0], tmp_path, unit=18, turned="first")
-    expect(widget.locator(".gates-cost")).to_contain_text("12 of 17 right (no guess changes)")
+    expect(widget.locator(".gates-cost")).to_contain_text("12 of 17 right (the same)")
     expect(widget.locator(".gates-guesses .is-changed")).to_have_count(0)
 
 
@@ -239,8 +245,8 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 @pytest.mark.parametrize(
     "title, right, before, state, outcome",
     [
-        ("Keep more?", "fewer", {}, {"turned": "first"}, "Right. 7 of 17 right, not 12. For “sea” it now guesses ttv"),
-        ("Forget more?", "one", {}, {"turned": "second"}, "Right. One: after “the se” it now guesses e, not a."),
+        ("Keep more?", "fewer", {}, {"turned": "first"}, "Right. 7 of 17, not 12. For “sea” it now guesses ttv"),
+        ("Keep less?", "about a third", {}, {"bias": -4.0}, "Right. 6 of 17, not 12."),
         ("Why forget?", "about the same each time", {}, {"view": "memory"}, "Right. About 1 each time"),
     ],
 )
@@ -291,7 +297,13 @@ def test_what_the_units_hold_after_each_space(widget: Locator) -> None:
     widget.get_by_role("button", name="Why forget?").click()
     expect(widget.locator(".gates-cell.is-held")).to_have_count(0)
     widget.get_by_role("button", name="almost nothing").click()
-    expect(widget.locator(".gates-cell.is-held")).to_have_text(["1.0", "1.0", "0.9", "2.3", "1.8", "4.3"])
+    held = widget.locator(".gates-cell.is-held")
+    expect(held.locator("b")).to_have_text(["1.0", "1.0", "0.9", "2.3", "1.8", "4.3"])
+    for lane, unit in enumerate((29, 16)):
+        memory = Gates()._read()["cell"][:, unit]
+        low, high = min(0.0, memory.min().item()), memory.max().item()
+        for kind, edge in (("from", memory.clamp(max=0)), ("to", memory.clamp(min=0))):
+            assert shares(widget, lane, kind) == pytest.approx(((edge - low) / (high - low)).tolist(), abs=0.0006)
     widget.get_by_role("button", name="unit 29 keep").click()
     says(widget, view="memory", turned="first")
     widget.locator(".gates-lines .gates-tile").nth(9).click()
@@ -302,8 +314,8 @@ def test_what_the_units_hold_after_each_space(widget: Locator) -> None:
 def test_pushed_gates_are_named_and_marked(widget: Locator) -> None:
     widget.locator("summary").click()
     bias(widget).press("End")
-    expect(widget.get_by_text("All gates are pushed by +4.0")).to_be_visible()
-    assert widget.locator(".gates-cell.is-turned").count() > 6
+    expect(widget.get_by_text("All gates pushed by +4.0")).to_be_visible()
+    assert widget.locator(".gates-cell.is-other").count() > 6
 
 
 def test_a_link_sets_the_figure(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -206,16 +206,16 @@ class Gates(Explorable):
         return Words(self._words)("under", share="1%") if share < 0.01 else f"{math.floor(100 * share + 0.5)}%"
 
     def _kept(self, unit: int, letter: str) -> str:
-        """What becomes of what the letter writes, where the unit forgets it as trained; else at the end."""
-        words, count = Words(self._words), self._count(unit, trained=True)
-        now, own = (self._left(unit, trained=trained)[-1 if count is None else count] for trained in (False, True))
-        left = self._percent(now)
-        if abs(now - own) >= 0.05:
-            left = words("from_to", own=self._percent(own), share=left)
-        if count is None:
-            return words("now_kept" if now >= 0.5 else "now_gone", letter=letter, left=left)
-        where = self._name(self._at + count, self._at)
-        return words("now_passed" if now >= 0.5 else "now_lost", letter=letter, where=where, left=left)
+        """What becomes of what the letter writes: past where it is forgotten as trained, or where it is lost."""
+        words, count, own_count = Words(self._words), self._count(unit), self._count(unit, trained=True)
+        left, own_left = (self._left(unit, trained=trained) for trained in (False, True))
+        is_passed = own_count is not None and left[own_count] >= 0.5
+        at = own_count if own_count is not None and is_passed else len(left) - 1 if count is None else count
+        shown = self._percent(left[at])
+        if abs(left[at] - own_left[at]) >= 0.05:
+            shown = words("from_to", own=self._percent(own_left[at]), share=shown)
+        key = "passed" if is_passed else "kept" if count is None else "lost"
+        return words(f"now_{key}", letter=letter, where=self._name(self._at + at, self._at), left=shown)
 
     def static_sentence(self) -> str:
         """What the figure shows."""

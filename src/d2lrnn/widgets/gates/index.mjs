@@ -1,5 +1,5 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
-import { dragOn, emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
 import { createMap, createStrips, fateOf, memories, plain, signed } from "./panels.mjs";
@@ -53,8 +53,8 @@ export function sentence({ letters, at, unit, other, strips, isMemory }, t) {
     return { key: "now_memory", values: { ...memories(letters, strips), unit, other }, letter };
   }
   const [first, second] = strips.map((strip, k) => {
-    const { key, share } = fateOf(strip, t);
-    const where = strip.ownCount === null ? "" : spokenName(letters, at + strip.ownCount, t, at);
+    const { key, count, share } = fateOf(strip, t);
+    const where = spokenName(letters, at + count, t, at);
     return t(`now_${key}`, { letter: k === 0 ? letter : t("it"), left: share, where });
   });
   return { key: "now", values: { first, second, unit, other }, letter };
@@ -141,12 +141,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   // ---- guided steps ----
-  const outcome = (i) => {
+  const outcome = () => {
     const { letters, right, ownRight, guesses } = derive(state(), networkOf(state().weights));
-    if (i === 0) return { now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join("") };
-    return i === 1 ? { guess: guesses[A_OF_SEA] } : {};
+    return { now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join("") };
   };
   const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
+  keepInView(guided.node, { signal });
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },

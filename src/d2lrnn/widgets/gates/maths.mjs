@@ -25,7 +25,7 @@ export function breakOf(letters) {
   return far(best) <= 1.3 * LONGEST_LINE ? best : Math.ceil(length / 2);
 }
 
-/** A gate, or a share, that has changed so much is marked. */
+/** A share that has changed so much is told before and after. */
 export const SEEN = 0.05;
 const SATURATES = 40; // added to the input of a gate, it makes the gate 1; subtracted, 0
 
@@ -150,8 +150,10 @@ export function derive({ text, unit, place, bias, turned, view }, network) {
       const ownGates = letters.map((_, t) => trained.gate("forget", t, j));
       return {
         unit: j, gates, left: leftFrom(gates), ownLeft: leftFrom(ownGates),
-        ownCount: letters.length ? halfLife(ownGates, at) : null, // where the trained network's unit forgets
-        changed: gates.map((gate, t) => Math.abs(gate - ownGates[t]) >= SEEN),
+        count: letters.length ? halfLife(gates, at) : null, // where the unit forgets
+        ownCount: letters.length ? halfLife(ownGates, at) : null, // the same of the trained network
+        ownGates,
+        held: letters.map((letter) => held !== null && which === k && letter === " "),
         memory: letters.map((_, t) => reading.cell(t, j)),
         isTurned: held !== null && which === k, opposite: opposites[k],
       };

@@ -10,13 +10,16 @@ export const shareText = (share, t) => {
   return share < 0.01 ? t("under", { share: "1%" }) : `${Math.round(100 * share)}%`;
 };
 
-/** What becomes of what a letter adds, told where the trained network's unit forgets it, else at the end: { key, share, isChanged }. */
-export function fateOf({ left, ownLeft, ownCount }, t) {
-  const at = ownCount ?? left.length - 1;
+/**
+ * What becomes of what a letter adds: kept past the place where the trained network's unit forgets it, or lost where less
+ * than half is left, or kept to the end: { key, count, share, isChanged }, told `count` letters on.
+ */
+export function fateOf({ left, ownLeft, count, ownCount }, t) {
+  const isPassed = ownCount !== null && left[ownCount] >= 0.5;
+  const at = isPassed ? ownCount : count ?? left.length - 1;
   const [own, share] = [ownLeft, left].map((shares) => shareText(shares[at], t));
-  const key = left[at] < 0.5 ? (ownCount === null ? "gone" : "lost") : ownCount === null ? "kept" : "passed";
   const isChanged = Math.abs(left[at] - ownLeft[at]) >= SEEN;
-  return { key, isChanged, share: isChanged ? t("from_to", { own, share }) : share };
+  return { key: isPassed ? "passed" : count === null ? "kept" : "lost", count: at, isChanged, share: isChanged ? t("from_to", { own, share }) : share };
 }
 
 /** The numbers that two units hold after each space: { first, second }. */
@@ -67,8 +70,9 @@ export function createStrips(t) {
   }));
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
-  const leftKey = key("is-left", t("left_key"));
-  const keys = element("p", { class: "gates-keys" }, leftKey, key("is-gate", t("gate_key")));
+  const leftKey = element("span", {});
+  const ownKey = key("is-own", t("own_key"));
+  const keys = element("p", { class: "gates-keys" }, key("is-left", leftKey), key("is-gate", t("gate_key")), ownKey);
   const node = element("div", { class: "gates-strips", role: "group" }, lines, keys);
   let tiles = [];
   let guessed = [];
@@ -98,7 +102,8 @@ export function createStrips(t) {
     const said = t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, other, text: model.text, now })} ${said}`);
     write(letters);
-    leftKey.style.visibility = model.isMemory ? "hidden" : ""; // nothing moves
+    leftKey.textContent = t(model.isMemory ? "memory_key" : "left_key");
+    ownKey.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
     cost.hidden = letters.length < 2;
     const isSame = guesses.every((guess, i) => guess === ownGuesses[i]);
     cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(model.isOwn ? [] : [" ", isSame ? t("guesses_same") : t("guesses_own", { own: ownRight })]));
@@ -113,24 +118,33 @@ export function createStrips(t) {
     });
     model.strips.forEach((strip, k) => {
       const { name: title, again, fate } = heads[k];
-      const { gates, left, ownCount, memory } = strip;
+      const { gates, ownGates, left, memory, held: isHeld } = strip;
+      const [low, high] = [Math.min(0, ...memory), Math.max(0, ...memory)];
+      const up = (value) => fixed((value - low) / (high - low || 1));
       title.textContent = t("unit", { unit: strip.unit });
       again.textContent = t("unit", { unit: strip.unit });
-      const where = ownCount === null ? "" : letters[at + ownCount];
       const told = () => {
-        const { key, share, isChanged } = fateOf(strip, t);
+        const { key, count, share, isChanged } = fateOf(strip, t);
+        const where = letters[at + count];
         return emphasised(t(`head_${key}`, { left: "{left}", where: where === " " ? t("a_space") : where }), { left: isChanged ? share : t("share_left", { share }) });
       };
       fate.replaceChildren(...(model.isMemory ? [t("head_memory")] : left.length < 2 ? [] : told()));
       lanes[k].cells.forEach(({ node, held, gate }, i) => {
         const isSpace = model.isMemory && letters[i] === " ";
+        node.classList.toggle("is-memory", model.isMemory);
+        if (model.isMemory) {
+          node.style.setProperty("--from", up(Math.min(0, memory[i])));
+          node.style.setProperty("--to", up(Math.max(0, memory[i])));
+        }
         held.textContent = isSpace ? plain(memory[i], 1) : "";
         gate.dataset.gate = brief(gates[i], 2);
         gate.dataset.brief = brief(gates[i], 1);
         node.classList.toggle("is-held", isSpace);
         node.classList.toggle("is-before", !model.isMemory && i <= at);
         node.classList.toggle("is-first", i === at);
-        node.classList.toggle("is-turned", strip.changed[i]);
+        node.classList.toggle("is-turned", isHeld[i]);
+        node.classList.toggle("is-other", gate.dataset.gate !== brief(ownGates[i], 2));
+        node.style.setProperty("--own", fixed(ownGates[i]));
         const isEmpty = i < at || model.isMemory;
         node.style.setProperty("--left", isEmpty ? "0" : fixed(left[i - at]));
         node.style.setProperty("--was", isEmpty ? "0" : fixed(left[Math.max(0, i - at - 1)]));
