@@ -26,7 +26,7 @@ def test_the_stored_cases_are_fresh() -> None:
     spec.loader.exec_module(make)
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
         assert old["matrices"] == new["matrices"] and old["settings"] == new["settings"]
-        for name in ("exact", "swapped"):
+        for name in ("exact", "swapped", "memory_first"):
             assert old[name] == pytest.approx(new[name], abs=1e-12)
 
 
@@ -46,6 +46,10 @@ def test_swapped_weights_give_another_result_and_no_error() -> None:
     results = widget.two_products[0, 1], widget.one_product[0, 1]
     assert [f"{float(result):.2f}" for result in results] == ["1.40", "1.08"]
     assert "1.40 either way" in widget.static_sentence()  # the static picture shows the right order
+    widget.update(memory_first=True)
+    torch.testing.assert_close(widget.one_product, widget.two_products)  # any order, if it is the same on both sides
+    widget.update(swapped=False)
+    assert f"{float(widget.one_product[0, 1]):.2f}" == "1.17"
 
 
 def test_a_smaller_result_keeps_the_place_inside() -> None:

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 
 APART, GLUED = "X @ W_xh + H @ W_hh", "torch.cat((X, H), 1) @ torch.cat((W_xh, W_hh), 0)"
 SWAPPED = "torch.cat((X, H), 1) @ torch.cat((W_hh, W_xh), 0)"
+BOTH = "torch.cat((H, X), 1) @ torch.cat((W_hh, W_xh), 0)"
 # Left, top, right and bottom of a block's numbers.
 PLACE = """(e) => { const box = e.querySelector(".glue-grid").getBoundingClientRect();
   return [box.left, box.top, box.right, box.bottom]; }"""
@@ -62,20 +63,22 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     widget = show(page, tmp_path, Concatenation())
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
     result = widget.locator(".glue-sum .glue-name")
-    pressed = widget.locator(".glue-pressed")
-    expect(result).to_have_text("sum")
-    expect(widget.locator(".glue-from_x .glue-name")).to_have_text("1st product")
-    expect(pressed).to_have_text("tanh makes it 0.89 in the new memory.")
+    work, calls = widget.locator(".glue-work"), widget.locator(".glue-call:not(.glue-saved)")
+    expect(result).to_have_text("call 3: the sum")
+    expect(widget.locator(".glue-from_x .glue-name")).to_have_text("call 1")
+    expect(work).to_have_text("3 calls, 15 multiplications")
+    expect(calls).to_have_count(3)
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two products and a sum: letter 0.16 + memory 1.24 = 1.40.")
+    expect(now).to_have_text("3 calls: two products and their sum, 0.16 + 1.24 = 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One product: the same pairs meet, so the result is the same 1.40.")
+    expect(now).to_have_text("1 call: one product, and the result is the same 1.40.")
     expect(result).to_have_text("the same result")
-    expect(pressed).to_have_text("tanh makes it 0.89 in the new memory.")
+    expect(work).to_have_text("1 call, 15 multiplications")
+    expect(calls).to_have_count(1)
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
     assert sums == ["0.16", "1.24"], "the brackets below the one sum"
@@ -191,13 +194,16 @@ def test_a_line_leads_from_each_number_to_the_weights_that_it_meets(
         for press, order in (
             (None, ("W_xh", "W_hh")),
             (".glue-button", ("W_xh", "W_hh")),
-            (".glue-swap", ("W_hh", "W_xh")),
+            (".glue-swap-weights", ("W_hh", "W_xh")),
+            (".glue-swap-rows", ("W_hh", "W_xh")),
         ):
             if press:
                 widget.locator(press).click()
             at, lines = places(widget), widget.locator(".glue-ties path").evaluate_all(ends)
             starts = [cell for name in ("X", "H") for cell in widget.locator(f".glue-{name} .glue-cell").all()]
             rows = [(name, i) for name in order for i in range({"W_xh": 2, "W_hh": 3}[name])]
+            if press == ".glue-swap-rows":  # the first two lines are those of X, the last numbers now
+                rows = [*rows[3:], *rows[:3]]
             assert len(lines) == len(starts) == len(rows) == 5
             for (x, y, right, high), start, (name, i) in zip(lines, starts, rows):
                 box = start.bounding_box()
@@ -213,7 +219,8 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
     with watched_page(browser, width=width, height=1000) as (page, record):
         page.emulate_media(reduced_motion="reduce")
         widget = show(page, tmp_path, Concatenation())
-        swap, code, now = widget.locator(".glue-swap"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
+        swap, rows = widget.locator(".glue-swap-weights"), widget.locator(".glue-swap-rows")
+        code, now = widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
         result = widget.locator(".glue-sum .glue-name")
         expect(swap).to_be_hidden()
         widget.locator(".glue-button").click()
@@ -222,7 +229,6 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         expect(code).to_have_text(SWAPPED)
         expect(now).to_have_text("Wrong weights meet: 1.40 becomes 1.08, and nothing warns you.")
         expect(result).to_have_text("a wrong result")
-        expect(widget.locator(".glue-pressed")).to_contain_text("0.79")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
         check_sums(widget)
@@ -239,6 +245,23 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         page.mouse.up()
         expect(code).to_have_text(SWAPPED)
         assert places(widget) == wrong
+        rows.click()
+        expect(code).to_have_text(BOTH)
+        expect(now).to_have_text("Both swapped: each number meets its own weights again, so again 1.40.")
+        expect(result).to_have_text("the same result")
+        expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(0)
+        check_sums(widget)
+        both = places(widget)
+        assert both["H"][2] == pytest.approx(both["X"][0], abs=1)
+        assert both["H"][0] == pytest.approx(right["X"][0], abs=1)
+        left, top, on_right, bottom = both["H"]  # carried past X, it changes places with it
+        page.mouse.move((left + on_right) / 2, (top + bottom) / 2)
+        page.mouse.down()
+        page.mouse.move(both["X"][2], (top + bottom) / 2, steps=5)
+        page.mouse.up()
+        expect(code).to_have_text(SWAPPED)
+        assert places(widget) == wrong
+        rows.click()
         widget.locator(".glue-button").click()
         expect(code).to_have_text(APART)
         widget.locator(".glue-button").click()
@@ -292,7 +315,7 @@ def test_the_sum_ends_whole_after_every_step(browser: Browser, tmp_path: Path, p
     """Also for a reader who answers while the blocks of the question are still on their way."""
     with watched_page(browser, width=760, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation())
-        for step, right, total in ((1, 2, "1.08"), (2, 3, "1.40"), (3, 3, "1.40")):
+        for step, right, total in ((1, 2, "1.40"), (2, 2, "1.08"), (3, 1, "1.40")):
             widget.locator(".d2lrnn-step-title").nth(step - 1).click()
             page.wait_for_timeout(pause)
             widget.locator(".d2lrnn-answers button").nth(right - 1).click()
@@ -353,7 +376,7 @@ def test_the_sum_runs_after_a_hand_stopped_its_terms(browser: Browser, tmp_path:
         widget = show(page, tmp_path, Concatenation())
         widget.locator(".glue-button").click()
         assert page.evaluate(DRAG_WHILE_TERMS_MOVE)
-        widget.locator(".glue-swap").click()
+        widget.locator(".glue-swap-weights").click()
         expect(widget.locator(".glue-one .glue-now")).to_have_count(1)
         assert record.errors == []
 
@@ -387,30 +410,24 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     shape = widget.locator(".d2lrnn-shape")  # without what the live region says
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
-    for step, right, code in ((1, 2, SWAPPED), (2, 3, GLUED), (3, 3, GLUED)):
+    for step, right, asked, code in ((1, 2, APART, GLUED), (2, 2, GLUED, SWAPPED), (3, 1, SWAPPED, BOTH)):
         widget.locator(".d2lrnn-step-title").nth(step - 1).click()
         expect(told).to_be_hidden()
-        expect(widget.locator(".glue-code")).to_have_text(APART)
+        expect(widget.locator(".glue-code")).to_have_text(asked)
         widget.locator(".d2lrnn-answers button").nth(right - 1).click()
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
+            expect(told).to_contain_text("The same 15: the same pairs meet.")
+        if step == 2:
             meets = "But the letter now meets orange weights, made for the memory."
-            expect(told).to_have_text(f"Right. All sizes still fit, so no program complains. {meets}")
+            expect(told).to_have_text(f"Right. 1.08. All sizes still fit, so no program complains. {meets}")
             swapped = "(all) => all.filter((e) => e.matches('.glue-x')).length"  # a letter with weights of the memory
             assert widget.locator(".glue-one .glue-mixed").evaluate_all(swapped) == 2
-        if step == 2:
-            expect(told).to_contain_text(
-                "5 multiplications for each result, 15 in all. But if the tables are kept glued, one call"
-            )
         if step == 3:
-            expect(told).to_contain_text("127 rows: one for each of the 27 + 100 numbers that go in. 100 columns")
-            tables = widget.locator(".glue-scale-table")
-            sizes = tables.evaluate_all("(all) => all.map((e) => [e.offsetHeight, e.offsetWidth])")
-            assert sizes == [[127, 100]], "as large as they say"
-        else:
-            expect(widget.locator(".glue-scale")).to_be_hidden()
-    widget.locator(".d2lrnn-answers button").first.click()
+            expect(told).to_contain_text("1.40. Any order is right, if both sides have the same.")
+            expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(0)
+    widget.locator(".d2lrnn-answers button").last.click()
     expect(told).to_have_text(re.compile("^No"))
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".glue-code")).to_have_text(APART)
@@ -433,6 +450,7 @@ def test_new_numbers_make_the_same_result_both_ways(opened: tuple[Page, Record],
     page, _ = opened
     widget = show(page, tmp_path, Concatenation())
     printed = widget.locator(".d2lrnn-now b").last
+    widget.get_by_text("Numbers, sizes, code").click()
     for seed in range(7081, 7084):
         widget.get_by_role("button", name="New numbers").click()
         right = f"{Concatenation(seed=seed).two_products[0, 1]:.2f}".replace("-", "\u2212")
@@ -518,15 +536,17 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         widget = show(page, tmp_path, Concatenation())
         page.evaluate(TOLD_AT_ONCE)
         code = widget.locator(".glue-code")
-        for press, end in ((".glue-button", GLUED), (".glue-swap", SWAPPED), (".glue-button", APART)):
+        swaps = ((".glue-swap-weights", SWAPPED), (".glue-swap-rows", BOTH))
+        for press, end in ((".glue-button", GLUED), *swaps, (".glue-button", APART)):
             widget.locator(press).click()
             expect(code).to_have_text(end, timeout=10_000)
-        widget.locator(".d2lrnn-step-title").first.click()
-        widget.locator(".d2lrnn-answers button").nth(1).click()
-        expect(code).to_have_text(SWAPPED, timeout=10_000)
+        widget.locator(".d2lrnn-step-title").nth(2).click()
+        widget.locator(".d2lrnn-answers button").first.click()
+        expect(code).to_have_text(BOTH, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
-            "Two products and a sum|sum|1.40|two sums",
-            "One product|the same result|1.40|one sum",
+            "3 calls|call 3: the sum|1.40|two sums",
+            "1 call|the same result|1.40|one sum",
             "Wrong weights meet|a wrong result|1.08|one sum",
+            "Both swapped|the same result|1.40|one sum",
         }
         assert record.errors == []

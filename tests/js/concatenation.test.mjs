@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  arrange, between, derive, exactSum, frames, gapBetween, matrices, products, repair, tableSize,
+  arrange, between, derive, exactSum, frames, gapBetween, matrices, products, repair,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -20,13 +20,15 @@ test("matrices are Python's, number by number", () => {
 });
 
 test("the results are Python's, and those of swapped weights too", () => {
-  for (const { settings, exact, swapped } of CASES) {
-    const results = (state) => derive({ ...settings, row: 0, column: 0, ...state }).parts.flat().map(({ sum }) => sum);
+  for (const { settings, exact, swapped, memory_first } of CASES) {
+    const results = (state) => derive({ ...DEFAULTS, ...settings, row: 0, column: 0, ...state }).parts.flat().map(({ sum }) => sum);
     const near = (found, expected) => found.forEach((sum, place) => assert.ok(Math.abs(sum - expected[place]) < 1e-12));
     near(results({ glued: false, swapped: false }), exact);
     near(results({ glued: true, swapped: false }), exact);
-    near(results({ glued: false, swapped: true }), exact); // apart there is no order
+    near(results({ glued: false, swapped: true, memory_first: true }), exact); // apart there is no order
     near(results({ glued: true, swapped: true }), swapped);
+    near(results({ glued: true, memory_first: true }), memory_first);
+    near(results({ glued: true, swapped: true, memory_first: true }), exact); // the same order on both sides
   }
 });
 
@@ -69,28 +71,33 @@ test("a sum is exact", () => {
 });
 
 test("the right answers of the steps are right", () => {
-  const [order, work, real] = SPEC.steps;
+  const [work, one, both] = SPEC.steps;
   const words = SPEC.words.en;
-  // [X H] times W_xh above W_hh is the sum of the two products; with W_hh above, the framed number is another
-  const { row, column, ...before } = derive({ ...DEFAULTS, ...order.before });
-  const { parts, swapped } = derive({ ...DEFAULTS, ...order.before, ...order.state });
-  const { X, W_xh, H, W_hh } = before.mats;
-  const sum = (weights, i, j) => exactSum([...X[i], ...H[i]].map((value, k) => [value, weights[k][j]]));
-  before.parts.forEach((line, i) => line.forEach((each, j) => {
-    assert.ok(sum([...W_xh, ...W_hh], i, j) === each.sum && Math.abs(each.x + each.h - each.sum) < 1e-12);
-    assert.ok(sum([...W_hh, ...W_xh], i, j) === parts[i][j].sum && parts[i][j].right === each.sum);
-  }));
-  assert.deepEqual([swapped, before.parts[row][column].sum, parts[row][column].sum], [true, 1.4, 1.08]);
-  assert.deepEqual([words.step_1_answer_1, words[`step_1_answer_${order.right + 1}`]], ["it stays 1.40", "it changes"]);
+  const all = (step, answered = true) => derive({ ...DEFAULTS, ...step.before, ...(answered ? step.state : {}) });
+  const { row, column, mats: { X, W_xh, H, W_hh }, batch_size: n, num_inputs: d, num_hiddens: h } = all(work);
   // n h d multiplications for X W_xh and n h h for H W_hh, or n h (d + h) for the glued product
-  const { batch_size: n, num_inputs: d, num_hiddens: h } = work.before;
-  assert.deepEqual([n, d, h, n * h * d + n * h * h], [1, 2, 3, n * h * (d + h)]);
-  assert.equal(work.right, 2);
-  const { rows, columns } = tableSize(27, 100);
-  assert.equal(words[`step_3_answer_${real.right + 1}`], `${rows} by ${columns}`);
-  assert.deepEqual([rows, columns], [127, 100]);
-  const table = [...W_xh, ...W_hh];
-  assert.deepEqual([table.length, table[0].length], [tableSize(2, 3).rows, tableSize(2, 3).columns], "and those that are drawn");
+  const counted = [false, true].map((answered) => all(work, answered).mats).map(({ X, W_xh, H, W_hh }) => (
+    X.length * (W_xh.length * W_xh[0].length + H[0].length * W_hh[0].length)));
+  assert.deepEqual([n * h * (d + h), ...counted], [15, 15, 15]);
+  assert.equal(words[`step_1_answer_${work.right + 1}`], "15 too");
+  // [X H] times W_xh above W_hh is the sum of the two products; with W_hh above, another; with H first as well, the same
+  const sum = (line, weights) => exactSum(line.map((value, k) => [value, weights[k][column]]));
+  const sums = [[X, H, W_xh, W_hh], [X, H, W_hh, W_xh], [H, X, W_hh, W_xh]].map(([a, b, above, below]) => sum([...a[row], ...b[row]], [...above, ...below]));
+  assert.deepEqual(sums, [1.4, 1.08, 1.4]);
+  assert.deepEqual([work, one, both].map((step) => all(step).parts[row][column].sum), sums);
+  assert.deepEqual([one, both].map((step) => all(step, false).parts[row][column].sum), sums.slice(0, 2));
+  assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "1.40 again"]);
+});
+
+test("each order of numbers has its own order of products, and the same products if both sides have the same", () => {
+  for (const sizes of SIZES) {
+    const { mats } = derive({ ...DEFAULTS, ...sizes });
+    const [own, both] = [products(mats, 0, 0), products(mats, 0, 0, true, true)];
+    assert.deepEqual(both.all, [...own.h, ...own.x]);
+    assert.deepEqual(own.all, [...own.x, ...own.h]);
+    assert.ok(own.all.every(([, , weight, number]) => weight === number));
+    assert.ok(!derive({ ...DEFAULTS, ...sizes, glued: true, swapped: true, memory_first: true }).isWrong);
+  }
 });
 
 test("the blocks fit where they stand and never lie on each other", () => {

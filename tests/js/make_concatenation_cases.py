@@ -11,6 +11,11 @@ from d2lrnn.widgets import Concatenation
 FILE = Path(__file__).with_name("concatenation_cases.json")
 
 
+def one_product(widget: Concatenation, swapped: bool = False, memory_first: bool = False) -> list[float]:
+    widget.update(glued=True, swapped=swapped, memory_first=memory_first)
+    return widget.one_product.flatten().tolist()
+
+
 def cases() -> list[dict[str, Any]]:
     found = []
     for n, d, h, seed in [(2, 3, 3, 3), (1, 1, 1, 0), (4, 4, 4, 17), (3, 1, 4, 9999), (2, 4, 2, 5)]:
@@ -22,7 +27,8 @@ def cases() -> list[dict[str, Any]]:
                 "settings": settings,
                 "matrices": {"X": X, "W_xh": W_xh, "H": H, "W_hh": W_hh},
                 "exact": widget.two_products.flatten().tolist(),
-                "swapped": widget.update(glued=True, swapped=True) or widget.one_product.flatten().tolist(),
+                "swapped": one_product(widget, swapped=True),
+                "memory_first": one_product(widget, memory_first=True),
             }
         )
     return found

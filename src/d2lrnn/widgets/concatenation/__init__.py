@@ -27,7 +27,9 @@ class Concatenation(Explorable):
     glued : bool, optional
         Whether the blocks stand together; default False.
     swapped : bool, optional
-        Whether W_hh stands on top of W_xh, a mistake; default False. Counts only when glued.
+        Whether W_hh stands on top of W_xh; default False. Counts only when glued. Wrong unless memory_first.
+    memory_first : bool, optional
+        Whether H stands before X; default False. Counts only when glued.
     row, column : int, optional
         The number of the result to look at, from 0.
     batch_size, num_inputs, num_hiddens : int, optional
@@ -53,6 +55,7 @@ class Concatenation(Explorable):
 
     glued = _SPEC.trait("glued")
     swapped = _SPEC.trait("swapped")
+    memory_first = _SPEC.trait("memory_first")
     row = _SPEC.trait("row")
     column = _SPEC.trait("column")
     batch_size = _SPEC.trait("batch_size")
@@ -97,10 +100,11 @@ class Concatenation(Explorable):
 
     @property
     def one_product(self) -> torch.Tensor:
-        """The same from one product of the glued matrices, unless ``swapped`` (and ``glued``) puts W_hh on top."""
+        """The same from one product of the glued matrices, unless only one of the two has the memory's part first."""
         X, W_xh, H, W_hh = self.matrices
+        rows = [H, X] if self.glued and self.memory_first else [X, H]
         weights = [W_hh, W_xh] if self.glued and self.swapped else [W_xh, W_hh]
-        return torch.cat([X, H], dim=1) @ torch.cat(weights)
+        return torch.cat(rows, dim=1) @ torch.cat(weights)
 
     # ---- the static picture ----
 

@@ -1,31 +1,33 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { derive, exactSum, products, repair, tableSize } from "./maths.mjs";
-import { codePanel, scalePanel, stagePanel, sumPanel, written } from "./panels.mjs";
+import { derive, exactSum, products, repair } from "./maths.mjs";
+import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const SLIDE_SECONDS = 1.6;
+const SLIDE_SECONDS = 1.2;
 const SWAP_SECONDS = 0.7;
 const HOME = 4; // times as fast a block that was let go returns
 const TERMS_SECONDS = 0.6; // until the terms of the sum are in their new places
 const SUM_SECONDS = 1.4;
-const REAL = { num_inputs: 27, num_hiddens: 100 }; // of question 3
+const SIDES = { weights: "swapped", rows: "memory_first" }; // what may stand the other way round when glued, and its trait
+const IN_ORDER = { swapped: false, memory_first: false };
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
 const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share));
 
 /** Which of the words tell of it. */
-function kindOf({ glued, swapped, parts }, [row, column]) {
+function kindOf({ glued, swapped, memory_first, parts }, [row, column]) {
   const { sum, right } = parts[row][column];
-  if (!swapped) return glued ? "glued" : "apart";
+  if (swapped === memory_first) return swapped ? "both" : glued ? "glued" : "apart";
   return sum === right ? "chance" : "swapped";
 }
 
 /** The values of the templates that tell of one number of the result. */
-function told({ parts, mats }, [row, column]) {
+function told({ parts, mats, glued }, [row, column]) {
   const { x, h, sum, right } = parts[row][column];
   return {
     row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), right_value: written(right), count: mats.W_xh.length + mats.W_hh.length,
+    calls: glued ? 1 : 3, all: parts.length * parts[0].length * (mats.W_xh.length + mats.W_hh.length),
   };
 }
 
@@ -42,7 +44,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const now = nowLine();
   const sum = sumPanel({ t });
-  const code = codePanel();
+  const code = codePanel({ t });
+  const pressed = element("p", { class: "glue-soft" });
   const stage = stagePanel({
     t, signal,
     onSelect: (place) => {
@@ -63,21 +66,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
     onDrop: (glued) => {
       if (glued === model.glued) slide();
-      else commit({ glued, swapped: false });
+      else commit({ glued, ...IN_ORDER });
     },
-    onSwap: () => commit({ swapped: !model.swapped }),
+    onSwap: (side) => commit({ [SIDES[side]]: !model[SIDES[side]] }),
   });
 
   // ---- the sum runs ----
   let runner = null;
+  const pairsNow = () => products(shown.mats, ...looked, shown.swapped, shown.memory_first);
   const lightTerm = (count) => {
-    const { mats, num_inputs, swapped } = shown;
-    const pairs = products(mats, ...looked, swapped);
-    const all = pairs.x.length + pairs.h.length;
-    const running = count > 0 && count <= all && runner !== null;
+    const { all } = pairsNow();
+    const running = count > 0 && count <= all.length && runner !== null;
     sum.run(count, exactSum, running);
     stage.light(looked, running ? count - 1 : -1);
-    code.light(running ? (count - 1 < num_inputs ? "x" : "h") : null);
+    code.light(running ? all[count - 1][3] : null);
   };
   const isAsking = () => steps.opened() >= 0 && steps.node.querySelector(".d2lrnn-outcome").hidden;
   const runSum = () => {
@@ -102,10 +104,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** Turn to the hovered or else the chosen number: sentence, sum and code tell of where all stands. */
   const look = () => {
     looked = hovered ?? [shown.row, shown.column];
-    now.set(...emphasised(t.raw(`now_${kindOf(shown, looked)}`), told(shown, looked)));
-    const areMoving = sum.show(products(shown.mats, ...looked, shown.swapped), shown.parts[looked[0]][looked[1]], shown.glued);
+    const values = told(shown, looked);
+    const part = shown.parts[looked[0]][looked[1]];
+    now.set(...emphasised(t.raw(`now_${kindOf(shown, looked)}`), values));
+    pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
+    const areMoving = sum.show(pairsNow(), part, shown.glued, values);
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
-    code.show(shown.glued, shown.swapped);
+    code.show(shown);
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -119,9 +124,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
 
   // ---- the blocks slide ----
-  /** One way at a time: glued, the blocks slide and then the weights pass each other; taken apart, the other way round. */
+  /** One way at a time: glued, the blocks slide and then those of a side pass each other; taken apart, the other way round. */
   const slide = async () => {
-    const moves = [slideBlocks, passWeights];
+    const moves = [slideBlocks, () => pass("weights"), () => pass("rows")];
     for (const move of model.glued ? moves : moves.reverse()) {
       if (!await move()) return false;
       land();
@@ -130,10 +135,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   /** Where the blocks have landed, sentence, label, result and sum change together. */
   const land = () => {
-    const [glued, swapped] = [stage.share() === 1, stage.order() === 1];
-    if (stage.share() % 1 !== 0 || stage.order() % 1 !== 0) return; // turned round on the way
-    if (glued === shown.glued && swapped === shown.swapped) return;
-    turn(derive({ ...model, glued, swapped }));
+    const places = { glued: stage.share(), swapped: stage.order("weights"), memory_first: stage.order("rows") };
+    if (Object.values(places).some((at) => at % 1 !== 0)) return; // turned round on the way
+    const landed = Object.fromEntries(Object.entries(places).map(([name, at]) => [name, at === 1]));
+    if (Object.keys(landed).every((name) => landed[name] === shown[name])) return;
+    turn(derive({ ...model, ...landed }));
   };
   const turn = (next) => {
     shown = next;
@@ -143,7 +149,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const slideBlocks = () => {
     const [from, to] = [stage.share(), model.glued ? 1 : 0];
-    if (from === to && (!stage.isLifted() || stage.order() !== Number(model.swapped))) {
+    if (from === to && (!stage.isLifted() || Object.entries(SIDES).some(([side, name]) => stage.order(side) !== Number(model[name])))) {
       slider.stop();
       return true;
     }
@@ -153,20 +159,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       stage.slide(at, ease(home));
     });
   };
-  const passWeights = () => {
-    const [from, to] = [stage.order(), Number(model.swapped)];
+  const pass = (side) => {
+    const [from, to] = [stage.order(side), Number(model[SIDES[side]])];
     if (from === to) {
       swapper.stop();
       return true;
     }
-    return swapper.run((share) => stage.swap(share === 1 ? to : from + ease(share) * (to - from), ease(share)));
+    return swapper.run((share) => stage.swap(side, share === 1 ? to : from + ease(share) * (to - from), ease(share)));
   };
 
   // ---- controls ----
   const glue = buttonControl({
-    label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued, swapped: false }),
+    label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued, ...IN_ORDER }),
   });
-  const swap = buttonControl({ label: t("swap"), class: "d2lrnn-button glue-swap", signal, onPress: () => commit({ swapped: !state().swapped }) });
+  const swaps = Object.entries(SIDES).map(([side, name]) => buttonControl({
+    label: t(side === "rows" ? "swap_rows" : "swap"), class: `d2lrnn-button glue-swap glue-swap-${side}`, signal, onPress: () => commit({ [name]: !state()[name] }),
+  }));
   const hint = element("span", { class: "glue-soft glue-hint" });
   const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
@@ -177,16 +185,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     });
     return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
   }));
-  const scale = scalePanel({ t });
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal, set: commit,
-    outcome: (i) => { // its values; it also draws the table of question 3
-      const { batch_size: n, num_inputs: d, num_hiddens: h } = state();
-      scale.draw(i === 2 ? REAL : null);
-      return [{}, { count: d + h, all: n * h * (d + h) }, tableSize(REAL.num_inputs, REAL.num_hiddens)][i];
-    },
+    outcome: () => told(derive(state()), [0, 0]),
   });
-  steps.node.querySelector(".d2lrnn-step").append(scale.node);
   onReset(() => {
     hovered = null;
   });
@@ -194,9 +196,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, swap, hint, numbers), element("div", { class: "glue-made" }, stage.node, sum.node)),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hint), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
-    fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, element("p", { class: "glue-soft" }, t("code"))),
+    fold(t("fold"), element("div", {}, numbers), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, pressed),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -210,12 +212,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // Seen for the first time: the sum runs, term by term, and stops at a touch.
   whenSeen(stage.node, { signal, act: () => !touched && !prefersReducedMotion() && runSum() });
 
-  const keyOf = ({ glued, swapped, row, column }) => [glued, swapped, row, column].join();
+  const keyOf = ({ glued, swapped, memory_first, row, column }) => [glued, swapped, memory_first, row, column].join();
   const draw = (given) => {
     const first = model === null;
     const isOther = !first && [...SIZES, "seed"].some((name) => given[name] !== model[name]);
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
-    const isRunning = runner !== null && isElsewhere && given.glued === model.glued && given.swapped === model.swapped && looked.join() === [given.row, given.column].join();
+    const isRunning = runner !== null && isElsewhere && ["glued", ...Object.values(SIDES)].every((name) => given[name] === model[name]) && looked.join() === [given.row, given.column].join();
     model = given;
     if (first || isOther) { // other numbers stand where they belong at once
       slider.stop();
@@ -223,14 +225,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       settleTerms();
       shown = model;
       stage.fill(model);
-      stage.swap(Number(model.swapped));
+      for (const [side, name] of Object.entries(SIDES)) stage.swap(side, Number(model[name]));
       stage.slide(model.glued ? 1 : 0);
     } else shown = { ...shown, row: model.row, column: model.column };
     stage.select(model.row, model.column);
     if (hovered && (hovered[0] >= model.batch_size || hovered[1] >= model.num_hiddens)) hovered = null;
     glue.textContent = t(model.glued ? "unglue" : "glue");
-    swap.textContent = t(model.swapped ? "swap_back" : "swap");
-    swap.hidden = !model.glued;
+    for (const swap of swaps) swap.hidden = !model.glued;
     hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
     const asked = SPEC.steps[steps.opened()]?.before;
@@ -247,5 +248,5 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
 export default explorable({
   spec: SPEC, derive, repair, build,
-  spoken: (model, t) => t({ apart: "spoken_apart", glued: "spoken_glued" }[kindOf(model, [model.row, model.column])] ?? "spoken_swapped", told(model, [model.row, model.column])),
+  spoken: (model, t) => t({ apart: "spoken_apart", glued: "spoken_glued", both: "spoken_both" }[kindOf(model, [model.row, model.column])] ?? "spoken_swapped", told(model, [model.row, model.column])),
 });

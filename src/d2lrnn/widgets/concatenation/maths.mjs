@@ -17,23 +17,25 @@ export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
 }
 
 /**
- * The products that make the number in row i, column j: those from X and those from H, each [number, weight, "x" or "h"]
- * with the block that the weight is from. `swapped`: W_hh stands on top of W_xh by mistake.
+ * The products that make the number in row i, column j: { all } in their order, and those of X and of H, each [number,
+ * weight, block of the weight, block of the number] with "x" or "h" for a block. `swapped`: W_hh stands on top of W_xh;
+ * `memory_first`: H stands before X.
  */
-export function products({ X, W_xh, H, W_hh }, i, j, swapped = false) {
-  const blocks = [W_xh.map((line) => [line[j], "x"]), W_hh.map((line) => [line[j], "h"])];
-  const weights = (swapped ? blocks.reverse() : blocks).flat();
-  const all = [...X[i], ...H[i]].map((value, k) => [value, ...weights[k]]);
-  return { x: all.slice(0, X[i].length), h: all.slice(X[i].length) };
+export function products({ X, W_xh, H, W_hh }, i, j, swapped = false, memory_first = false) {
+  const glued = (x, h, hFirst) => {
+    const blocks = [x.map((value) => [value, "x"]), h.map((value) => [value, "h"])];
+    return (hFirst ? blocks.reverse() : blocks).flat();
+  };
+  const [column, line] = [glued(W_xh.map((row) => row[j]), W_hh.map((row) => row[j]), swapped), glued(X[i], H[i], memory_first)];
+  const all = line.map(([value, of], k) => [value, ...column[k], of]);
+  const from = (block) => all.filter(([, , , of]) => of === block);
+  return { all, x: from("x"), h: from("h") };
 }
 
 /** The sum of products without any rounding: of numbers with one decimal it has two, and is counted in hundredths. */
 export function exactSum(pairs) {
   return pairs.reduce((sum, [u, v]) => sum + Math.round(10 * u) * Math.round(10 * v), 0) / 100;
 }
-
-/** The glued table of weights: one row for each number of [X H], one column for each number of the result. */
-export const tableSize = (d, h) => ({ rows: d + h, columns: h });
 
 /** A cell that the result has. */
 export function repair(state) {
@@ -43,14 +45,14 @@ export function repair(state) {
 /** All that the panels draw: the matrices, and of every number of the result the exact parts { x, h, sum } and what is right. */
 export function derive(given) {
   const state = repair(given);
-  const swapped = state.glued && state.swapped; // apart, each block meets its own weights
+  const [swapped, memory_first] = [state.glued && state.swapped, state.glued && state.memory_first]; // apart, each block meets its own weights
   const mats = matrices(state);
   const parts = mats.X.map((_, i) => mats.W_xh[0].map((__, j) => {
     const own = products(mats, i, j);
-    const { x, h } = products(mats, i, j, swapped);
-    return { x: exactSum(x), h: exactSum(h), sum: exactSum([...x, ...h]), right: exactSum([...own.x, ...own.h]) };
+    const { all, x, h } = products(mats, i, j, swapped, memory_first);
+    return { x: exactSum(x), h: exactSum(h), sum: exactSum(all), right: exactSum(own.all) };
   }));
-  return { ...state, swapped, mats, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
+  return { ...state, swapped, memory_first, mats, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
 }
 
 // ---- places -----------------------------------------------------------------------------------------------------
@@ -59,8 +61,8 @@ const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
-const UNIT = { least: 26, good: 36, most: 44 }; // width of a column: all cells are alike
-const ROW = { wide: 34, narrow: 28 };
+const UNIT = { least: 26, good: 36, most: 52 }; // width of a column: all cells are alike
+const ROW = { wide: 36, narrow: 28 };
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */
 function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, left) {

@@ -1,7 +1,7 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
 import { dragOn, emphasised } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion, svg } from "../ui.mjs";
-import { MERGED, arrange, between, frames, gapBetween, tableSize } from "./maths.mjs";
+import { MERGED, arrange, between, frames, gapBetween } from "./maths.mjs";
 
 /** A number behind a plus or a times sign. */
 const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
@@ -12,8 +12,8 @@ const EDGE = 4; // px around the blocks, for their frames
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
   const room = (unit < 34 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give
-  const result = Math.min(15, room / two);
-  return [Math.min(15, room / one, 1.1 * result), result];
+  const result = Math.min(16, room / two);
+  return [Math.min(16, room / one, 1.1 * result), result];
 };
 const CAPTION = { X: [74, 81], H: [92, 108] }; // px that the words below X and H need, of one row and of more
 const RESULT_CAPTION = 74; // and those below the result
@@ -22,13 +22,14 @@ const PARTNER = { H: "X", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
 const BEND = 6; // px: the round corner of a line
 const PULL = 40; // px from where it was taken it comes off
+const CALLS = 3; // apart: two products and a sum
 const RESULTS = ["from_x", "from_h", "sum"];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /**
  * The blocks. `onSelect(place)` hears of a chosen { row } or { column } or both, `onHover` of a number of the result that
- * a mouse is over (or null), `onDrag()` of H or W_hh being dragged, `onDrop(glued)` of where it was let go, and `onSwap()`
- * of W_hh being carried past W_xh.
+ * a mouse is over (or null), `onDrag()` of H or W_hh being dragged, `onDrop(glued)` of where it was let go, and `onSwap(side)`
+ * of a block being carried past its partner: "weights" or "rows".
  */
 export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwap }) {
   const stage = element("div", { class: "glue-stage" });
@@ -41,14 +42,14 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   let shown = null; // what the cells were made for
   let layout = null;
   let share = 0;
-  let order = 0; // 1: W_hh stands on top of W_xh
+  const orders = { weights: 0, rows: 0 }; // 1: W_hh stands on top of W_xh, H before X
   let ends = null;
   let lifted = null; // { name, dx, dy, left }: a block in a hand, or on its way back (`left` goes from 1 to 0)
 
   const placeOf = (name) => {
     const [x, y] = between(layout, name, share);
-    const past = { W_xh: shown.num_hiddens, W_hh: -shown.num_inputs }[name] ?? 0; // so many rows when swapped
-    return [x, y + order * past * layout.row];
+    const past = { W_xh: shown.num_hiddens, W_hh: -shown.num_inputs, X: shown.num_hiddens, H: -shown.num_inputs }[name] ?? 0; // so many cells when swapped
+    return name === "X" || name === "H" ? [x + orders.rows * past * layout.unit, y] : [x, y + orders.weights * past * layout.row];
   };
   const boxOf = (name) => {
     const [x, y] = placeOf(name);
@@ -66,15 +67,15 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     dragOn(node, {
       axis: "both", signal,
       start: ({ event }) => {
-        from = { x: event.clientX, y: event.clientY, far: false, done: false, pull: 0 };
+        from = { x: event.clientX, y: event.clientY, far: false, done: false, by: { dx: 0, dy: 0 } };
         return layout !== null;
       },
       move: ({ event }) => {
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
         if (from.done) return;
-        from.pull = Math.hypot(dx, dy);
+        from.by = { dx, dy };
         if (!from.far) {
-          if (from.pull <= 5) return;
+          if (Math.hypot(dx, dy) <= 5) return;
           from.far = true;
           onDrag();
           lifted = null;
@@ -91,13 +92,14 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       },
       end: () => {
         if (!from.far || from.done) return;
-        const isPast = name === "W_hh" && share === 1 && lifted && Math.abs(lifted.dx) < from.box.width / 2
-          && (order === 0 ? -lifted.dy : lifted.dy) >= boxOf("W_xh").height / 2;
+        const [side, along, across, size] = name === "H" ? ["rows", "dx", "dy", ["width", "height"]] : ["weights", "dy", "dx", ["height", "width"]];
+        const isPast = share === 1 && Math.abs(from.by[across]) < from.box[size[1]]
+          && (orders[side] === 0 ? -from.by[along] : from.by[along]) >= boxOf(PARTNER[name])[size[0]] / 2;
         if (isPast) {
-          onSwap();
+          onSwap(side);
           return;
         }
-        onDrop(from.gap > TOUCH ? gapOf(name) <= from.gap / 2 : from.pull <= PULL);
+        onDrop(from.gap > TOUCH ? gapOf(name) <= from.gap / 2 : Math.hypot(from.by.dx, from.by.dy) <= PULL);
       },
     });
     // What was dragged was not pressed.
@@ -116,14 +118,20 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   const ties = svg("svg", { class: "glue-ties", "aria-hidden": "true" });
   stage.append(ties, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
 
+  /** Each number of X and of H: [block, which of its numbers, which of the whole row]. */
+  const numbersOf = ({ num_inputs: d, num_hiddens: h }, isMemoryFirst) => [
+    ...Array.from({ length: d }, (_, j) => ["X", j, j + (isMemoryFirst ? h : 0)]), ...Array.from({ length: h }, (_, j) => ["H", j, j + (isMemoryFirst ? 0 : d)]),
+  ];
   /** A line from each number of X and H up to the row of weights that it is multiplied by. */
   const tie = () => {
     const boxes = Object.fromEntries(Object.keys(FACTORS).map((name) => [name, boxOf(name)]));
     const { num_inputs: d, num_hiddens: h } = shown;
     const rowsOf = (name) => Array.from({ length: name === "W_xh" ? d : h }, (_, i) => [boxes[name].x, boxes[name].y + (i + 0.5) * layout.row]);
-    const rows = (order === 1 ? ["W_hh", "W_xh"] : ["W_xh", "W_hh"]).flatMap(rowsOf); // swapped, the first number meets the first row
-    ["X", "H"].flatMap((name) => Array.from({ length: name === "X" ? d : h }, (_, j) => [boxes[name].x + (j + 0.5) * layout.unit, boxes[name].y]))
-      .forEach(([x, y], k) => ties.children[k].setAttribute("d", `M${x.toFixed(1)} ${(y - 1).toFixed(1)}V${(rows[k][1] + BEND).toFixed(1)}q0 ${-BEND} ${BEND} ${-BEND}H${(rows[k][0] - 1).toFixed(1)}`));
+    const rows = (orders.weights === 1 ? ["W_hh", "W_xh"] : ["W_xh", "W_hh"]).flatMap(rowsOf); // swapped, the first number meets the first row
+    numbersOf(shown, orders.rows === 1).forEach(([name, j, k], i) => {
+      const [x, y] = [boxes[name].x + (j + 0.5) * layout.unit, boxes[name].y];
+      ties.children[i].setAttribute("d", `M${x.toFixed(1)} ${(y - 1).toFixed(1)}V${(rows[k][1] + BEND).toFixed(1)}q0 ${-BEND} ${BEND} ${-BEND}H${(rows[k][0] - 1).toFixed(1)}`);
+    });
   };
   const place = () => {
     if (layout === null) return;
@@ -141,10 +149,11 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, 1 - share / MERGED);
     stage.classList.toggle("glue-together", share >= MERGED);
     stage.classList.toggle("glue-held", lifted !== null);
-    stage.classList.toggle("glue-done", share === 1 && lifted === null && order % 1 === 0);
-    stage.classList.toggle("glue-crossing", order % 1 !== 0);
+    const isCrossing = Object.values(orders).some((order) => order % 1 !== 0);
+    stage.classList.toggle("glue-done", share === 1 && lifted === null && !isCrossing);
+    stage.classList.toggle("glue-crossing", isCrossing);
     stage.classList.toggle("glue-wrong", shown.isWrong);
-    nodes.sum.firstChild.textContent = t(!shown.glued ? "sum" : shown.isWrong ? "wrong" : "same");
+    nodes.sum.firstChild.textContent = t(!shown.glued ? "is_sum" : shown.isWrong ? "wrong" : "same");
   };
   const measure = () => {
     const width = box.clientWidth - 2 * EDGE;
@@ -192,8 +201,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   signal.addEventListener("abort", () => { observer.disconnect(); ends?.abort(); }, { once: true });
 
   const fill = (model) => {
-    const { mats, parts, glued, batch_size, num_inputs, num_hiddens, seed, swapped, isWrong } = model;
-    const key = [batch_size, num_inputs, num_hiddens, seed, swapped].join();
+    const { mats, parts, glued, batch_size, num_inputs, num_hiddens, seed, swapped, memory_first, isWrong } = model;
+    const key = [batch_size, num_inputs, num_hiddens, seed, swapped, memory_first].join();
     if (shown?.key === key) {
       shown.glued = glued;
       place();
@@ -201,7 +210,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     }
     ends?.abort();
     ends = new AbortController();
-    shown = { key, glued, batch_size, num_inputs, num_hiddens, swapped, isWrong, hasNegative: parts.flat().some(({ x, h, sum }) => Math.min(x, h, sum) < 0) };
+    shown = { key, glued, batch_size, num_inputs, num_hiddens, swapped, memory_first, isWrong, hasNegative: parts.flat().some(({ x, h, sum }) => Math.min(x, h, sum) < 0) };
     cells = {};
     ties.replaceChildren(...["x", "h"].flatMap((kind) => Array.from({ length: kind === "x" ? num_inputs : num_hiddens }, () => svg("path", { class: `glue-tie-${kind}` }))));
     const put = (name, rows, columns, make) => {
@@ -264,14 +273,14 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   /** The row and the column of a number light up; `term` is the product that is added now, -1 for none. */
   const light = ([row, column], term = -1) => {
-    [...ties.children].forEach((path, k) => path.classList.toggle("glue-now", k === term));
+    numbersOf(shown, shown.memory_first).forEach(([, , k], i) => ties.children[i].classList.toggle("glue-now", k === term));
     const marks = (name, i, j) => {
       if (name === "X" || name === "H") return i === row;
       return FACTORS[name] ? j === column : i === row && j === column;
     };
     for (const [name, rows] of Object.entries(cells)) {
-      const above = { H: shown.num_inputs, W_xh: shown.swapped ? shown.num_hiddens : 0, W_hh: shown.swapped ? 0 : shown.num_inputs };
-      const first = above[name] ?? 0;
+      const above = { X: shown.memory_first ? shown.num_hiddens : 0, H: shown.memory_first ? 0 : shown.num_inputs, W_xh: shown.swapped ? shown.num_hiddens : 0, W_hh: shown.swapped ? 0 : shown.num_inputs };
+      const first = above[name];
       rows.forEach((line, i) => line.forEach((node, j) => {
         const marked = marks(name, i, j);
         const k = first + (name === "X" || name === "H" ? j : i);
@@ -294,10 +303,10 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       else if (lifted) lifted.left = 1 - home;
       place();
     },
-    order: () => order,
-    /** The weights to a share of the way past each other. */
-    swap: (to, home = 1) => {
-      order = to;
+    order: (side) => orders[side],
+    /** The blocks of a side to a share of the way past each other. */
+    swap: (side, to, home = 1) => {
+      orders[side] = to;
       if (home === 1) lifted = null;
       else if (lifted) lifted.left = 1 - home;
       place();
@@ -306,14 +315,16 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 }
 
 /**
- * The sum of one number, term by term: two rows and their sum, or one row. `show(pairs, values, glued)` lists the terms,
+ * The sum of one number, term by term: two rows and their sum, or one row; below, what all results cost.
+ * `show(pairs, values, glued, work)` lists the terms,
  * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old
  * place to its new one: `show` says whether that is to be done.
  */
 export function sumPanel({ t }) {
   const rows = element("div", { class: "glue-rows" });
-  const pressed = element("p", { class: "glue-pressed" });
-  const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows, pressed);
+  const calls = Array.from({ length: CALLS }, () => element("span", { class: "glue-call" }));
+  const cost = element("span", {});
+  const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows, element("p", { class: "glue-work" }, ...calls, cost));
   let lines = []; // [{ pairs, terms, total }]
 
   const line = (name, pairs, part, value, sums = null) => {
@@ -322,7 +333,7 @@ export function sumPanel({ t }) {
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
-    const groups = sums === null ? all : ["x", "h"].map((kind) => element( // a bracket below says what they make
+    const groups = sums === null ? all : [part(0), part(pairs.length - 1)].map((kind) => element( // a bracket below says what they make
       "span", { class: `glue-group glue-${kind}`, "data-sum": written(sums[kind]) }, ...all.filter((_, k) => part(k) === kind),
     ));
     return { pairs, terms, total, node: row(name, ...groups, element("span", { class: "glue-total" }, "= ", total)) };
@@ -357,25 +368,26 @@ export function sumPanel({ t }) {
     if (share === 1) ways = [];
     node.classList.toggle("glue-moving", ways.length > 0);
   };
-  const show = (pairs, values, glued) => {
+  const show = (pairs, values, glued, work) => {
+    calls.forEach((call, i) => call.classList.toggle("glue-saved", i >= work.calls));
+    cost.replaceChildren(...emphasised(t.raw(glued ? "work_glued" : "work_apart"), work));
     const old = before !== null && before !== glued ? placesNow() : [];
     list(pairs, values, glued);
     before = glued;
-    node.classList.toggle("glue-many", pairs.x.length + pairs.h.length > 6);
+    node.classList.toggle("glue-many", pairs.all.length > 6);
     const places = old.length > 0 ? placesNow() : [];
     ways = old.length > 0 && old.length === places.length ? termsNow().map((term, i) => [term, old[i][0] - places[i][0], old[i][1] - places[i][1]]) : [];
     const areMoving = ways.length > 0 && !prefersReducedMotion();
     move(areMoving ? 0 : 1); // new terms have no way behind them
     return areMoving;
   };
-  const list = ({ x, h }, values, glued) => {
-    const one = line(t("one_sum"), [...x, ...h], (k) => (k < x.length ? "x" : "h"), values.sum, values);
+  const list = ({ all, x, h }, values, glued) => {
+    const one = line(t("one_sum"), all, (k) => all[k][3], values.sum, values);
     const two = [line(t("from_x"), x, () => "x", values.x), line(t("from_h"), h, () => "h", values.h)];
     const both = row(t("sum"), written(values.x), ` + ${second(values.h)} = `, element("b", {}, written(values.sum)));
     both.classList.add("glue-both");
     lines = glued ? [one] : two;
     // The way that is not shown keeps its room, so that nothing below jumps.
-    pressed.replaceChildren(...emphasised(t.raw("pressed"), { memory: written(Math.tanh(values.sum)) }));
     rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
       "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
     )));
@@ -383,39 +395,24 @@ export function sumPanel({ t }) {
   return { node, show, run, move };
 }
 
-/** A table of weights to scale, cut where the rows of X end: `draw(sizes)` shows it, `draw()` none. */
-export function scalePanel({ t }) {
-  const node = element("div", { class: "glue-scale", hidden: true });
-  const draw = (sizes) => {
-    node.hidden = !sizes;
-    if (!sizes) return;
-    const parts = [["x", sizes.num_inputs], ["h", sizes.num_hiddens]].map(([kind, count]) => {
-      const part = element("span", { class: `glue-scale-${kind}` }, t(`scale_${kind}`, { count }));
-      part.style.setProperty("--glue-count", count);
-      return part;
-    });
-    const { columns } = tableSize(sizes.num_inputs, sizes.num_hiddens);
-    const box = element("span", { class: "glue-scale-table" }, ...parts);
-    box.style.setProperty("--glue-count", columns);
-    node.replaceChildren(box, element("span", {}, t("scale_columns", { columns })));
-  };
-  return { node, draw };
-}
-
-/** The line of code that computes what stands above; `light` marks the names of the part that is added now. */
-export function codePanel() {
-  const node = element("code", { class: "glue-code" });
+/** The line of code that computes what stands above, and what its words mean; `light` marks the names of the part that is added now. */
+export function codePanel({ t }) {
+  const line = element("code", { class: "glue-code" });
+  const means = [false, true].map((isGlued) => element("p", { class: "glue-soft" }, t(isGlued ? "code_glued" : "code_apart")));
+  const node = element("div", { class: "glue-coded" }, line, element("div", { class: "glue-means" }, ...means.map((each) => element("div", {}, each))));
   let names = [];
   let shown = null;
-  const show = (glued, swapped) => {
-    const key = [glued, swapped].join();
+  const show = ({ glued, swapped, memory_first }) => {
+    const key = [glued, swapped, memory_first].join();
     if (shown === key) return;
     shown = key;
     const name = (text) => element("span", { class: `glue-${FACTORS[text]}` }, text);
     names = Object.fromEntries(Object.keys(FACTORS).map((text) => [text, name(text)]));
     const { X, H, W_xh, W_hh } = names;
-    if (glued) node.replaceChildren("torch.cat((", X, ", ", H, "), 1) @ ", element("wbr"), "torch.cat((", swapped ? W_hh : W_xh, ", ", swapped ? W_xh : W_hh, "), 0)");
-    else node.replaceChildren(X, " @ ", W_xh, " + ", H, " @ ", W_hh);
+    const cat = (x, h, hFirst, axis) => ["torch.cat((", hFirst ? h : x, ", ", hFirst ? x : h, `), ${axis})`];
+    means.forEach((each, i) => each.parentNode.classList.toggle("glue-ghost", glued !== (i === 1))); // it keeps its room
+    if (glued) line.replaceChildren(...cat(X, H, memory_first, 1), " @ ", element("wbr"), ...cat(W_xh, W_hh, swapped, 0));
+    else line.replaceChildren(X, " @ ", W_xh, " + ", H, " @ ", W_hh);
   };
   const light = (part) => {
     for (const [name, each] of Object.entries(names)) each.classList.toggle("glue-now", FACTORS[name] === part);
