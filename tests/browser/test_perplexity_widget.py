@@ -77,7 +77,7 @@ def test_it_mounts_and_answers_keys(
     page, _ = opened
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expect(number(widget)).to_have_text("2.00")
-    expect(widget.locator(".d2lrnn-now")).to_have_text("as unsure as choosing among 2 equally likely letters")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("like choosing among 2 equally likely letters")
     expect(widget.locator(DETAIL)).to_have_text(DETAIL_OF_A)
     expect(widget.locator(".d2lrnn-fallback")).to_be_hidden()
     expect(widget.locator(".ppl-hint")).to_contain_text("Arrow keys: finer steps.")
@@ -104,11 +104,11 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
     page, _ = opened
     widget = show(page, tmp_path, Perplexity(), address=addresses[scheme])
     expected = {
-        "certain": ("1.00", "0.00", "the surprisal is 0"),
+        "certain": ("1.00", "0.00", "certain and right, every time"),
         "likely": ("1.25", "0.32", "among 1.25 equally"),
         "unlikely": ("5.00", "2.32", "among 5 equally"),
         "all alike": ("27.00", "4.75", "among 27 equally"),
-        "ruled out": ("∞", "∞", "infinite"),
+        "ruled out": ("∞", "∞", "a letter came that had probability 0"),
     }
     for name, (perplexity, mean, sentence) in expected.items():
         button = preset(widget, name)
@@ -188,6 +188,11 @@ def test_what_stands_above_the_mean_is_what_is_missing_below_it(opened: tuple[Pa
         assert above == pytest.approx(below, abs=1) and above > 20
     key = widget.locator(".ppl-key").first
     expect(key).to_be_visible()
+    for row in range(6):
+        slider(widget, row).press("Home")
+    expect(key).to_be_hidden()  # bars of no length
+    slider(widget, 0).evaluate("(e) => { e.value = 5; e.dispatchEvent(new Event('input')); }")
+    expect(key).to_be_visible()
     slider(widget, 0).press("End")
     slider(widget, 0).press("ArrowLeft")  # p is 0.001: this bar is broken, the mean still stands on the scale
     expect(widget.locator(".ppl-beyond")).to_have_count(1)
@@ -204,15 +209,35 @@ def test_what_sticks_out_flows_into_the_gaps_at_a_press(browser: Browser, tmp_pa
     with watched_page(browser) as (page, record):
         page.emulate_media(reduced_motion=wish)
         widget = show(page, tmp_path, Perplexity())
-        page.wait_for_timeout(1000)  # longer than the bars glide
-        expect(widget.locator(".ppl-flow")).to_have_count(0)
+        level, back = (widget.get_by_role("button", name=name, exact=True) for name in ("Level the bars", "Back"))
+        chart, grip = widget.locator(".ppl-chart"), widget.locator(".ppl-grip").nth(4)
+
+        def flowed(share: str) -> None:
+            expect(chart).to_have_attribute("style", re.compile(rf"--ppl-flow: {share};"))
+
         for _ in range(2):
-            widget.get_by_role("button", name="Lay").click()
-            expect(widget.locator(".ppl-flow")).to_have_count(1)
-            expect(widget.locator(".ppl-flow")).to_have_count(0)  # and it comes to rest
-        widget.get_by_role("button", name="Lay").click()
+            box = level.bounding_box()
+            level.click()
+            flowed("1.000")
+            expect(grip).to_have_css("opacity", "0")
+            page.wait_for_timeout(1000)
+            flowed("1.000")  # it stays
+            assert back.bounding_box() == box
+            back.click()
+            flowed("0.000")
+            expect(grip).to_have_css("opacity", "1")
+        level.click()
         drag(page, widget.locator(".ppl-track").nth(2), 1 / 8, 3 / 8)
-        expect(widget.locator(".ppl-flow")).to_have_count(0)
+        flowed("0.000")
+        expect(level).to_be_visible()
+        for title, answer in (("One doubt", "2"), ("2 and 50", "50")):
+            widget.get_by_role("button", name=title).click()
+            flowed("0.000")
+            widget.locator(".d2lrnn-answers").get_by_role("button", name=answer, exact=True).click()
+            flowed("1.000")  # the bars show the answer
+            expect(back).to_be_visible()
+        widget.get_by_role("button", name="Reset").click()
+        flowed("0.000")
         assert record.errors == []
 
 
@@ -252,7 +277,8 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(slider(widget, 2)).to_have_accessible_name(re.compile("Surprisal of ! after rnn"))
     expect(widget.locator(".ppl-p")).to_have_text(["0.037"] * 3)  # nobody has predicted anything yet
     expect(preset(widget, "all alike")).to_be_disabled()
-    expect(widget.locator(".ppl-note").first).to_contain_text("“All alike” is off: 1/27 counts only a to z")
+    note = widget.locator(".ppl-note").first
+    expect(note).to_contain_text("so 1/27 is only where its bars begin, and “all alike” is off.")
     expect(widget.locator(".ppl-marks")).to_be_hidden()
     field.press_sequentially("s")
     expect(widget.locator(".ppl-p")).to_have_text(["0.037"] * 4)
@@ -274,6 +300,36 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".ppl-message")).to_be_hidden()
     expect(widget.locator(".ppl-stale")).to_have_count(0)
     expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_what_is_done_to_the_bars_gives_up_a_word_that_was_refused(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    field, stale = widget.get_by_label("Word"), widget.locator(".ppl-stale")
+    acts = (
+        lambda: press_preset(widget, "likely"),
+        lambda: slider(widget, 0).press("End"),
+        lambda: widget.get_by_role("button", name="One zero").click(),
+    )
+    for act in acts:
+        field.fill("x" * 13)
+        expect(stale).to_have_count(2)
+        act()
+        expect(stale).to_have_count(0)
+        expect(field).to_have_value("machine")
+        expect(widget.locator(".ppl-message")).to_be_hidden()
+
+
+def test_two_perplexities_to_compare_with_stand_on_the_axis(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    marks = widget.locator(".ppl-marks")
+    expect(marks).to_have_text(re.compile("network, on new text: 3.9.*guessing blindly: 27"))
+    press_preset(widget, "all alike")
+    page.wait_for_timeout(1000)  # the bars glide
+    end = widget.locator(".ppl-bar").first.evaluate("(e) => e.getBoundingClientRect().right")
+    left = widget.locator(".ppl-mark-blind").evaluate("(e) => e.getBoundingClientRect().left")
+    assert left == pytest.approx(end, abs=8)
 
 
 def test_a_step_says_that_it_put_its_word_in_place(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -366,10 +422,10 @@ def test_live_region_speaks_once_after_a_pause(opened: tuple[Page, Record], tmp_
     slider(widget, 0).evaluate(
         "(e) => { for (let i = 0; i < 15; i += 1) { e.stepDown(); e.dispatchEvent(new Event('input')); } }"
     )
-    expect(region).to_have_text("Perplexity 1.85: as unsure as choosing among 1.85 equally likely letters.")
+    expect(region).to_have_text("Perplexity 1.85: like choosing among 1.85 equally likely letters.")
     assert page.evaluate("said.length") == 1
     press_preset(widget, "ruled out")
-    expect(region).to_have_text(re.compile("^Perplexity infinite: .*infinite.$"))
+    expect(region).to_have_text("Perplexity infinite: a letter came that had probability 0.")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -492,7 +548,7 @@ def test_the_static_picture_stands_in_print_and_without_javascript(browser: Brow
     page.goto(f"{tmp_path.as_uri()}/page.html")
     picture = page.get_by_role("img", name=re.compile("Perplexity of a word"))
     expect(picture).to_be_visible()
-    expect(page.get_by_text("Perplexity 2.00: as unsure as choosing among 2 ")).to_be_visible()
+    expect(page.get_by_text("Perplexity 2.00: like choosing among 2 ")).to_be_visible()
     assert picture.bounding_box()["width"] <= 360 and picture.bounding_box()["height"] > 100
     context.close()
 

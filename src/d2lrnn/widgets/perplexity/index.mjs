@@ -24,10 +24,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   let shown = null;
   let touched = false; // the reader has done something: the figure no longer moves by itself
   let gliding = false; // the next drawing glides; a bar under a finger answers at once
+  let answered = false; // it shows the answer of a step
 
   const change = (slowly, values) => {
     touched = true;
     gliding = slowly;
+    tools.clear(); // a word that was refused is given up
     commit(values);
   };
   const onProbability = (i, p) => {
@@ -46,6 +48,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
     t, steps: SPEC.steps, onReset, say, signal, set: (values) => {
       table.calm();
       if (values.word !== shown.word) tools.replace(values.word);
+      answered = SPEC.steps.some(({ state }) => state === values);
       change(true, values);
     },
     outcome: (i) => {
@@ -61,7 +64,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   });
   el.append(element(
     "div", { class: "d2lrnn-shape ppl" },
-    result.node, element("p", { class: "d2lrnn-lead" }, t("lead")), table.node, steps.node,
+    element("p", { class: "d2lrnn-lead" }, t("lead")), result.node, table.node, steps.node,
     fold(t("more_word"), tools.node), fold(t("more_means"), means.node), footRow({ t, reset, link, say, signal }),
   ));
   whenSeen(result.node, { act: () => touched || glide.open(shown), signal });
@@ -75,9 +78,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
     table.draw(model);
     tools.draw(model);
     means.draw(model);
-    if (gliding) glide.glide(model);
-    else glide.jump(model);
-    gliding = false;
+    if (!gliding) glide.jump(model);
+    else if (answered) glide.glide(model).then((done) => done && table.level(true)); // the bars show it
+    else glide.glide(model);
+    gliding = answered = false;
   };
   return { draw };
 }

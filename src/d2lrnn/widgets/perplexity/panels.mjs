@@ -1,14 +1,13 @@
 // What the figure draws: the number with its fork, the word with a bar for each prediction, three means.
-import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, formatNumber, formatProbability, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
-  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, TRAINED, wordProblem,
+  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, surpriseBits, TRAINED, wordProblem,
 } from "./maths.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const ALPHABET = SPEC.controls.vocab_size.default; // a to z and the space
 
-const LAID_MS = 1600; // how long the bars stay laid where nothing moves
 const percent = (share) => `${(100 * share).toFixed(2)}%`;
 const visible = (characters) => characters.map(visibleCharacter).join("");
 /** The end of a context, for a narrow place. */
@@ -26,18 +25,14 @@ export function resultPanel(t) {
   // No <output>: that would be a second live region, which speaks at every step of a drag.
   const number = element("div", { class: "ppl-number" });
   const now = nowLine();
-  const marks = element(
-    "p", { class: "ppl-marks" }, element("span", {}, t("mark_blind", { blind: ALPHABET })), " ", element("span", {}, t("mark_trained", { trained: TRAINED })),
-  );
   const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 200 122", role: "img" });
   const node = element(
     "div", { class: "ppl-result" },
     element("div", { class: "ppl-figure" }, element("span", { class: "ppl-label" }, t("perplexity")), number),
-    now.node, marks, fork,
+    now.node, fork,
   );
 
-  const draw = ({ word, vocabSize, choices }) => {
-    marks.classList.toggle("ppl-none", vocabSize !== ALPHABET || exceedsAlphabet(word, vocabSize)); // they count a to z and the space
+  const draw = ({ choices }) => {
     number.textContent = formatNumber(choices);
     now.set(...emphasised(t.raw(sentenceKey(choices)), { choices: formatChoices(choices) }));
     fork.setAttribute("aria-label", t("branches", { choices: choices === Infinity ? t("infinite") : formatChoices(choices) }));
@@ -215,13 +210,22 @@ export function chart({ t, signal }) {
   const detail = element("p", { class: "ppl-detail" });
   const withSwatches = (template) => template.split(/\{(\w+)\}/).map(
     (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part));
-  const lay = buttonControl({ label: t("key_play"), class: "d2lrnn-button ppl-lay", signal, onPress: () => flow() });
-  const key = element("p", { class: "ppl-key" }, lay, " ", ...withSwatches(t.raw("key")));
+  const lay = buttonControl({ label: "", class: "d2lrnn-button ppl-lay", signal, onPress: () => level(!isLevel) });
+  const key = element("p", { class: "ppl-key" }, lay, " ", element("span", {}, ...withSwatches(t.raw("key"))));
   const notToScale = element("p", { class: "ppl-key", hidden: true }, ...withSwatches(t.raw("key_broken")));
+  // Two perplexities to compare with, where they stand on the axis.
+  const mark = (name, value, values) => {
+    const each = element("span", { class: `ppl-mark ppl-mark-${name}` },
+      element("span", { class: "ppl-wide" }, t(`mark_${name}`, values)), element("span", { class: "ppl-narrow" }, t(`mark_${name}_short`, values)));
+    each.style.setProperty("--ppl-at", percent(axisPosition(surpriseBits(1 / value))));
+    return each;
+  };
+  const marks = element("div", { class: "ppl-row ppl-marks" }, element("span", { class: "ppl-marks-track" },
+    mark("trained", TRAINED, { trained: TRAINED }), " ", mark("blind", ALPHABET, { blind: ALPHABET })));
   const node = element(
     "div", { class: "ppl-chart" },
     head, caption, axis, rows,
-    element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)),
+    element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)), marks,
     key, notToScale, detail,
   );
   let views = [];
@@ -240,29 +244,29 @@ export function chart({ t, signal }) {
       context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
   };
-  const stream = motion({ seconds: 2.4, signal });
-  let timer = 0;
-  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  const stream = motion({ seconds: 0.9, signal });
+  let isLevel = false;
+  let flow = 0; // how much of what sticks out has gone into the gaps
+  const setFlow = (share) => {
+    flow = share;
+    node.style.setProperty("--ppl-flow", share.toFixed(3));
+  };
+  const setLevel = (on) => {
+    isLevel = on;
+    node.classList.toggle("ppl-level", on);
+    lay.textContent = t(on ? "key_back" : "key_level");
+  };
   const still = () => {
     stream.stop();
-    clearTimeout(timer);
-    node.classList.remove("ppl-flow");
-    node.style.removeProperty("--ppl-flow");
+    setLevel(false);
+    setFlow(0);
   };
-  /** What sticks out goes into the gaps, and back: both have the same area. */
-  const flow = async () => {
-    still();
-    node.classList.add("ppl-flow");
-    if (prefersReducedMotion()) { // there at once, and back after a while
-      node.style.setProperty("--ppl-flow", 1);
-      timer = setTimeout(still, LAID_MS);
-      return;
-    }
-    const done = await stream.run((share) => {
-      const there = Math.min(1, Math.max(0, 3 * Math.min(share, 1 - share) - 0.1)); // and a pause
-      node.style.setProperty("--ppl-flow", (there * there * (3 - 2 * there)).toFixed(3));
-    });
-    if (done) still();
+  /** What sticks out goes into the gaps and stays, or goes back: both have the same area. */
+  const level = (on) => {
+    if (key.hidden || key.classList.contains("ppl-none")) return;
+    const from = flow;
+    setLevel(on);
+    stream.run((share) => setFlow(from + (Number(on) - from) * share * share * (3 - 2 * share)));
   };
   const touch = (i) => {
     touched = i;
@@ -277,7 +281,7 @@ export function chart({ t, signal }) {
   };
   const draw = (given) => {
     model = given;
-    const { rows: shown, bits, choices } = model;
+    const { word, vocabSize, rows: shown, bits, choices } = model;
     still();
     views.forEach((view, i) => view.draw(shown[i]));
     tell();
@@ -287,7 +291,8 @@ export function chart({ t, signal }) {
     node.classList.toggle("ppl-to-scale", scaled);
     notToScale.hidden = !broken;
     key.hidden = broken;
-    key.classList.toggle("ppl-none", !scaled || !unequal || bits < 0.25); // gaps under the grips cannot be seen
+    key.classList.toggle("ppl-none", !scaled || !unequal);
+    marks.classList.toggle("ppl-none", vocabSize !== ALPHABET || exceedsAlphabet(word, vocabSize)); // they count a to z and the space
     flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
     for (const part of [flagName, flagBase, flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;
     flagPower.textContent = formatNumber(bits);
@@ -298,7 +303,7 @@ export function chart({ t, signal }) {
     views.forEach((view, i) => view.place(ends[i]));
     node.style.setProperty("--ppl-mean", percent(mean));
   };
-  return { node, setWord, draw, place, calm: () => (touched = null) };
+  return { node, setWord, draw, place, level, calm: () => (touched = null) };
 }
 
 /** The three means of the choices, of which only one is the perplexity. */
@@ -348,6 +353,7 @@ export function glider({ table, result, signal }) {
       });
     });
     if (done) result.drawFork(model.choices);
+    return done;
   };
   return { jump, glide, open: (model) => glide(model, flat) };
 }
