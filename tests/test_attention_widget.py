@@ -58,12 +58,15 @@ def test_attention_finds_a_q_wherever_it_stands() -> None:
 
     for between in range(11):
         assert chance("q" + "e" * between + " slac") > 0.06 + chance("b" + "e" * between + " slac")
+    far = Attention(text="quite alone slac", letter=1)
+    for probs, wanted in ((far.probs, "kk"), (far.probs_replaced, "ek")):  # 15 letters back
+        assert d.load_text().vocab.decode(probs.argmax(dim=1).tolist()) == wanted
     others = [chance(f"went {other}uite slac") for other in "abcdefghijklmnoprstuvwxyz "]
     assert chance("went quite slac") > 0.7 and max(others) < 0.45
 
 
 def test_only_a_space_in_place_of_the_r_changes_what_the_state_guesses() -> None:
-    """Step 2 says that the space ends the word; the lesson, that with any other letter the state still guesses y."""
+    """The lesson says that with any other letter the state still guesses y."""
     decode = d.load_text().vocab.decode
     for letter in "abcdefghijklmnopqrstuvwxyz ":
         attention, state = decode(Attention(text=f"said befo{letter}e ever").probs.argmax(dim=1).tolist())
@@ -84,7 +87,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int, view: str = "text") -> str:
         return Attention(text="went quite slac", letter=letter, view=view).static_sentence()
 
-    assert said(0) == "Both guess k next. Press a letter, say the s, to replace it: whose guess changes?"
+    assert said(0) == "Both guess k next. Press a letter, say the s: it becomes a space. Whose guess changes?"
     assert said(0, "hidden") == "Both guess k next."
     assert said(6) == "The q, 9 letters back, becomes a space: attention now guesses e, the state still k."
     assert said(5) == "The space, 10 letters back, becomes an e: neither guess changes."

@@ -82,8 +82,8 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     expect(widget.locator(".att-changed")).to_have_text("ek 72%→ 36%")
     expect(widget.locator(".att-guess-state")).to_have_text("kk 86%→ 88%")
     expect(widget.locator(".att-lit")).to_have_count(2)
-    expect(widget.locator(".att-value")).to_have_text(["", ""])
-    expect(widget.locator(".att-tip")).to_contain_text("At the boxes: how probable the first guess was → is now.")
+    expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
+    expect(widget.locator(".att-tip")).to_contain_text("Boxes: the first guess, before → now.")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")
@@ -144,6 +144,10 @@ def test_on_a_phone_any_text_is_one_row(browser: Browser, tmp_path: Path) -> Non
         height = widget.bounding_box()["height"]
         widget.locator(".att-letter").nth(3).click()
         expect(widget.locator(".att-told")).to_have_count(1)
+        below = widget.locator(".att-tools").bounding_box()["y"]
+        for letter in (6, 9, 13):
+            widget.locator(".att-letter").nth(letter).click()
+            assert widget.locator(".att-tools").bounding_box()["y"] == pytest.approx(below, abs=1)
         widget.get_by_label("Your text", exact=True).fill("and the sea www ")
         expect(widget.locator(".att-told")).to_have_count(0)
         expect(widget.locator(".att-letter")).to_have_count(16)
@@ -160,6 +164,8 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
     expect(box).to_have_value("")
     expect(widget.locator(".att-letters")).to_have_text("1514131211109876543210")
     assert [guess.strip() for guess in guesses(widget)] == ["guess", "guess"]
+    names = widget.locator(".att-name")
+    expect(names).to_have_text(["Attention 13\u202f179 learned numbers", "State 23\u202f451 learned numbers"])
     expect(widget.locator(".att-far")).to_have_text(["1% of passages", "17% of passages"])
     expect(widget.locator(".att-is-far")).to_have_count(8)
     widget.locator(".att-letter").nth(10).click()
@@ -170,7 +176,7 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
 
 STEPS = [
     ("Far q", "neither", "Attention looks straight at the q: one step.", ["k 72% → 36%", "k 86% → 88%"]),
-    ("Nearer r", "the state\u2019s", "Right. The space ends the word:", ["y 49% → 49%", "y 98% → 16%"]),
+    ("Farther q", "the state\u2019s", "Again attention\u2019s: it is still one step", ["k 48% → 37%", "k 84% → 83%"]),
     ("Average", "the state\u2019s", "The state\u2019s: 17% against 1%.", ["", ""]),
 ]
 

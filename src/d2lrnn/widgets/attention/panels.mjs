@@ -68,11 +68,13 @@ function half(name, pathOf, t) {
   const box = element("b", { class: "att-guess-letter" });
   const note = element("span", { class: "att-guess-note" });
   const guess = element("p", { class: `att-guess att-guess-${name}` }, box, note);
-  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", t(`gloss_${name}`));
+  const gloss = element("span", {});
+  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const value = element("span", { class: `att-value att-value-${name}` });
   const far = element("span", { class: `att-far att-far-${name}` });
   let paths = [];
-  const draw = ({ count, told, mean, hidden }, effects, was, is, kept) => {
+  const draw = ({ count, told, mean, hidden, sizes }, effects, was, is, kept) => {
+    gloss.textContent = mean ? t("gloss_mean", { size: formatNumber(sizes[NAMES.indexOf(name)], 0) }) : t(`gloss_${name}`);
     if (paths.length !== count) {
       paths = Array.from({ length: count }, () => svg("path"));
       picture.replaceChildren(...paths);
@@ -85,7 +87,7 @@ function half(name, pathOf, t) {
       path.classList.toggle("att-lit", s === told);
     });
     far.textContent = mean && !hidden && told < 0 ? t("far", { share: farShare(NAMES.indexOf(name)) }) : "";
-    value.textContent = told < 0 || !mean ? "" : percent(effects[told]);
+    value.textContent = told < 0 || hidden ? "" : percent(effects[told]);
     box.textContent = was === undefined ? t("guess") : visibleCharacter((is ?? was).character);
     box.style.setProperty("--att-sure", was === undefined ? "0" : (is ?? was).p.toFixed(3));
     guess.classList.toggle("att-any", was === undefined);
@@ -155,7 +157,6 @@ export function textPanel({ t, signal, onLetter }) {
     cells.forEach((cell, s) => {
       cell.textContent = mean ? String(count - 1 - s) : visibleCharacter(s === told ? by : text[s]);
       cell.classList.toggle("att-told", s === told);
-      cell.classList.toggle("att-other", mean && s !== told && (count - 1 - s) % 2 !== 0);
       cell.classList.toggle("att-is-far", mean && count - 1 - s >= FAR_BACK);
     });
     columns.style.setProperty("--att-far", ((count - FAR_BACK) / (count + GAP)).toFixed(4));
