@@ -47,9 +47,9 @@ def written(widget: Locator) -> list[str]:
 
 
 def cut(widget: Locator) -> Locator:
-    slider = widget.get_by_role("slider", name=re.compile("^Drag to cut the tail"))
+    slider = widget.get_by_role("slider", name=re.compile("^Drag to cut"))
     if slider.count() == 0:
-        widget.locator("summary", has_text="Cut the tail").click()
+        widget.locator("summary", has_text="Cut: forbid").click()
         expect(slider).to_have_count(1)
     return slider
 
@@ -118,21 +118,28 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     expect(widget.locator(".next-came")).to_have_text("t")
     widget.locator(".next-written").nth(2).locator(".next-letter").nth(1).click()
     expect(widget.locator(".next-caption")).to_contain_text("“h” after “the␣tide␣t”: probability ")
-    expect(chosen).to_have_text("1.5 bold")
-    column = widget.get_by_role("slider", name="Written at temperature 1.5")
+    expect(chosen).to_have_text("1.5 yours")
+    # the reader's own text is the one of the row that was pressed, and has the same letter boxed
+    assert written(widget)[3] == written(widget)[2]
+    expect(widget.locator(".next-here")).to_have_text(["h", "h"])
+    column = widget.get_by_role("slider", name="Written at temperature 1.5").first
     expect(column).to_have_value("2")
     column.press("ArrowRight")
     expect(column).to_have_attribute("aria-valuetext", re.compile("^Letter 3, o: probability"))
-    expect(widget.locator(".next-here")).to_have_count(1)
+    expect(widget.locator(".next-here")).to_have_count(2)
     column.press("End")
     expect(column).to_have_value("80")
+    walk = [widget.get_by_role("button", name=f"The letter {where}") for where in ("before", "after")]
+    for button, place in ((walk[1], "80"), (walk[0], "79"), (walk[1], "80")):
+        button.click()
+        expect(column).to_have_value(place)
     widget.get_by_role("slider", name="Written at temperature 0", exact=True).press("ArrowRight")
     expect(widget.locator(".next-caption")).to_have_text(
         "“h” after “the␣tide␣t”: probability 0.40. Temperature 0 makes it 1."
     )
 
 
-def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
+def test_letters_are_forbidden_by_dragging_and_by_keys(widget: Locator) -> None:
     slider, value = cut(widget), widget.locator(".next-value")
     expect(value).to_have_text("Drag the line. Letters to its right may not come.")
     expect(slider).to_have_attribute("aria-valuetext", "top-p all keeps 27 of 27.")
@@ -142,6 +149,9 @@ def test_the_tail_is_cut_by_dragging_and_by_keys(widget: Locator) -> None:
     widget.page.mouse.down()
     widget.page.mouse.move(box["x"] + box["width"] * 12.2 / 27, y)
     widget.page.mouse.up()
+    told = widget.locator(".next-caption").inner_text()
+    widget.page.mouse.move(box["x"] + 2, y)  # the sentence does not follow a pointer that cuts
+    assert told.startswith("“t”") and widget.locator(".next-caption").inner_text() == told
     expect(slider).to_have_attribute("aria-valuenow", "12")
     expect(widget.locator(".next-cut")).to_have_count(15)
     assert written(widget) != list(NextCharacter().writings.values())
@@ -185,8 +195,8 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     widget.locator(".d2lrnn-now").hover()
     expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
     expect(widget.locator(".next-level")).to_have_text(["0.5", "1"])
-    tail = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
-    expect(widget.locator(".next-tail")).to_have_text(f"tail: {tail:.2f}21 unlikely")
+    together = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
+    expect(widget.locator(".next-sum-of")).to_have_text(f"sum: {together:.2f}21 unlikely")
     expect(widget.locator(".next-rare")).to_have_count(21)
     expect(widget.locator(".next-ticks > *")).to_have_text(["0", "0.5", "1", "1.5", "2"])
 
@@ -229,9 +239,9 @@ def test_a_begun_word_stands_before_what_goes_on_with_it(widget: Locator) -> Non
 def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=720, height=1000) as (page, record):
         widget = show(page, tmp_path, NextCharacter())
-        widget.get_by_role("button", name="Only three letters").click()
+        widget.get_by_role("button", name="Cut", exact=True).click()
         widget.get_by_role("button", name="hardly any").click()
-        told = re.search(r"(\d+) of 80;", widget.locator(".d2lrnn-outcome").inner_text())[1]
+        told = re.search(r"(\d+) instead of 27", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
         expect(widget.locator(".d2lrnn-now")).to_contain_text(f"Unlikely ones at 1.5: {told}, without the cut 27.")
         expect(widget.locator(".next-count").nth(2)).to_have_text(f"{told} unlikely")
@@ -240,16 +250,22 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
 
 def test_the_guided_steps(widget: Locator) -> None:
     told = widget.locator(".d2lrnn-outcome")
-    widget.get_by_role("button", name="Only three letters").click()
+    widget.get_by_role("button", name="Cut", exact=True).click()
     expect(told).to_be_hidden()
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("27 of 80 letters are unlikely")
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Right\. \d of 80; without the cut 27"))
+    expect(told).to_contain_text(re.compile(r"^Right\. \d instead of 27\."))
     widget.get_by_role("button", name="Hottest").click()
     expect(widget.locator(".next-count").nth(2)).to_have_text("27 unlikely")  # the question finds them uncut
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("the 21 unlikely letters have 0.30 together")
+    expect(widget.locator(".next-sum")).to_have_text("sum: 0.30")
     texts = written(widget)
     assert texts[3] == texts[1] and len(set(texts)) == 3, "the dice are the same: equal temperatures, equal texts"
-    widget.get_by_role("button", name="another one").click()
-    expect(told).to_contain_text("No. Still t, now 0.13 instead of 0.26.")
+    widget.get_by_role("button", name="nearly all").click()
+    hot = widget.locator(".next-count").nth(3).inner_text().removesuffix(" unlikely")
+    expect(told).to_contain_text(f"No. 0.51: each grows a little, and they are many. {hot} of the 80")
+    expect(widget.locator(".next-sum")).to_have_text("sum: 0.51")
+    widget.locator("summary", has_text="The arithmetic").click()
     pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+); .*, ([\d.]+): ([\d.]+)\.$"
     own, raised, total, p = map(float, re.search(pattern, widget.locator(".next-axis").inner_text()).groups())
     assert abs(own**0.5 - raised) < 2e-3 and round(raised / total, 2) == p
@@ -317,7 +333,7 @@ def test_phone(browser: Browser, tmp_path: Path, width: int, compact: bool) -> N
 def test_contrast_in_every_state(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> None:
     page, _ = opened
     for compact in (False, True):
-        widget = show(page, tmp_path, NextCharacter(compact=compact, kind="top-k", top_k=9, column=3), theme=theme)
+        widget = show(page, tmp_path, NextCharacter(compact=compact, kind="top-k", top_k=9), theme=theme)
         if not compact:
             widget.get_by_role("button", name="Write again").click()
         result = page.evaluate(LOW_CONTRAST, 4.5)

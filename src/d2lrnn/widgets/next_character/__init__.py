@@ -29,7 +29,7 @@ def _trained() -> Pretrained:
 
 
 class NextCharacter(Explorable):
-    r"""Let a trained network write at four temperatures at once, and cut the tail of what it draws from.
+    r"""Let a trained network write at four temperatures at once, and forbid it the unlikeliest letters.
 
     The network read :math:`x_1, \ldots, x_t` and gives :math:`P(x_{t+1} \mid x_1, \ldots, x_t)`. Temperature
     :math:`\kappa` draws from :math:`p^{1/\kappa}` (normalised) instead of :math:`p`, top-k from the k likeliest
@@ -40,17 +40,17 @@ class NextCharacter(Explorable):
     text : str, optional
         What all four go on from; normalised to letters (without accents) and spaces, and cut to its last 60 characters.
     seed : int, optional
-        0 to 9999. All four draw with the same random numbers; equal seeds write equal texts.
+        0 to 9999. All four draw with the same random numbers; another seed or another `text` has others.
     kind : "top-p" or "top-k", optional
         Which of the two cuts.
     top_p : float, optional
         0.05 to 1 (cuts nothing).
     top_k : int, optional
         1 to 27 (cuts nothing).
-    column, place : int, optional
-        The letter whose distribution is shown: the temperature from 0 to 3, and the place in what it has written.
     temperature : float, optional
-        0 to 2, of the last column and of the compact form; 0 always takes the likeliest character.
+        0 to 2, of the reader's own text and of the compact form; 0 always takes the likeliest character.
+    place : int, optional
+        The letter of the reader's own text whose distribution is shown, 0 to 79.
     compact : bool, optional
         A small form for a first page: one text, which writes itself, and the five likeliest next characters.
 
@@ -77,7 +77,6 @@ class NextCharacter(Explorable):
     kind = _SPEC.trait("kind")
     top_p = _SPEC.trait("top_p")
     top_k = _SPEC.trait("top_k")
-    column = _SPEC.trait("column")
     place = _SPEC.trait("place")
     temperature = _SPEC.trait("temperature")
     compact = t.Bool(False).tag(sync=True)
@@ -112,11 +111,14 @@ class NextCharacter(Explorable):
 
     @torch.no_grad()
     def _written(self, temperature: float) -> str:
-        network, numbers, written = _trained(), random_source(self.seed), []
-        logits, state = warm_up(network.model, network.vocab.encode(self.text or " "))
+        text = self.text or " "
+        of_the_text = sum(i * ord(character) for i, character in enumerate(text, 1))
+        dice = random_source((self.seed + of_the_text) % (_SPEC.controls["seed"]["max"] + 1))
+        network, written = _trained(), []
+        logits, state = warm_up(network.model, network.vocab.encode(text))
         with evaluating(network.model):
             for _ in range(_SIZES["num_written"]):
-                rest = next(numbers)
+                rest = next(dice)
                 for index, p in enumerate(self._drawn(logits, temperature)):
                     rest -= p
                     if p > 0:

@@ -1,11 +1,11 @@
-// What comes next: a trained network writes at four temperatures at once, and the tail of its distribution can be cut.
+// What comes next: a trained network writes at four temperatures at once, and the unlikeliest letters can be forbidden.
 import { linearTicks } from "../charts.mjs";
-import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, fill, prefersReducedMotion, rangeControl, twoDigits, visibleCharacter } from "../ui.mjs";
+import { emphasised, fold, footRow, guidedSteps, keepInView, nowLine, whenSeen } from "../shape.mjs";
+import { buttonControl, element, explorable, fill, rangeControl, twoDigits, visibleCharacter } from "../ui.mjs";
 import { leftOut, loadModel, unaccented } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  FREE_COLUMN, NUM_WRITTEN, TEMPERATURES, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, worked, write, writings,
+  FREE_COLUMN, NUM_WRITTEN, TEMPERATURES, countImprobable, cutOf, distributionAt, findCircle, readable, temperaturesOf, topPFor, worked, write, writings,
 } from "./maths.mjs";
 import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
@@ -31,7 +31,7 @@ function cutValue({ kind, top_k, top_p }, t) {
   return value === SPEC.controls[kind === "top-k" ? "top_k" : "top_p"].max ? t("all") : String(Number(value.toFixed(4)));
 }
 
-/** Whether the reader has begun to cut the tail. */
+/** Whether the reader has begun to cut. */
 const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || top_p < SPEC.controls.top_p.max;
 
 /** Whether the cut forbids any letter. */
@@ -55,27 +55,21 @@ export function nowValues(all, isCut, free = null) {
   };
 }
 
-/** What the guided steps tell once a guess is made. */
+/** What the guided steps ask and tell, from what stands before a guess and after it. */
 export function outcomes(network, state) {
-  const written = (given, column) => writings(network, { ...state, ...given }).at(column);
-  const looked = (given) => {
-    const { letters, temperature } = written(given, given.column);
-    const drawn = reshapeProbs(letters[0].probs, { temperature });
-    const p = Math.max(...drawn);
-    return { count: countImprobable(letters), p, letter: network.vocab[drawn.indexOf(p)] };
+  const found = (given) => {
+    const writing = writings(network, { ...state, ...given })[FREE_COLUMN];
+    const { rows, improbable } = distributionAt(network, writing, given.place, cutOf({ ...state, ...given }));
+    return { count: countImprobable(writing.letters), likeliest: rows[0], improbable };
   };
-  const hot = (given) => countImprobable(written(given, HOTTEST).letters);
-  const [colder, three, hottest] = SPEC.steps;
+  const [colder, hottest, three] = SPEC.steps.map(({ before, state: after }) => [found(before), found(after)]);
   return [
-    () => {
-      const [warm, cold] = [colder.before, colder.state].map(looked);
-      return { before: probability(warm.p), after: probability(cold.p), warm: warm.count, cold: cold.count };
+    { before: probability(colder[0].likeliest.after), after: probability(colder[1].likeliest.after), warm: colder[0].count, cold: colder[1].count },
+    {
+      count: hottest[0].improbable.count, before: probability(hottest[0].improbable.after), after: probability(hottest[1].improbable.after),
+      own: hottest[0].count, hot: hottest[1].count, all: NUM_WRITTEN, letter: visibleCharacter(hottest[1].likeliest.character),
     },
-    () => ({ now: hot(three.state), before: hot(three.before), all: NUM_WRITTEN }),
-    () => {
-      const [own, hot] = [hottest.before, hottest.state].map(looked);
-      return { letter: visibleCharacter(hot.letter), before: probability(own.p), after: probability(hot.p) };
-    },
+    { now: three[1].count, before: three[0].count, all: NUM_WRITTEN },
   ];
 }
 
@@ -108,7 +102,7 @@ function build(context) {
   const number = element("b");
   const slider = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
-    onInput: (temperature) => commit({ temperature, column: FREE_COLUMN, place: shown.column === FREE_COLUMN ? shown.place : 0 }),
+    onInput: (temperature) => commit({ temperature }),
   });
   const ticks = linearTicks(SPEC.controls.temperature.max, 4).map((tick) => {
     const mark = element("span", {}, String(tick));
@@ -118,12 +112,13 @@ function build(context) {
   let ended = []; // what is the case once all is written, as arguments of emphasised()
   const tellNow = (isWriting) => now.set(...emphasised(...(isWriting ? [t.raw("now_writing"), {}] : ended)));
   const columns = columnsPanel({
-    t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)), onLetter: (column, place) => commit({ column, place }), onWriting: tellNow,
+    t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)),
+    onLetter: (column, place) => commit({ temperature: temperaturesOf(shown)[column], place }), onWriting: tellNow,
   });
   const chart = cutPanel({
     t, size, signal, onLook: (row) => tell(row),
     onKeep: (count) => {
-      const { temperature, letters } = run.all[shown.column];
+      const { temperature, letters } = run.all[FREE_COLUMN];
       const tempered = reshapeProbs(letters[shown.place].probs, { temperature });
       commit(shown.kind === "top-k" ? { top_k: count } : { top_p: topPFor(tempered, count) });
     },
@@ -132,6 +127,8 @@ function build(context) {
     kind, button: buttonControl({ label: t(`button_${kind}`), "aria-pressed": "false", signal, onPress: () => commit({ kind }) }),
   }));
   const axis = element("p", { class: "next-key next-axis" });
+  const step = (by) => commit({ place: Math.min(NUM_WRITTEN - 1, Math.max(0, shown.place + by)) });
+  const walk = [["‹", "before", -1], ["›", "after", 1]].map(([label, name, by]) => buttonControl({ label, "aria-label": t(name), onPress: () => step(by), signal }));
   const caption = element("p", { class: "next-caption" });
   const value = element("p", { class: "next-value" });
   const cuts = fold(t("cut_fold"), element("div", { class: "next-cuts" },
@@ -145,14 +142,13 @@ function build(context) {
     columns.finish();
     queueMicrotask(() => {
       atOnce = false; // after the figure is drawn
-      const step = el.querySelector(".d2lrnn-step");
-      if (step === null || getComputedStyle(guided).position === "sticky") return; // on a phone it lies over the figure
-      step.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" }); // its answers too
     });
   };
+  const told = (i) => outcomes(network, context.state())[i];
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, outcome: (i) => outcomes(network, context.state())[i](),
+    t, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, asked: told, outcome: told,
   });
+  keepInView(guided, { signal });
   onReset(() => {
     cuts.open = false;
     chart.lookAway();
@@ -164,9 +160,9 @@ function build(context) {
     element("div", { class: "next-keys-row" },
       element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
     element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
-      element("div", { class: "next-over" }, caption, element("div", { class: "next-legend-row" }, element("span", { class: "next-key" }, t("press")), chart.legend)),
-      chart.node, axis)),
-    guided, cuts,
+      caption, element("div", { class: "next-legend-row" }, element("div", { class: "next-walk" }, ...walk, element("span", { class: "next-key" }, t("press"))), chart.legend),
+      chart.node)),
+    guided, cuts, fold(t("axis_fold"), axis),
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
 
@@ -209,7 +205,7 @@ function build(context) {
     ended = [t.raw(nowWords(values)), values];
     if (!columns.isWriting()) tellNow(false);
     columns.draw(run.all, state, { animate: before !== null && isNew && !isWarmer && !atOnce });
-    const writing = run.all[state.column];
+    const writing = run.all[FREE_COLUMN];
     const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
@@ -219,10 +215,10 @@ function build(context) {
     if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
     const { character } = writing.letters[state.place];
-    const { tail } = distribution;
-    const told = `${fill(...words(distribution.rows.find((row) => row.character === character)))} ${t("tail", { count: tail.count, p: probability(tail.after) })}`;
+    const { count, after } = distribution.improbable;
+    const described = `${fill(...words(distribution.rows.find((row) => row.character === character)))} ${t("unlikely_all", { count, p: probability(after) })}`;
     if (isCutting(state) && (before === null || !isCutting(before))) cuts.open = true;
-    drawChart = () => chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told, cutting: cuts.open });
+    drawChart = () => chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told: described, cutting: cuts.open });
     drawChart();
     if (before === null) return;
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));

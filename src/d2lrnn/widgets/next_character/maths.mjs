@@ -32,13 +32,15 @@ export function cutOf({ kind, top_k, top_p }) {
 
 /**
  * What the network writes after `text`: [{ character, index, probs, bits }], `bits` the surprisal for the model itself,
- * whatever the letter was drawn from. Nothing read yet counts as a space: a word may begin.
+ * whatever the letter was drawn from. Nothing read yet counts as a space: a word may begin. Each text has its own dice.
  */
 export function write({ model, vocab }, text, temperature, cut, seed, length = NUM_WRITTEN) {
   const reader = createReader(model);
   let probs = null;
-  for (const index of encode(text === "" ? " " : text, vocab)) probs = reader.read(index);
-  const random = randomSource(seed);
+  const given = text === "" ? " " : text;
+  for (const index of encode(given, vocab)) probs = reader.read(index);
+  const ofTheText = Array.from(given).reduce((sum, character, i) => sum + (i + 1) * character.codePointAt(0), 0);
+  const random = randomSource((seed + ofTheText) % (SPEC.controls.seed.max + 1));
   return Array.from({ length }, () => {
     const own = probs.slice(0, vocab.length);
     const index = sampleIndex(reshapeProbs(own, { temperature, ...cut }), random());
@@ -109,7 +111,7 @@ export function writings(network, { text, seed, ...state }, known = []) {
 
 /**
  * The distribution at a place of a writing: letters by falling probability, [{ character, before, after }], how many are kept,
- * and the tail, what the improbable ones have together: { count, before, after }.
+ * and what the improbable ones have together: { count, before, after }.
  */
 export function distributionAt({ vocab }, { temperature, letters }, place, cut) {
   const { probs } = letters[place];
@@ -118,5 +120,5 @@ export function distributionAt({ vocab }, { temperature, letters }, place, cut) 
   const rows = order.map((i) => ({ character: vocab[i], before: probs[i], after: drawn[i] }));
   const rare = rows.filter(({ before }) => -Math.log2(before) > IMPROBABLE_BITS);
   const together = (name) => rare.reduce((sum, row) => sum + row[name], 0);
-  return { rows, kept: countKept(drawn), tail: { count: rare.length, before: together("before"), after: together("after") } };
+  return { rows, kept: countKept(drawn), improbable: { count: rare.length, before: together("before"), after: together("after") } };
 }

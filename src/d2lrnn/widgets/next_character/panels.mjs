@@ -20,15 +20,15 @@ export function markedKey(template, word) {
 }
 
 /**
- * Four columns that write at once, letter by letter. A letter can be pressed; the arrow keys go along a column. `slider`
- * sets the temperature of the last of them, and stands at its head. `onWriting` hears whether they still write: what is
- * counted is told at the end.
+ * Four columns that write at once, letter by letter. A letter can be pressed: the reader's own column, the last, then
+ * has its temperature, and so its text; the arrow keys go along a column. `slider` stands at the head of the reader's own.
+ * `onWriting` hears whether they still write: what is counted is told at the end.
  */
 export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   let all = null;
   let length = NUM_WRITTEN;
-  let here = { column: 0, place: 0 };
+  let here = 0; // the place that is looked at
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
     const box = element("div", { class: "next-written", translate: "no" });
@@ -44,7 +44,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
     const number = element("b", {}, String(temperature));
     const note = element("span", { class: "next-note" }, t(`note_${column}`));
     const head = element("div", { class: "next-head" }, element("span", { class: "next-temperature" }, number, " ", note), " ", ...(column === FREE_COLUMN ? [slider, " "] : []), count);
-    const node = element("div", { class: "next-column" }, head, element("div", { class: "next-page" }, box, keys));
+    const node = element("div", { class: `next-column${column === FREE_COLUMN ? " next-chosen" : ""}` }, head, element("div", { class: "next-page" }, box, keys));
     return { node, box, keys, count, number };
   });
   let spans = columns.map(() => []);
@@ -70,9 +70,10 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   };
   const mark = () => {
     columns.forEach(({ node, keys }, i) => {
-      node.classList.toggle("next-chosen", i === here.column);
-      spans[i].forEach((span, place) => span.classList.toggle("next-here", i === here.column && place === here.place));
-      const place = i === here.column ? here.place : 0;
+      const isEqual = all[i].temperature === all[FREE_COLUMN].temperature; // and so is its text
+      node.classList.toggle("next-equal", isEqual);
+      spans[i].forEach((span, place) => span.classList.toggle("next-here", isEqual && place === here));
+      const place = isEqual ? here : 0;
       const { character, bits } = all[i].letters[place];
       const words = { place: place + 1, character: visibleCharacter(character), p: formatProbability(2 ** -bits) };
       keys.value = place + 1;
@@ -91,8 +92,8 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
       pen.stop();
       if (all !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
     },
-    draw(writings, { text, column, place }, { animate }) {
-      here = { column, place };
+    draw(writings, { text, place }, { animate }) {
+      here = place;
       if (writings !== all) {
         all = writings;
         spans = all.map(({ letters }, i) => {
@@ -138,10 +139,10 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), more, line);
   const chart = element("div", { class: "next-chart" }, box);
   // The low bars can hardly be seen: one more has them all.
-  const sum = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }), p: element("span", { class: "next-sum" }), count: element("span", { class: "next-tail-count" }) };
-  const tail = element("div", { class: "next-tail", "aria-hidden": "true" },
-    element("span", { class: "next-track" }, sum.bar, sum.outline, sum.p), element("span", { class: "next-tail-name" }, sum.count, " ", t("unlikely")));
-  const node = element("div", { class: "next-bars" }, chart, tail);
+  const sum = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }), p: element("span", { class: "next-sum" }), count: element("span") };
+  const improbable = element("div", { class: "next-sum-of", "aria-hidden": "true" },
+    element("span", { class: "next-track" }, sum.bar, sum.outline, sum.p), element("span", { class: "next-sum-name" }, sum.count, " ", t("unlikely")));
+  const node = element("div", { class: "next-bars" }, chart, improbable);
   let cutting = false;
   let kept = size;
   let shown = null; // rows, and the one whose probability is told while the pointer is elsewhere
@@ -167,8 +168,9 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     return clientX >= left && clientX < right;
   });
   dragOn(chart, { axis: "x", start: () => cutting, move: ({ event }) => keep(Math.round(letterAt(event))), signal });
-  chart.addEventListener("pointermove", (event) => look(shown.rows[cellAt(event)] ?? shown.row), { signal });
-  chart.addEventListener("click", (event) => look(shown.rows[cellAt(event)] ?? shown.row), { signal });
+  for (const kind of ["pointermove", "click"]) { // a pointer that cuts does not ask
+    chart.addEventListener(kind, (event) => look((cutting ? undefined : shown.rows[cellAt(event)]) ?? shown.row), { signal });
+  }
   chart.addEventListener("pointerleave", () => look(shown.row), { signal });
   chart.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: kept - 1, ArrowDown: kept - 1, ArrowRight: kept + 1, ArrowUp: kept + 1, Home: 1, End: size, PageDown: kept - 5, PageUp: kept + 5 }[event.key];
@@ -186,7 +188,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     chart.setAttribute("aria-label", cutting ? t("cut_label", { now: cutWords }) : told);
   };
   const stand = (part, p) => part.style.setProperty("height", `${(100 * p).toFixed(2)}%`); // one scale, whatever the temperature
-  const draw = ({ rows, kept: count, tail: rare }, came, { temperature, cutWords, told, cutting: isCutting }) => {
+  const draw = ({ rows, kept: count, improbable: rare }, came, { temperature, cutWords, told, cutting: isCutting }) => {
     kept = count;
     cutting = isCutting;
     chart.classList.toggle("next-cutting", cutting);
