@@ -50,8 +50,8 @@ def test_it_opens_on_the_beginning_of_a_word_that_costs_most(opened: tuple[Page,
     most = max((place for place in range(1, len(text)) if text[place - 1] == " "), key=lambda place: after[place - 1])
     assert text[most:].startswith("eleven")
     context = f"…{text[most - 12 : most].lstrip()}".replace(" ", "␣")
-    told = f"Tap a letter. After “{context}” it gave {text[most]} the probability"
-    expect(widget.locator(DETAIL)).to_contain_text(told)
+    told = f"Tap a letter. After “{context}” it gave {text[most]} a chance of 4.0%: 4.65 bits."
+    expect(widget.locator(DETAIL)).to_have_text(f"{told} Its top guesses: q 4.9%, v 4.8%, n 4.3%.")
     expect(widget.locator(".map-here")).to_have_count(1)
 
 
@@ -207,7 +207,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_contain_text("the probability about 1 in ")
+    expect(widget.locator(DETAIL)).to_contain_text("a chance of about 1 in ")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("other signs")).to_be_hidden()
 
@@ -226,6 +226,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no, more").click()
     expect(told).to_contain_text("No. “ming”: like choosing among 23.8 letters before training, among 4.7 now.")
+    expect(told).to_contain_text("A network expects what it has read.")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
     box.fill("alexander")
     widget.get_by_role("button", name="about the same").click()

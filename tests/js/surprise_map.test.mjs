@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, compared, derive, learned, level, MAX_TEXT, oneIn, pieces, readable, repair, STAGES, surprises, totals,
+  bitsByPlace, compared, derive, learned, level, MAX_TEXT, oneIn, percent, pieces, readable, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -127,6 +127,10 @@ test("less, about the same or more: a tenth is about the same", () => {
 
 test("a small probability is one in so many", () => {
   assert.deepEqual([0.2, 0.0005, 0.0002, 0.000_013, 0].map(oneIn), [null, null, "5\u202f000", "77\u202f000", null]);
+});
+
+test("a probability has two digits that count", () => {
+  assert.deepEqual([0.04, 0.6449, 0.0996, 0.0061, 0.994, 0.9999].map(percent), ["4.0%", "64%", "10%", "0.61%", "99%", ">99%"]);
 });
 
 test("letters at the beginnings of words and later ones", () => {

@@ -2,7 +2,7 @@
 import { element, explorable, formatNumber } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { bitsByPlace, compared, derive, repair, STAGES } from "./maths.mjs";
+import { bitsByPlace, compared, derive, percent, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const STAGE_MS = 2000; // how long the training stands still at each of its stages
@@ -69,7 +69,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const { first, later, space } = bitsByPlace(text, after.bits);
       const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
       const [[guess, p]] = after.top(model.most - 1);
-      const over = model.vocab[guess] === " " && text[model.most] !== " " && p > 0.5 ? t("over", { p: `${Math.round(100 * p)}%` }) : "";
+      const over = model.vocab[guess] === " " && text[model.most] !== " " && p > 0.5 ? t("over", { p: percent(p) }) : "";
       const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits, over };
       const right = compared(before.perplexity, after.perplexity);
       const why = text === SPEC.steps[OWN].before.text ? t("known") : t(right === 0 ? "why_less" : "why", values);

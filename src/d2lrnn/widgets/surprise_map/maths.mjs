@@ -80,6 +80,11 @@ export function oneIn(p) {
   return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
 }
 
+/** A probability with two digits that count, so that its bits follow from what is read: "64%", "4.0%", "0.61%". */
+export function percent(p) {
+  return p >= 0.995 ? ">99%" : `${(100 * p).toPrecision(2)}%`;
+}
+
 const loaded = new WeakMap();
 const lately = new WeakMap(); // network -> { text, result }: the last text that it read
 

@@ -1,8 +1,8 @@
 // What the figure draws: the text as a map of surprisals, one letter in words, the training as a slider that plays.
-import { buttonControl, element, formatNumber, rangeControl, twoDigits, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { BITS_SHOWN, bitsByPlace, learned, level, MAX_TEXT, oneIn, pieces, readable, STAGES } from "./maths.mjs";
+import { BITS_SHOWN, bitsByPlace, learned, level, MAX_TEXT, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ text, count, stage, updates, now, before, vocab }, t) {
@@ -35,8 +35,7 @@ function letterSpan(character) {
     element("span", { class: "map-glyph" }, visibleCharacter(character)));
 }
 
-/** With two digits that count: its bits follow from what is read. */
-const probability = (p, t) => (oneIn(p) === null ? twoDigits(p) : t("one_in", { count: oneIn(p) }));
+const probability = (p, t) => (oneIn(p) === null ? percent(p) : t("one_in", { count: oneIn(p) }));
 
 /** The 12 characters before, without a space in front, spaces as ␣; “…” where more came before. */
 function contextOf(text, place) {
