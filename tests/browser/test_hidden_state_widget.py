@@ -88,7 +88,7 @@ def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     )
     python = HiddenState()
     whole, other = (f"{float(probs.max()):.0%}" for probs in (python.probs, python.cut_probs))
-    assert captions(widget) == ["full memory", f"next: a space, {whole}", "has only “ther”", f"next: e, {other}"]
+    assert captions(widget) == ["full memory", f"guess: a space, {whole}", "only “ther” left", f"guess: e, {other}"]
     left = python.distances[25] / python.distances[21]
     assert shares(widget) == [f"{left:.0%}"]
     expect(widget.locator(".cut-label").last).to_have_text("emptied here: 100% different")
@@ -127,7 +127,7 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_contain_text("With only other in memory")
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuenow", "26")
-    assert captions(widget)[2:] == ["has nothing", "next: a, 5%"]
+    assert captions(widget)[2:] == ["nothing left", "guess: a, 5%"]
     assert words(widget)[1] == "and␣"
     expect(widget.locator(".d2lrnn-now")).to_have_text("With nothing in memory, it hardly knows what comes next.")
     slider.press("ArrowRight")
@@ -136,7 +136,7 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     expect(slider).to_have_attribute("aria-valuenow", "21")
     slider.press("Home")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^“a”; “nd then"))
-    expect(widget.locator(".cut-gap")).to_contain_text("Here it first grows, to 112%.")
+    expect(widget.locator(".cut-gap")).to_contain_text("Here the difference first grows, to 112%.")
     slider.press("Tab")
     expect(widget.get_by_label("Your own text")).to_be_focused()
     press(widget, "Reset")
@@ -199,7 +199,9 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     assert words(widget)[1] != "ever?"
     press(widget, "“m”, as in “evermore”")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. “y”, 67%. Only 14% different, yet another guess.")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("In step 1: 27% different, the same guess.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
+        "In step 1: 27% different, the same guess. So a smaller difference can matter more."
+    )
     assert words(widget) == ["ever␣", "every␣"]
     press(widget, "How fast it fades")
     press(widget, "about 1%")
@@ -241,7 +243,7 @@ def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(
     field = widget.get_by_label("Your own text")
     field.press("End")
     field.press("Backspace")
-    assert captions(widget)[2] == "has only “othe”"
+    assert captions(widget)[2] == "only “othe” left"
     field.fill("<img src=x onerror=alert(1)>\u0000👩" + "wave " * 20_000)
     expect(widget.locator(".cut-hint").nth(0)).to_contain_text("Only the last 40 letters are read")
     expect(handle(widget)).to_have_attribute("aria-valuenow", "36")
@@ -251,15 +253,15 @@ def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(
     expect(widget.locator(".cut-figure")).to_be_hidden()
     expect(handle(widget)).to_be_hidden()
     field.fill("my brother asked")
-    assert captions(widget)[2] == "has only “sked”"
+    assert captions(widget)[2] == "only “sked” left"
     handle(widget).press("Home")
     field.fill("")
     field.fill("my brother")  # another text begins as the figure does: the last four letters are left
-    assert captions(widget)[2] == "has only “ther”"
+    assert captions(widget)[2] == "only “ther” left"
     field.fill("q")
-    assert captions(widget)[2] == "has nothing"
+    assert captions(widget)[2] == "nothing left"
     field.fill("quickly")  # as many letters as the reader had left before
-    assert captions(widget)[2] == "has only “ckly”"
+    assert captions(widget)[2] == "only “ckly” left"
     assert not re.search("NaN|undefined", widget.inner_text())
 
 
