@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Two steps join in one box, and boxes join in larger ones."
+START = "Box ×0.9 \u22121: state times 0.9, add \u22121. Two boxes join in one."  # noqa: RUF001
 
 
 def now(widget: Locator) -> Locator:
@@ -78,8 +78,9 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
-    assert [text for text in heads if "up to" in text] == ["covers up to 2", "covers up to 4", "covers up to 8"]
-    expect(widget.locator("rect.scan-cell.scan-ghost")).to_have_count(3 * 8)
+    assert [text for text in heads if "up to" in text] == ["covers up to 2"]  # how many columns follow is not told
+    assert [text for text in heads if "round" in text] == ["round 1", "Press Run: each round fills a column."]
+    expect(widget.locator("rect.scan-cell.scan-ghost")).to_have_count(8)
     trick = widget.locator(".scan-trick")
     rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. From 2 both ways lead to 1.72."  # noqa: RUF001
     assert trick.get_attribute("aria-label") == rule
@@ -96,12 +97,8 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("rect.scan-earlier")).to_have_count(2)  # its own box, and half of the box of both
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
-    lead = "1000 steps, 999 rounds. A scan joins steps: 10 rounds."
-    expect(widget.locator(".d2lrnn-lead").first).to_contain_text(lead)
-    hint = "×0.9 \u22121 means: state times 0.9, then add \u22121."  # noqa: RUF001
-    expect(widget.locator(".scan-hint")).to_contain_text(hint)
-    expect(widget.locator(".scan-count")).to_have_text(["1 of 8", "1 of 8"])
-    expect(widget.locator(".scan-finish")).to_have_text(["", ""])
+    expect(widget.locator(".d2lrnn-lead").first).to_contain_text("Fewer rounds, but more work in all.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Tap a box to see how it was made.")
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
 
@@ -116,8 +113,9 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     tick(widget)
     expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
-    expect(widget.locator(".scan-count")).to_have_text(["4 of 8", "8 of 8"])
-    expect(widget.locator(".scan-finish")).to_have_text(["", "✓ round 3"])
+    heads = widget.locator(".scan-picture text").all_text_contents()
+    assert [text for text in heads if text.startswith("round")] == ["round 1", "round 2", "round 3"]
+    assert [text for text in heads if "up to" in text] == ["covers up to 2", "covers up to 4", "covers up to 8"]
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
@@ -130,7 +128,7 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     assert states(widget) == ["2", "2"]
 
 
-@pytest.mark.parametrize("width", [390, 720, 1280])
+@pytest.mark.parametrize("width", [360, 390, 720, 1280])
 def test_run_stays_under_the_pointer(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
     page, _ = opened
     page.set_viewport_size({"width": width, "height": 1000})
@@ -158,12 +156,15 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
-    press(widget, "Who is first?")
+    press(widget, "8 steps")
     expect(now(widget)).to_have_text(START)
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
+    expect(widget.locator(".scan-prompt")).to_be_hidden()  # to run is to see the answer
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "4")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The scan is done after 3 rounds")
+    expect(widget.locator(".d2lrnn-outcome")).to_have_text(
+        "No. 3 rounds: each doubles how many steps a box covers: 2, then 4, then 8."
+    )
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     press(widget, "64 steps")
     expect(widget.locator(".scan-hint")).to_contain_text("Each line is the box of one of 64 steps")
@@ -175,7 +176,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "24")
     expect(guess).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "No. Only 6: each round doubles what a box covers, up to 2, 4, 8"
+        "No. Only 6: 2, 4, 8, 16, 32, 64. For 1000 steps it needs 10 rounds (2, 4, 8, … 1024), the loop 999."
     )
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
@@ -185,8 +186,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. It fills 321: worth it only if many processors fill a column at once. "
-        "(Two sweeps, under More: 120, in 11 rounds.)"
+        "Right. It fills 321, about 5 times the work. It can pay where many processors fill a column at once"
     )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
@@ -207,8 +207,8 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     trick = widget.locator(".scan-trick")
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 0\."))  # on its way
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
-    press(widget, "Who is first?")
-    press(widget, "6")
+    press(widget, "8 steps")
+    press(widget, "4")
     outcome = widget.locator(".d2lrnn-outcome")
     expect(outcome).to_have_css("visibility", "hidden")  # until the picture has shown it
     expect(now(widget)).to_have_text(START)
@@ -228,14 +228,14 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
     expect(hand).to_contain_text(
-        "Steps 1\u2060\u2013\u20607 in one box: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is h₇."  # noqa: RUF001
+        "Steps 1\u2060\u2013\u20607 in one box: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is state 7."  # noqa: RUF001
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
-    factor = slider(widget, "step 7: times a₇")
+    factor = slider(widget, "step 7: times")
     factor.fill("0")
-    expect(hand).to_contain_text("0, which is h₇")
-    slider(widget, "step 7: plus x₇").press("End")
-    expect(hand).to_contain_text("3, which is h₇")
+    expect(hand).to_contain_text("0, which is state 7")
+    slider(widget, "step 7: plus").press("End")
+    expect(hand).to_contain_text("3, which is state 7")
     widget.locator("summary").click()
     expect(widget.get_by_label("Example")).to_have_value("own")
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
@@ -280,7 +280,7 @@ def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
     picture.press("ArrowLeft")
     expect(widget.locator(".scan-hand")).to_contain_text("Step 7 alone: × 0.9 + 0.")  # noqa: RUF001
     picture.press("ArrowLeft")
-    expect(widget.locator(".scan-hand")).to_contain_text("h₂ = a₂ × h₁ + x₂ = 0.9 × 2 + (−1) = 0.8")  # noqa: RUF001
+    expect(widget.locator(".scan-hand")).to_contain_text("State 2 = 0.9 × state 1 + (−1) = 0.9 × 2 + (−1) = 0.8")  # noqa: RUF001
     picture.press("Escape")
     expect(widget.locator(".scan-hand")).to_be_hidden()
 
@@ -317,9 +317,9 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
     example = widget.get_by_label("Example")
     example.select_option("own")
     expect(example).to_have_value("own")
-    expect(slider(widget, "step 2: times a₂")).to_be_in_viewport()
-    expect(slider(widget, "step 2: times a₂")).to_be_focused()
-    slider(widget, "step 2: plus x₂").press("Home")
+    expect(slider(widget, "step 2: times")).to_be_in_viewport()
+    expect(slider(widget, "step 2: times")).to_be_focused()
+    slider(widget, "step 2: plus").press("Home")
     tick(widget)
     assert states(widget)[1] == "\u22121.2"
     expect(example).to_have_value("own")
@@ -359,6 +359,19 @@ def test_of_many_lines_only_those_of_the_last_level_are_drawn(widget: Locator) -
     assert "".join(drawn).count("L") == 63, "what the last place was made from"
 
 
+def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 640})
+    widget = show(page, tmp_path, Scan())
+    box = widget.locator("rect.scan-part:not(.scan-sample)").nth(2)  # step 4, before the first round
+    box.scroll_into_view_if_needed()
+    box.click(force=True)
+    expect(widget.locator(".scan-hand")).to_contain_text("Step 4 alone")
+    for name in ("times", "plus"):
+        expect(slider(widget, f"step 4: {name}")).to_be_in_viewport(ratio=1)
+    expect(box).to_be_in_viewport(ratio=1)
+
+
 def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tuple[Page, Record]) -> None:
     page, _ = opened
     length = slider(widget, "Steps")
@@ -367,7 +380,7 @@ def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tup
     tick(widget)
     tick(widget)
     widget.get_by_role("application").press("ArrowUp")
-    slider(widget, "step 13: plus x").press("ArrowRight")
+    slider(widget, "step 13: plus").press("ArrowRight")
     expected = widget.locator(".scan").inner_text()
     press(widget, "Link to this")
     address = page.url
@@ -421,6 +434,9 @@ def test_the_largest_figure_with_numbers_fits_a_phone(opened: tuple[Page, Record
         assert top != next_top or right <= left, "numbers of one line overlap"
 
 
+EDGES = "(all) => all.map((e) => e.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+
+
 @pytest.mark.parametrize("num_steps, method", [(8, "doubling"), (64, "doubling"), (64, "two-sweep")])
 def test_the_heads_stand_apart_on_a_narrow_screen(
     opened: tuple[Page, Record], tmp_path: Path, num_steps: int, method: str
@@ -438,7 +454,11 @@ def test_the_heads_stand_apart_on_a_narrow_screen(
         for one, other in itertools.pairwise(boxes):
             assert one["right"] <= right + 1 and other["right"] <= right + 1
             assert one["top"] != other["top"] or one["right"] + 4 < other["left"]
-        assert widget.locator(".scan-finish").evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth)")
+        for rounds in ("5", str(num_steps - 1)):  # in the line below, each with its neighbours
+            slider(widget, "Round").fill(rounds)
+            below = widget.locator('.scan-picture text[y="35.5"]')
+            edges = sorted(below.evaluate_all(EDGES))
+            assert all(right + 1.5 <= left for (_, right), (left, _) in itertools.pairwise(edges)), f"{width} {rounds}"
 
 
 @pytest.mark.parametrize("num_steps", [8, 64])
@@ -472,7 +492,7 @@ def test_on_a_phone_run_and_picture_share_a_screen(browser: Browser, tmp_path: P
         assert foot - widget.bounding_box()["y"] <= (780 if num_steps == 16 else 700)
     box = widget.locator(".scan-figure").bounding_box()
     page.touchscreen.tap(box["x"] + 64, box["y"] + 60)
-    expect(widget.locator(".scan-hand")).to_contain_text("h")
+    expect(widget.locator(".scan-hand")).to_contain_text("State")
     context.close()
 
 

@@ -157,7 +157,7 @@ test("the right answers of the steps are right, and the question comes before th
     assert.deepEqual({ a: state.a, x: state.x }, presetValues("fading", state.x.length));
   }
   const right = ({ right: j }, i) => Number(/\d+/.exec(SPEC.words.en[`step_${i + 1}_answer_${j + 1}`])[0]);
-  assert.equal(at(one.state).states.loop, right(one, 0));
+  assert.equal(at(one.state).levels.length, right(one, 0));
   assert.ok(at(one.state).done.scan && !at({ ...one.state, step: one.state.step - 1 }).done.scan);
   assert.equal(at(two.state).levels.length, right(two, 1));
   assert.ok(at(two.state).done.scan && !at({ ...two.state, step: two.state.step - 1 }).done.scan);
@@ -176,10 +176,10 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(at({ place: 3, level: -1, step: 2 }).cell, { level: -1, place: 2 });
   assert.deepEqual(at({ place: 3, level: 9, step: 1 }).cell, { level: 1, place: 2 }, "the last level that is reached");
   assert.equal(at({ place: 9 }).cell.place, 7, "the last there is");
-  assert.deepEqual(words({ place: 4, level: -1, step: 3 }), ["h₄ = a₄ × h₃ + x₄ = 0.9 × 1.72 + 3 = 4.548"]);
-  assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["h₇ = a₇ × h₆ + x₇ ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
-  assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["h₂ = a₂ × h₁ + x₂ = 0.9 × 2 + (−1) = 0.8"]);
-  assert.deepEqual(words({ place: 1, level: -1 }), ["h₁ = a₁ × 0 + x₁ = 2, from a state of zero"]);
+  assert.deepEqual(words({ place: 4, level: -1, step: 3 }), ["State 4 = 0.9 × state 3 + 3 = 0.9 × 1.72 + 3 = 4.548"]);
+  assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["State 7 = 0.9 × state 6 + 0 ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
+  assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["State 2 = 0.9 × state 1 + (−1) = 0.9 × 2 + (−1) = 0.8"]);
+  assert.deepEqual(words({ place: 1, level: -1 }), ["State 1 = 0 + 2 = 2, from a state of zero."]);
   assert.deepEqual(words({ place: 5 }), ["Step 5 alone: × 0.9 − 2."]);
   const halving = { ...presetValues("halving", 8), place: 8 };
   assert.deepEqual(words({ ...halving, step: 2 }), [
@@ -188,8 +188,8 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   ]);
   const [, product] = words({ ...presetValues("halving", 16), place: 16, step: 3 });
   assert.ok(product.startsWith("0.0625 × 0.0625 ≈ 0.004 and"), product);
-  assert.deepEqual(words({ ...halving, step: 3 }), ["Steps 1⁠–⁠8 in one box: 0.0625 × 1.875 + 1.875 ≈ 1.9922, which is h₈."]);
-  assert.deepEqual(words({ place: 1, step: 2 }), ["Step 1, kept from the column before: 2, which is h₁."]);
+  assert.deepEqual(words({ ...halving, step: 3 }), ["Steps 1⁠–⁠8 in one box: 0.0625 × 1.875 + 1.875 ≈ 1.9922, which is state 8."]);
+  assert.deepEqual(words({ place: 1, step: 2 }), ["Step 1, kept from the column before: 2, which is state 1."]);
   assert.deepEqual(words({ place: 1, step: 2, level: 0 }), words({ place: 1, level: -1 }), "the first step is a state at once");
   assert.deepEqual(words({ ...presetValues("fading", 9), method: "two-sweep", place: 5, step: 1 }), ["Step 5, kept from the column before: × 0.9 − 2."]);
 });

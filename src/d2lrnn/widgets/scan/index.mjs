@@ -1,12 +1,14 @@
 // Scan: the states of a linear recurrence, walked by a loop and combined by a parallel scan, one clock for both.
 import { emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
-import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, formatValue, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { cellText, countsTable, figure, hand, sentence, showsFilled, showsNumbers, tracks, trick } from "./panels.mjs";
+import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
+import { countsTable, figure, hand, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** From one tick to the next: the more there are, the faster. */
-const intervalFor = (ticks) => Math.min(900, Math.max(140, 8000 / ticks));
+const MANY = 1000; // steps of a long text
+
+/** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
+const intervalFor = (ticks, all) => Math.min(900, Math.max(140, all / ticks));
 
 /** Ticks that go on by themselves: `run(from, to)`, `stop()`. */
 function clock({ onTick, onState, signal }) {
@@ -16,9 +18,9 @@ function clock({ onTick, onState, signal }) {
     timer = 0;
     onState(false);
   };
-  const run = (from, to) => {
+  const run = (from, to, all = 8000) => {
     clearTimeout(timer);
-    const interval = intervalFor(to - from);
+    const interval = intervalFor(to - from, all);
     const next = (tick) => {
       timer = setTimeout(() => {
         onTick(tick);
@@ -71,11 +73,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onInput: (numSteps) => set({ ...resized(shown, numSteps), step: 0, place: 0 }),
   });
 
+  const showHand = (act = () => {}) => requestAnimationFrame(() => { // it has been drawn
+    inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
+    act();
+  });
   const picture = figure({
     t, signal,
     onCell: (cell, tapped = false) => {
       commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 });
-      if (tapped && cell !== null) inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
+      if (tapped && cell !== null) showHand();
     },
   });
   const inHand = hand({
@@ -89,8 +95,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       editing = name === "own";
       if (!editing) return set(presetValues(name, shown.numSteps));
       commit({ level: 0, place: (shown.cell?.place ?? 1) + 1 }); // sliders appear; the factor of step 1 meets a state of zero
-      inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
-      requestAnimationFrame(inHand.focus); // the sliders have been drawn
+      showHand(inHand.focus);
     },
   });
   const ownHint = element("p", { hidden: true }, t("own_hint"));
@@ -106,21 +111,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
-      // A long race would end seconds after its outcome is told.
-      const walks = values.step > 0 && values.x.length <= 16 && !prefersReducedMotion();
+      // A long race would end seconds after the guess.
+      const walks = values.step > 0 && values.step < 10 && !prefersReducedMotion();
       editing = false;
       set({ ...values, place: 0, step: walks ? 0 : values.step });
       if (!walks) return;
-      ticking.run(0, values.step);
+      ticking.run(0, values.step, 3000);
       root.classList.add("scan-walks"); // the outcome is told when the walk has ended
     },
     outcome: (i) => {
-      const asked = SPEC.steps[i].state;
-      const numSteps = asked.x.length;
-      const { loop } = derive({ ...state(), ...asked }).states;
-      const [levels, sweeps] = ["doubling", "two-sweep"].map((way) => scanLevels(numSteps, way));
-      const work = (all) => counts(numSteps, all, all.length).scan.work;
-      return { loop, ticks: levels.length, work: work(levels), ticks_sweeps: sweeps.length, work_sweeps: work(sweeps) };
+      const numSteps = SPEC.steps[i].state.x.length;
+      const levels = scanLevels(numSteps, "doubling");
+      const { work } = counts(numSteps, levels, levels.length).scan;
+      return {
+        ticks: levels.length, work, times: Math.round(work / (numSteps - 1)),
+        many: MANY, loop_many: MANY - 1, ticks_many: scanLevels(MANY, "doubling").length,
+      };
     },
   });
   onReset(() => {
@@ -130,16 +136,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   keepInView(steps.node, { signal });
 
-  const many = 1000;
-  const lead = element("p", { class: "d2lrnn-lead" }, t("lead", { steps: many, loop: many - 1, scan: scanLevels(many, "doubling").length }));
+  const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const rule = trick({ t });
-  const counters = tracks({ t });
   const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
     lead, now.node, rule.node,
-    element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node, counters.node), picture.node),
+    element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node), picture.node),
     hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -162,9 +166,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
-    counters.draw(model);
     const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
-    hint.textContent = t(hintKey, { steps: model.numSteps, cell: cellText(model.a[1], model.x[1]), a: formatValue(model.a[1]), x: formatValue(model.x[1]) });
+    hint.textContent = t(hintKey, { steps: model.numSteps });
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

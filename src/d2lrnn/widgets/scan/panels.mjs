@@ -1,5 +1,5 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
-import { emphasised, watchWidth } from "../shape.mjs";
+import { watchWidth } from "../shape.mjs";
 import { element, rangeControl, svg } from "../ui.mjs";
 import { coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
 
@@ -12,6 +12,7 @@ const FOOT = 24; // pixels under a figure without numbers: how many boxes a colu
 const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
 const HEAD_SIGN = 7.7; // of a bold one above a column
+const PROMPT_SIGN = 8.4; // of the words that say what to press
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
 const halves = (a, b) => [`×${formatValue(a)}`, `${b < 0 ? "" : "+"}${formatValue(b)}`];
@@ -43,7 +44,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 24) : (wide ? TALL.wide : TALL.small) / numSteps;
+  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 24) : Math.floor((wide ? TALL.wide : TALL.small) / numSteps); // whole pixels: no moiré
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
@@ -78,7 +79,18 @@ export const showsFilled = ({ done, numSteps }) => done.scan && done.loop && !sh
 
 const circle = (x, y, r) => `M${(x - r).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
 /** A box of a dense figure: as thin as its row. */
-const bar = (x, y, half, row) => `M${(x - half).toFixed(1)} ${(y - 0.36 * row).toFixed(2)}h${2 * half}v${(0.72 * row).toFixed(2)}h${-2 * half}z`;
+const bar = (x, y, half, row) => `M${(x - half).toFixed(1)} ${y - row / 2}h${2 * half}v${row - Math.max(1, Math.round(0.28 * row))}h${-2 * half}z`;
+
+/** A text in lines of up to `most` characters. */
+function wrapped(words, most) {
+  const lines = [];
+  for (const word of words.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length <= most) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
 
 /** Collects lines and dots by kind, so that the largest figure is a few dozen paths. */
 function strokes(parts) {
@@ -143,21 +155,32 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const roomy = between >= HEAD_SIGN * t("joined", { count: numSteps }).length;
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   text(t("loop"), columns.loop, 10, "scan-head");
-  const joins = doubles && !roomy && levels.length > 1;
-  text(t(roomy || levels.length < 2 || doubles ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
+  const inside = (head, i) => Math.min(places.levels[i + 1], width - (HEAD_SIGN * head.length) / 2); // the figure
+  const numbered = doubles ? between >= 62 : roomy; // its rounds stand over the columns
+  const joins = doubles && !numbered && levels.length > 1;
+  text(t(numbered || levels.length < 2 || doubles ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
   if (joins) text(t("scan_joined"), Math.max(start + 92, (places.levels[1] + places.levels.at(-1)) / 2), 10, level === 0 ? "scan-soft scan-ghost" : "scan-soft"); // the columns that join
   text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
   if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
-  else if (doubles) text(boxes ? t("joined_one") : "1", places.levels[0], 31, "scan-soft");
+  else if (doubles) text(numbered ? t("joined_one") : "1", boxes ? places.levels[0] : start, 31, "scan-soft", boxes ? {} : { anchor: "start" });
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
-  levels.forEach(({ distance }, i) => {
+  levels.slice(0, level + 1).forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
     const count = Math.min(2 * distance, numSteps);
-    const head = doubles ? roomy ? t("joined", { count }) : between >= 62 ? t("joined_short", { count }) : String(count) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
-    text(head, Math.min(places.levels[i + 1], width - (HEAD_SIGN * head.length) / 2), 31, kind); // inside the figure
+    const head = doubles ? roomy ? t("joined", { count }) : numbered ? t("joined_short", { count }) : String(count) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
+    const over = t("round_head", { round: i + 1 });
+    text(head, inside(head, i), 31, kind, { room: between - 3 });
+    if (numbered) text(over, inside(over, i), 10, kind);
   });
-  if (level === 0) text(t("empty"), (places.levels[0] + places.cell / 2 + (mode === "dots" ? places.now - places.nowBox / 2 : width)) / 2, top + (row * numSteps) / 2, "scan-soft scan-empty");
+  if (level === 0) {
+    const end = mode === "dots" ? places.now - places.nowBox / 2 : width;
+    const middle = top + (row * numSteps) / 2;
+    text(t("empty"), (places.levels[0] + places.cell / 2 + end) / 2, middle, "scan-soft scan-empty");
+    const from = places.levels[1] + (boxes ? places.cell / 2 : BAR);
+    const lines = wrapped(t("prompt"), (end - from - 16) / PROMPT_SIGN);
+    if (end - from > 100) lines.forEach((line, i) => text(line, (from + end) / 2, middle + 20 * (i - (lines.length - 1) / 2), "scan-soft scan-prompt"));
+  }
   for (let s = 0; s < numSteps; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || (s + 1) % 16 === 0) text(String(s + 1), columns.t, y[s], "scan-soft");
   }
@@ -194,7 +217,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
   if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, "scan-sample scan-ghost");
   lines.flush();
-  for (let i = level + 1; i <= levels.length; i += 1) {
+  for (let i = level + 1; i <= Math.min(level + 1, levels.length); i += 1) { // the next column; how many follow is not told
     if (mode === "dense") { // an empty column, where single dots would run into one another
       const [x, from, to] = [places.levels[i], y[0] - row / 2, y.at(-1) + row / 2];
       lines.add("scan-cell scan-open scan-ghost", `M${(x - BAR).toFixed(1)} ${from.toFixed(1)}h${2 * BAR}V${to.toFixed(1)}h${-2 * BAR}Z`);
@@ -316,7 +339,6 @@ export function figure({ t, signal, onCell }) {
 
 // ---- the cell in hand -----------------------------------------------------------------------------------------------
 
-const sub = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
 /** A number with four decimals, so that a reader who checks the sum finds it right. */
 function fine(value) {
   const size = Math.abs(value);
@@ -386,25 +408,6 @@ export function trick({ t }) {
   return { node, draw, melt };
 }
 
-/** How far both are: a bar, and how many states each has; where one is done, since which round. */
-export function tracks({ t }) {
-  const rows = ["loop", "scan"].map((name) => {
-    const fill = element("span", { class: "scan-track-fill" });
-    const count = element("span", { class: "scan-count" });
-    const finish = element("b", { class: "scan-finish" });
-    const node = element("div", { class: "scan-track" }, element("b", {}, t(name)), element("span", { class: "scan-track-bar", "aria-hidden": "true" }, fill), count, finish);
-    return { name, node, fill, count, finish };
-  });
-  const draw = ({ numSteps, levels, states, done }) => {
-    for (const { name, fill, count, finish } of rows) {
-      fill.style.width = `${((100 * states[name]) / numSteps).toFixed(2)}%`;
-      count.replaceChildren(...emphasised(t.raw("track"), { count: states[name], steps: numSteps }));
-      finish.textContent = done[name] ? t("scan_done", { tick: name === "loop" ? numSteps - 1 : levels.length }) : "";
-    }
-  };
-  return { node: element("div", { class: "scan-tracks" }, ...rows.map(({ node }) => node)), draw };
-}
-
 /** One step of two, computed: values of the words `cell_sums`. */
 function sums([a1, b1], [a2, b2], [a, b]) {
   return {
@@ -421,7 +424,7 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
     if (place === 0) return [t("cell_loop_start", { h: fine(h) })];
     const before = loop[place - 1];
     return [t("cell_loop", {
-      t: sub(place + 1), before: sub(place), a: fine(a[place]), h_before: term(before), x: term(x[place]), h: fine(h),
+      t: place + 1, before: place, a: fine(a[place]), h_before: term(before), x: term(x[place]), h: fine(h),
       equals: equals(a[place], before, x[place], h),
     })];
   }
@@ -433,7 +436,7 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
   const made = { span: span(now.from[place], place), step: rounded ? t("cell_rounded", { step }) : step };
   if (level === 0) return [isState ? t("cell_loop_start", { h: fine(b3) }) : t("cell_own", made)];
   const { distance, targets } = levels[level - 1];
-  const state = { span: made.span, b: fine(b3), t: sub(place + 1) };
+  const state = { span: made.span, b: fine(b3), t: place + 1 };
   if (!targets.includes(place)) return [isState ? t("cell_kept_state", state) : t("cell_kept", made)];
   const before = trace[level - 1];
   const s = place - distance;
@@ -470,7 +473,7 @@ export function hand({ t, signal, controls, onNumber }) {
     lines.replaceChildren(...cellInWords(model, t).map((line) => element("p", {}, line)));
     for (const { name, label, range } of sliders) {
       const value = model[name][place];
-      label.textContent = t(name === "a" ? "factor" : "input", { step: place + 1, t: sub(place + 1), value: formatValue(value) });
+      label.textContent = t(name === "a" ? "factor" : "input", { step: place + 1, value: formatValue(value) });
       range.set(value, formatValue(value));
     }
   };
@@ -507,7 +510,10 @@ export function countsTable({ t }) {
 /** The sentence on top: a key of the words, and its values. */
 export function sentence(model) {
   const { step, numSteps, levels, states, done } = model;
-  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
+  const { a: [, a], x: [, x] } = model;
+  const values = {
+    ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length, cell: cellText(a, x), a: formatValue(a), x: formatValue(x),
+  };
   const isFew = levels.length >= numSteps - 1;
   if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
