@@ -37,7 +37,7 @@ function clock({ onTick, onState, signal }) {
   return { run, stop, running: () => timer !== 0 };
 }
 
-function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
+function build({ el, t, signal, commit, reset, onReset, say, link }) {
   let shown = null;
   let editing = false; // "your own" is chosen, and nothing changed yet
   const now = nowLine();
