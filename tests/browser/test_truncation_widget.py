@@ -98,12 +98,12 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     widget = show(page, tmp_path, Truncation())
     told, sums = widget.locator(".trunc-told"), widget.locator(".trunc-sum")
     cannot = "cannot teach the network to remember"
-    expect(told).to_have_text(f"The guess after a {cannot} leave.")
+    expect(told).to_have_text(f"The guess after r {cannot} leave.")
     missed = widget.locator(".trunc-missed")
     expect(missed).to_have_text([*"leave"])
     counted = widget.locator(".trunc-counted")
-    expect(counted).to_have_text("The guess after a: 1 out of 5 is 20% (5 = 1 + 0.8 + 0.64 + …).")
-    expect(sums).to_have_text(["← 80% cut off", "20% left"])
+    expect(counted).to_have_text("The guess after r: 3.36 out of 5 is 67% (5 = 1 + 0.8 + 0.64 + …).")
+    expect(sums).to_have_text(["← 33% cut off", "67% left"])
     widget.locator(".trunc-letter").nth(11).click()
     expect(told).to_have_text(f"The guess after ␣ {cannot} ships.")
     expect(missed).to_have_text([*"ships"])
@@ -129,7 +129,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_have_text(f"The guess after a {cannot} leave.")
+    expect(told).to_have_text(f"The guess after r {cannot} leave.")
 
 
 def test_a_word_that_a_cut_divides_is_not_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate(
         (
             ("31%", "Right. 31%, not half of 49%"),
-            ("48", "No. 24 guesses × 6 letters = 144 steps; 26% is cut off, not 49%. One window of 24 cuts off less, 17%, in 24 steps"),  # noqa: E501, RUF001
+            ("48", "= 144 steps; 26% is cut off, not 49%. One window of 24 cuts off less, 17%, in 24 steps"),
             ("Less is cut off", "Right. 16%, not 49%"),
         )
     ):
@@ -193,7 +193,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         expect(work).to_have_text(f"{144 if i == 1 else 24} steps back")
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
-        memory = "Each letter back keeps " + ("0.5 of it (was 0.8)" if i == 2 else "0.8 of it")
+        memory = "Each letter back: " + ("0.5 of the signal (was 0.8)" if i == 2 else "0.8 of the signal")
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())

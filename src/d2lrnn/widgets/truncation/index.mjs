@@ -5,7 +5,7 @@ import { NUM_LETTERS, countedOut, derive, percent, percentKept, wholeOf } from "
 import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const CHOSEN = 12; // the first letter of a window and of a word
+const CHOSEN = 16; // the end of a word that begins at a cut: what is left is that word, what is cut off lies before it
 const DEMO = [6, 8, 12, 12, 8, 6];
 
 /** The living sentence: its key, and its values. */
