@@ -209,7 +209,7 @@ export function chart({ t, signal }) {
   const flag = element("div", { class: "ppl-flag" }, flagBits, flagName, flagBase, flagPower, flagSign, flagResult);
   const detail = element("p", { class: "ppl-detail" });
   const withSwatches = (template) => template.split(/\{(\w+)\}/).map(
-    (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}` }) : part));
+    (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}`, role: "img", "aria-label": t(`swatch_${part}`) }) : part));
   const lay = buttonControl({ label: "", class: "d2lrnn-button ppl-lay", signal, onPress: () => level(!isLevel) });
   const key = element("p", { class: "ppl-key" }, lay, " ", element("span", {}, ...withSwatches(t.raw("key"))));
   const notToScale = element("p", { class: "ppl-key", hidden: true }, ...withSwatches(t.raw("key_broken")));
