@@ -160,9 +160,13 @@ def test_the_bars_of_the_third_step_are_those_that_the_closer_look_checks() -> N
     folder = Path(__file__).parent.parent
     lesson = (folder / "chapters" / "04_minibatches_cutting.ipynb").read_text(encoding="utf-8").replace('\\"', '"')
     bars = SPEC["steps"][2]["bars"]
-    assert bars.keys() == {"sequence", "random"}
-    for order, name in (("in sequence", "sequence"), ("at random", "random")):
-        assert f'(8, "{order}"): {bars[name]}' in lesson
+    names = {(8, "in sequence"): "sequence", (8, "at random"): "random"}
+    names |= {(32, "in sequence"): "long_sequence", (32, "at random"): "long_random"}
+    assert bars.keys() == set(names.values())
+    for (num_steps, order), name in names.items():
+        assert f'({num_steps}, "{order}"): {bars[name]}' in lesson
+    words = SPEC["words"]["en"]["step_3_question"]
+    assert f"{bars['random']} letters at random, {bars['sequence']} in sequence" in words
 
 
 def test_reset_restores_what_the_author_gave() -> None:

@@ -205,8 +205,12 @@ test("the right answers of the steps are right", () => {
   const random = at(state);
   assert.ok(!random.carries && random.epoch[0][0] + 10 !== random.epoch[1][0]);
   assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "an empty one");
-  assert.equal(SPEC.words.en[`step_3_answer_${better.right + 1}`], "in sequence"); // measured in chapter 4's closer look, which checks it
-  assert.equal(at(better).num_steps, 8);
+  const { sequence, random: mixed, long_sequence, long_random } = better.bars; // measured in chapter 4's closer look, which checks them
+  assert.ok(long_random - long_sequence < mixed - sequence);
+  assert.equal(SPEC.words.en[`step_3_answer_${better.right + 1}`], "smaller");
+  const [short, long] = [at(better), at(better, better.state)];
+  assert.deepEqual([short, long].map((model) => [model.num_steps, model.carries, memoryAt(model, model.k).memory]), [[8, false, 8], [32, false, 32]]);
+  assert.ok([short, long].every(({ epoch, k, num_steps }) => Math.abs(epoch[k][0] - epoch[k][1]) > num_steps), "the two pieces do not overlap");
 });
 
 test("a minibatch more may lack nothing but its last answer", () => {

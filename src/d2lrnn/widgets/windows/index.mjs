@@ -47,7 +47,7 @@ function tellNow(t, model) {
   const values = { memory, unit: unit(t, model, memory) };
   const many = model.batch_size === 1 ? "one" : "many";
   const kind = () => {
-    if (k === 0) return "begin";
+    if (k === 0) return carries ? "begin" : "random";
     if (carries) return "carried";
     const follows = epoch[k].findIndex((start, row) => start === epoch[k - 1][row] + num_steps);
     if (follows < 0) return "torn";
@@ -55,7 +55,7 @@ function tellNow(t, model) {
     return "follows";
   };
   const name = kind();
-  const words = t.raw(name === "follows" ? "now_follows" : `now_${name}_${many}`);
+  const words = t.raw(["follows", "random"].includes(name) ? `now_${name}` : `now_${name}_${many}`);
   return emphasised(words.replaceAll("{unit}", values.unit), values);
 }
 
@@ -76,6 +76,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let timer = 0;
   let glide = motion({ seconds: GLIDE_SECONDS, signal });
 
+  const nextSeed = () => (state().seed + 1) % (CONTROLS.seed.max + 1);
   const keep = (values) => commit(repair({ ...state(), ...values }));
 
   const now = nowLine();
@@ -100,6 +101,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- playing ----
   const secondsEach = () => Math.min(model.k < SLOW ? GLIDE_SECONDS : FAST_SECONDS, Math.max(0.2, EPOCH_SECONDS / Math.max(1, model.epoch.length)));
+  const again = () => keep({ minibatch: 1, ...(model.carries ? {} : { seed: nextSeed() }) }); // at random, each round cuts other pieces
   const setPlaying = (value) => {
     isPlaying = value;
     clearTimeout(timer);
@@ -118,7 +120,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       if (isPlaying) return setPlaying(false);
       if (model.epoch.length === 0) return undefined;
       setPlaying(true);
-      if (model.k + 1 >= model.epoch.length && model.k > 0) return commit({ minibatch: 1 });
+      if (model.k + 1 >= model.epoch.length && model.k > 0) return again();
       return goOn();
     },
   });
@@ -147,7 +149,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return [name, sizeControl({ label: t(name), min, max, signal, onInput: (value) => keep({ [name]: value }) })];
   }));
   const draws = buttonControl({
-    label: t("draw"), signal, onPress: () => keep({ seed: (state().seed + 1) % (CONTROLS.seed.max + 1), minibatch: 1 }),
+    label: t("draw"), signal, onPress: () => keep({ seed: nextSeed(), minibatch: 1 }),
   });
 
   const bars = barsPanel({ t });

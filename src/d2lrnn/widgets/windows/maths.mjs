@@ -113,9 +113,9 @@ export function stretches(numTokens, epoch, numSteps, { count = epoch.length, re
   return found;
 }
 
-/** How many places the first `count` minibatches of an epoch have read. */
-export function countRead(numTokens, epoch, numSteps, count) {
-  return stretches(numTokens, epoch, numSteps, { count }).reduce((sum, [from, to]) => sum + to - from, 0);
+/** How many places the first `count` minibatches of an epoch have read so many `times` or more. */
+export function countRead(numTokens, epoch, numSteps, count, times = 1) {
+  return stretches(numTokens, epoch, numSteps, { count, times }).reduce((sum, [from, to]) => sum + to - from, 0);
 }
 
 /**

@@ -13,9 +13,9 @@ const APART = 10; // between tags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
-/** What was read before minibatch k, so many times or more, and is not being read now. */
-const readBefore = ({ tokens, epoch, num_steps }, k, times = 1) => stretches(
-  tokens.length, epoch, num_steps, { count: k, times, without: (epoch[k] ?? []).map((start) => [start, start + num_steps]) },
+/** What was read before minibatch k and is not being read now. */
+const readBefore = ({ tokens, epoch, num_steps }, k) => stretches(
+  tokens.length, epoch, num_steps, { count: k, without: (epoch[k] ?? []).map((start) => [start, start + num_steps]) },
 );
 /** What each reader has read before minibatch k and keeps in its memory: a stretch for each row, in sequence only. */
 const keptBefore = ({ epoch, carries }, k) => (carries && k > 0 ? epoch[k].map((start, row) => [epoch[0][row], start]) : []);
@@ -114,7 +114,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     });
     trails.replaceChildren(...(model.carries
       ? keptBefore(model, k).flatMap((kept, row) => boxesOf([kept], `win-kept ${rowClass(row)}`))
-      : [...boxesOf(readBefore(model, k), "win-once"), ...boxesOf(readBefore(model, k, 2), "win-twice")]));
+      : boxesOf(readBefore(model, k), "win-once")));
     const answers = (epoch[k] ?? []).map((start) => [start + num_steps, start + num_steps + 1]);
     const never = isOver ? stretches(tokens.length, epoch, num_steps, { read: false, without: answers }) : [];
     veils.replaceChildren(...boxesOf(never, "win-never"));
@@ -300,18 +300,16 @@ export function legendPanel({ t }) {
   const items = {
     kept: element("span", { class: "win-legend-item" }, sample(`win-kept ${rowClass(0)}`), t("legend_kept")),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
-    twice: element("span", { class: "win-legend-item" }, sample("win-twice"), t("legend_twice")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
   };
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = (model) => {
     const { tokens, epoch, k, isLast, num_steps } = model;
-    const read = countRead(tokens.length, epoch, num_steps, k + 1);
-    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : "legend_never", { never: tokens.length - read });
+    const [read, twice] = [1, 2].map((times) => countRead(tokens.length, epoch, num_steps, k + 1, times)); // windows at random may overlap
+    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : twice > 0 ? "legend_never_twice" : "legend_never", { never: tokens.length - read, twice });
     node.firstChild.hidden = k > 0; // there the legend has its place
     items.kept.hidden = keptBefore(model, k).length === 0;
     items.once.hidden = model.carries || readBefore(model, k).length === 0;
-    items.twice.hidden = model.carries || readBefore(model, k, 2).length === 0; // windows at random may overlap
     items.never.hidden = !isLast || epoch.length === 0;
   };
   return { node, draw };
