@@ -185,7 +185,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times").click()
     expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large: about 1.2")
-    expect(outcome).to_contain_text("… (28 times).")
+    expect(outcome).to_contain_text("… (28 times). The pale discs show it at its true size.")
+    expect(widget.locator(".flow-swell.flow-hot")).not_to_have_attribute("d", "")
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
