@@ -103,7 +103,7 @@ def test_the_averages_are_told_and_drawn() -> None:
     )
     shown.letter = 11
     assert shown.static_sentence() == (
-        "Replacing the letter 5 back moves 0.6% of attention\u2019s probability to other letters, "
+        "Replacing the letter 5 back moves 0.6% of attention\u2019s guess, "
         "20% of the state\u2019s, on average."
     )
     assert "further" not in Attention(view="mean_hidden").static_sentence()

@@ -265,7 +265,7 @@ def test_a_guess_comes_before_the_answer(
     says(widget)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 390, 360])
 def test_nothing_below_the_sentence_moves(browser: Browser, tmp_path: Path, width: int) -> None:
     """Its lines are reserved: whatever letter, whatever unit is told to do the opposite."""
     with watched_page(browser, width=width, height=900) as (page, record):

@@ -164,7 +164,7 @@ test("the averages stand in the order of the letters, and are told in words", ()
   assert.deepEqual([count, told, effects[0].length], [MAX_TEXT, -1, MAX_TEXT]);
   assert.deepEqual(effects.map((row) => [...row].reverse()), AVERAGES.moved);
   assert.match(spoken(shown({ view: "mean" }), t), /over 2\u202f223 new passages, the state’s guess depends on letters further back\.$/);
-  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /Replacing the last letter moves 82% of attention’s probability to other letters, 74% of the state’s/);
+  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /Replacing the last letter moves 82% of attention’s guess, 74% of the state’s/);
   assert.match(spoken(shown({ view: "mean", letter: 15 }), t), /Replacing the letter 1 back moves 69%/);
   assert.equal(shown({ view: "mean", text: "" }).count, MAX_TEXT);
 });
