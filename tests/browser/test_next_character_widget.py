@@ -122,7 +122,7 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     # the reader's own text is the one of the row that was pressed, and has the same letter boxed
     assert written(widget)[3] == written(widget)[2]
     expect(widget.locator(".next-here")).to_have_text(["h", "h"])
-    column = widget.get_by_role("slider", name="Written at temperature 1.5").first
+    column = widget.get_by_role("slider", name="Written at temperature 1.5", exact=True)
     expect(column).to_have_value("2")
     column.press("ArrowRight")
     expect(column).to_have_attribute("aria-valuetext", re.compile("^Letter 3, o: probability"))

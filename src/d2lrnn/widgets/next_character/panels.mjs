@@ -104,7 +104,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
         all.forEach(({ temperature }, i) => {
           const { keys, number } = columns[i];
           number.textContent = String(Number(temperature.toFixed(2)));
-          keys.setAttribute("aria-label", t("column", { temperature: number.textContent }));
+          keys.setAttribute("aria-label", t(i === FREE_COLUMN ? "column_own" : "column", { temperature: number.textContent }));
         });
         pen.stop();
         show(animate ? 0 : NUM_WRITTEN);
