@@ -123,9 +123,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
       const numSteps = SPEC.steps[i].state.x.length;
       const levels = scanLevels(numSteps, "doubling");
       const { work } = counts(numSteps, levels, levels.length).scan;
+      const ticksMany = scanLevels(MANY, "doubling").length;
       return {
         ticks: levels.length, work, times: Math.round(work / (numSteps - 1)),
-        many: MANY, loop_many: MANY - 1, ticks_many: scanLevels(MANY, "doubling").length,
+        many: MANY, loop_many: MANY - 1, ticks_many: ticksMany, reach: 2 ** ticksMany,
       };
     },
   });
