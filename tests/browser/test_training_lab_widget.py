@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import TrainingLab
+from d2lrnn.widgets.page import page_of as whole_page_of
 from pages import page_of
 from watching import Record, watched_page
 
@@ -249,6 +250,30 @@ def test_a_picture_of_the_run_can_be_saved(narrow: Page, tmp_path: Path) -> None
     assert (tmp_path / "run.png").stat().st_size > 30_000
 
 
+def test_a_phone_sends_the_picture(browser: Browser, tmp_path: Path) -> None:
+    record = Record()
+    with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
+        record.watch(context)
+        page = context.new_page()
+        page.add_init_script("""navigator.canShare = () => true; navigator.share = async ({ files }) => {
+          window.sent = files.map((file) => `${file.name} ${file.type} ${file.size > 30_000}`);
+          if (window.refused) throw new DOMException("", "AbortError");
+        };""")
+        open_lab(page, tmp_path)
+        press(page, "fast")
+        press(page, "Start")
+        page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 8")
+        press(page, "Pause")
+        press(page, "Picture to share")
+        told = page.locator(".d2lrnn-told")
+        expect(told).to_have_text("Sent.")
+        assert page.evaluate("() => window.sent") == ["my-network.png image/png true"]
+        page.evaluate("() => { window.refused = true; }")
+        press(page, "Picture to share")
+        expect(told).to_have_text("")
+        assert_clean(record)
+
+
 def test_a_link_reproduces_the_settings(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=390, height=844) as (page, record):
         open_lab(page, tmp_path, "#explore=TrainingLab&cell=gru&num_hiddens=16&speed=normal&story=2")
@@ -402,6 +427,28 @@ def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) 
             ".map((part) => document.querySelector(part).getBoundingClientRect().y);"
             " return 0 <= counted && counted < panel - 100; }"
         )
+    press(page, "Why clip gradients?")
+    expect(page.locator(".lab-norms")).to_be_visible()
+    if wide:
+        assert page.evaluate(places) == before
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_on_a_page_of_its_own_all_of_it_is_seen_at_one_look(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=800) as (page, record):
+        (tmp_path / "page.html").write_text(whole_page_of(TrainingLab()), encoding="utf-8")
+        page.goto(f"{tmp_path.as_uri()}/page.html")
+        has_status(page, "paused")
+        bottom = "(part) => document.querySelector(part).getBoundingClientRect().bottom"
+        assert page.evaluate("() => document.documentElement.scrollHeight") <= 800
+        press(page, "fast")
+        press(page, "Why clip gradients?")
+        press(page, "nothing")
+        letter, arrow = (page.locator(part).first.bounding_box() for part in (".lab-net-letter", ".lab-net-arrow"))
+        assert letter["x"] + letter["width"] <= arrow["x"]
+        expect(page.locator(".d2lrnn-verdict")).to_be_visible(timeout=LONG_MS)
+        assert page.evaluate(bottom, ".d2lrnn-step") <= 800
+        assert_clean(record)
 
 
 STANDS = [
@@ -547,14 +594,14 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     expect(page.locator(".lab-net")).to_contain_text("memory: 64 units")
 
 
-def test_a_network_that_knows_its_text_by_rote_is_said_to_memorise(narrow: Page) -> None:
+def test_a_network_that_knows_its_text_by_rote_is_said_to_overfit(narrow: Page) -> None:
     page = narrow
     press(page, "Your own text")
     words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]
     page.get_by_label("Paste a text here").fill(" ".join(Random(0).choices(words, k=700)))  # no copies
     press(page, "fast")
     press(page, "Start")
-    expect(now(page)).to_contain_text("It memorises: perplexity", timeout=LONG_MS)
+    expect(now(page)).to_contain_text("It overfits: perplexity", timeout=LONG_MS)
 
 
 def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:

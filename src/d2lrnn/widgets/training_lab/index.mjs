@@ -2,13 +2,14 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { beforeCat, bestOf, changed, copiedShare, hasSpiked, isLost, isMemorising, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
+import { changed, copiedShare, hasSpiked, isLost, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
 import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
 import { storiesPanel } from "./stories.mjs";
 import { textPanel } from "./text.mjs";
+import { changes, levelName, rivalName, sentenceKey, sentenceValues } from "./words.mjs";
 
 const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" && name !== "story");
 /** Settings that stand in the fold, in the order of their words. */
@@ -38,13 +39,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let order = { cat: 0, until: 0, tells: "" }; // what the run at hand was begun with
   let orderedSettings = null;
   let opened = 0; // the story that was opened here, by a press or a link
-
-  // ---- words ----
-  const levelName = (level) => (level.order > 0 ? t("level_n", { order: level.order }) : t("level_0"));
-  const rivalName = (level) => (level.order > 0 ? t("beaten_n", { name: levelName(level) }) : t("beaten_0"));
-  const value = (number) => formatNumber(number);
-  const nextName = (level) =>
-    (level.order > 0 ? t("rival", { name: levelName(level), value: value(level.perplexity) }) : t("rival_0", { value: value(level.perplexity) }));
 
   // ---- panels ----
   const now = nowLine();
@@ -78,6 +72,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   more.addEventListener("toggle", () => report && show(), { signal });
   const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
   stories.node.firstChild.append(ownButton);
+  const invitation = element("p", { class: "lab-note lab-invitation" }, t("invitation"));
   const footWords = (key, values) => { // a link leads to a question or to settings, not to a run
     const isAsked = state().story > 0;
     if (key === "link_copied") return isAsked ? t("link_copied_question") : t("link_copied_settings");
@@ -97,7 +92,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
       stories.node),
-    text.node, network.knobs, about, diary.node, element("div", { class: "lab-end" }, more, foot, undo),
+    invitation, text.node, network.knobs, about, diary.node, element("div", { class: "lab-end" }, more, foot, undo),
   );
   el.append(body);
 
@@ -119,12 +114,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   };
   const engine = isTorch ? createKernelEngine(model, onReport) : createPageEngine(model.get("text"), onReport, onError);
 
-  const changes = (values, given = model.get("author_state")) => changed(values, given, FOLDED)
-    .map((name) => {
-      if (name === "clip" && values.clip === 0) return t("clip_none");
-      if (name === "carry") return t(`changed_carry_${values.carry ? "yes" : "no"}`);
-      return t(`changed_${name}`, { value: name === "optimizer" ? t(`optimizer_${values.optimizer}`) : values[name] });
-    });
+  const others = (values, given = model.get("author_state")) => changes(t, values, given, FOLDED);
 
   const isFree = () => isTorch || (!document.hidden && isSeen);
   function go() {
@@ -237,7 +227,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function countWords(i, { steps, catNorm }) {
     const { cat } = SPEC.steps[i];
     if (!cat || settings.clip > 0) return "";
-    return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: value(catNorm) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat: cat - 1 });
+    return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: formatNumber(catNorm) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat: cat - 1 });
   }
   async function share() {
     if (report === null || report.steps === 0) return;
@@ -246,11 +236,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const in_ = (time) => formatNumber(Math.max(1, time), 0);
     const headline = spelled?.seconds !== undefined
       ? t("share_spelled", { seconds: in_(spelled.seconds) })
-      : beaten && report.steps > 0 ? t("share_beat", { beaten: rivalName(beaten), seconds: in_(seconds) }) : t("share_fresh");
+      : beaten && report.steps > 0 ? t("share_beat", { beaten: rivalName(t, beaten), seconds: in_(seconds) }) : t("share_fresh");
     const canvas = document.createElement("canvas");
     drawPicture(canvas, {
       report, headline,
-      foot: t("share_foot", { network: t(`share_${settings.cell}`), units: settings.num_hiddens, perplexity: value(perplexity), characters: characterCount(t, tokens) }),
+      foot: t("share_foot", { network: t(`share_${settings.cell}`), units: settings.num_hiddens, perplexity: formatNumber(perplexity), characters: characterCount(t, tokens) }),
       name: t("book"),
       address: location.protocol.startsWith("http") ? location.host + location.pathname : "",
       captions: {
@@ -259,13 +249,13 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
           ? t("share_page", { steps: formatNumber(spelled.steps, 0), real: spelled.real, words: spelled.words })
           : t("share_last", { age: formatNumber(report.writtenAt, 0) }),
       },
-      levelName: (level) => `${levelName(level)} ${value(level.perplexity)}`,
+      levelName: (level) => `${levelName(t, level)} ${formatNumber(level.perplexity)}`,
       tickName: (tick) => characterTick(t, tick),
       axisNames: { x: t("characters"), y: t("curve") },
     });
-    await saveCanvas(canvas, "my-network.png");
-    told.textContent = t("shared");
-    say(t("shared"));
+    const done = await saveCanvas(canvas, "my-network.png");
+    told.textContent = done ? t(`share_${done}`) : "";
+    say(told.textContent);
   }
 
   const follow = () => {
@@ -318,37 +308,20 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   /** Whether the unseen pages of a reader's own text are no measure: they stand in the others. */
   const isCopied = () => own !== null && copied >= COPIED;
-  /** The name of the sentence on top. */
-  function sentence({ beaten, next }) {
-    const { steps, status, catAt, ended } = report;
-    if (status === "diverged") return "now_diverged";
-    if (steps === 0) return state().story > 0 ? "now_asked" : "now_fresh";
-    if (isMemorising(report) && !isCopied()) return "now_memorises";
-    if (isLost(report)) return catAt > 0 ? "now_cat" : settings.clip > 0 ? "now_lost" : "now_lost_unclipped";
-    if (beaten && isCopied()) return "now_copied";
-    if (!beaten && !next) return "now_plain";
-    const rank = !beaten ? "none" : next ? "better" : "all";
-    if (status !== "ended") return `now_${rank}`;
-    return ended === "until" ? `stop_${rank}` : `end_${rank}`;
-  }
-  function showSentence({ beaten, next }) {
-    const { steps, perplexity, heldout, train, status } = report;
-    now.set(...emphasised(t.raw(sentence({ beaten, next })), {
-      steps: formatNumber(steps, 0), perplexity: value(perplexity), percent: formatNumber(100 * copied, 0),
-      train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
-      beaten: beaten && rivalName(beaten), next: next && (status === "ended" ? nextName(next) : rivalName(next)),
-    }));
+  function showSentence() {
+    const key = sentenceKey(report, { clip: settings.clip, isAsked: state().story > 0, isCopied: isCopied() });
+    now.set(...emphasised(t.raw(key), sentenceValues(t, report, copied)));
   }
 
   function showGhosts() {
     ghosts = ghosts.map((ghost, i) => ({ ...ghost, place: i + 1, letter: "ABC"[i] }));
-    const described = ({ settings: s }) => [t(`cell_${s.cell}`), t("units", { units: s.num_hiddens }), ...changes(s)].join(", ");
+    const described = ({ settings: s }) => [t(`cell_${s.cell}`), t("units", { units: s.num_hiddens }), ...others(s)].join(", ");
     const isStory = state().story > 0; // there one setting differs
     ghostList.hidden = ghosts.length === 0 && order.cat === 0; // a story of two runs has room for the first from the start
     ghostList.classList.toggle("lab-awaited", order.cat > 0);
     ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
       label: t(ghost.stopped && !isStory ? "ghost_stopped" : "ghost_label", {
-        letter: ghost.letter, settings: (isStory && changes(ghost.settings, settings).join(", ")) || described(ghost), perplexity: value(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
+        letter: ghost.letter, settings: (isStory && others(ghost.settings, settings).join(", ")) || described(ghost), perplexity: formatNumber(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
       }), signal,
       class: "d2lrnn-button lab-ghost-button", onPress: () => commit(ghost.settings),
     })));
@@ -373,7 +346,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       light?.cancel();
     } else if (report.steps > 0 && order_ > beatenOrder && !isCopied()) {
       flash = { order: order_, since: performance.now() };
-      const words = t("bell", { beaten: rivalName(beaten) });
+      const words = t("bell", { beaten: rivalName(t, beaten) });
       say(words);
       flare();
     }
@@ -381,7 +354,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (flash && performance.now() - flash.since > FLASH_MS) flash = null;
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
-    showSentence({ beaten, next });
+    showSentence();
     const forgets = settings.num_steps === 1 && !settings.carry;
     reading.draw({ ...report, forgets });
     network.tell(settings.cell, forgets);
@@ -422,9 +395,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const draw = (values) => {
     const fresh = pick(values, SETTINGS);
     network.draw(values);
-    const others = changes(values);
-    undo.hidden = others.length === 0;
-    undo.textContent = t("undo", { changes: others.join(", ") });
+    const undone = others(values);
+    undo.hidden = undone.length === 0;
+    undo.textContent = t("undo", { changes: undone.join(", ") });
     stories.show(values.story - 1);
     for (const button of speeds) button.setAttribute("aria-pressed", String(button.dataset.speed === values.speed));
     engine.pace(values.speed);

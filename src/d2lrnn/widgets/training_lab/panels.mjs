@@ -3,6 +3,7 @@ import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
 import { axes, heat, letterPlaces, levelPlaces, lines, meaningOf, normAxis, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
+import { levelName } from "./words.mjs";
 
 const NARROW = 500; // pixels of a phone's page
 const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
@@ -287,6 +288,7 @@ export function characterCount(t, value) {
 
 const FLASH_MS = 2000;
 const RIGHT = 120; // the room of the levels' names
+const NORMS = 150; // pixels that the lengths of gradients take below the curve, with a line of earlier runs
 const OFF_ROOM = [26, 50]; // pixels above them for a value off the chart, and for words below it
 
 /** Where a cat lay on the keyboard: a line through the chart, and its name. */
@@ -317,7 +319,7 @@ export function curvePanel({ t, signal }) {
 
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = standsBeside(node.closest(".lab")) ? 300 - (isLow ? 134 : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = standsBeside(node.closest(".lab")) ? 300 - (isLow ? NORMS : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens: Math.max(tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))), perUpdate, levels, until,
@@ -347,7 +349,7 @@ export function curvePanel({ t, signal }) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
       add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
-      const name = level.order > 0 ? t("level_n", { order: level.order }) : t("level_0");
+      const name = levelName(t, level);
       const value = formatNumber(level.perplexity, level.perplexity < 10 ? 2 : 1);
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
       add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
@@ -381,7 +383,7 @@ export function curvePanel({ t, signal }) {
     picture.setAttribute("height", height);
     picture.setAttribute("aria-label", t(isFresh ? "chart_fresh" : "chart", {
       perplexity: formatNumber(perplexity), characters: formatNumber(tokens, 0),
-      levels: levels.map((level) => `${level.order ? t("level_n", { order: level.order }) : t("level_0")} ${formatNumber(level.perplexity)}`).join(", "),
+      levels: levels.map((level) => `${levelName(t, level)} ${formatNumber(level.perplexity)}`).join(", "),
     }));
     picture.replaceChildren(...parts);
     if (flash && !prefersReducedMotion()) flare(flash.since - now);
@@ -506,9 +508,9 @@ export function diaryPanel({ t, ages }) {
   const page = element("div", { class: "lab-counted" }, head, text);
   const list = element(
     "div", { class: "lab-ages" },
-    element("p", { class: "lab-head" }, t("diary")),
     element("p", { class: "lab-diary-row lab-diary-top" },
-      element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity"))),
+      element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity")),
+      element("span", { class: "lab-head" }, t("diary"))),
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
   );
   const node = element("div", { class: "lab-diary" }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));

@@ -136,9 +136,14 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
 /** Save a canvas as a file. */
 export async function saveCanvas(canvas, name) {
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  const files = [new File([blob], name, { type: "image/png" })];
+  if (matchMedia("(pointer: coarse)").matches && navigator.canShare?.({ files })) { // a phone asks to whom
+    return navigator.share({ files }).then(() => "sent", () => null); // or a reader thinks better of it
+  }
   const url = URL.createObjectURL(blob);
   const anchor = document.createElement("a");
   Object.assign(anchor, { href: url, download: name });
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  return "saved";
 }

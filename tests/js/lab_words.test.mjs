@@ -1,0 +1,49 @@
+// What the lab says on top of a run: a key for each case, and the values of its words.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import { changes, sentenceKey, sentenceValues } from "../../src/d2lrnn/widgets/training_lab/words.mjs";
+import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
+
+const SPEC = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/training_lab/spec.json", import.meta.url), "utf8"));
+const t = translator("en", SPEC.words);
+const LEVELS = [27, 15.9, 8.85, 5.41, 3.98, 3.63].map((perplexity, order) => ({ order, perplexity }));
+/** A report of a run whose unseen pages had these perplexities, and its own pages these. */
+const reportOf = (ys, train = ys, rest = {}) => ({
+  steps: 1000, status: "running", catAt: 0, ended: null, levels: LEVELS, tokens: 100 * ys.length, perplexity: ys.at(-1),
+  heldout: { xs: ys.map((_, i) => 100 * (i + 1)), ys }, train: { xs: train.map((_, i) => 100 * (i + 1)), ys: train }, ...rest,
+});
+const tell = (report, { clip = 1, isAsked = false, isCopied = false, copied = 0 } = {}) =>
+  t(sentenceKey(report, { clip, isAsked, isCopied }), sentenceValues(t, report, copied));
+
+test("a run that has not begun is told to begin, unless a question is open", () => {
+  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet, so it writes noise. Press Start.");
+  assert.equal(tell(reportOf([26], [NaN], { steps: 0 }), { isAsked: true }), "It has read nothing yet, so it writes noise.");
+});
+
+test("a run is told by its rivals, while it goes on and at its end", () => {
+  assert.equal(tell(reportOf([26, 10])), "It beats the 1-gram. Next rival: the 2-gram.");
+  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "It ends at 4.10: it beats the 3-gram, but not the 4-gram (3.98).");
+  assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at update 1\u202f000: 3.50 beats every rival, even the 5-gram.");
+  assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Perplexity 8.00 after 1\u202f000 updates.");
+});
+
+test("a gap is told as a gap, and no more than is known of copies", () => {
+  const rote = reportOf([20, 5, 5.5, 6, 6.5, 7], [20, 5, 4, 3, 2.5, 2]);
+  assert.equal(tell(rote), "It overfits: perplexity 2.00 on pages it learns from, 7.00 on the rest.");
+  assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Perplexity 7.00. It may memorise: 50 % of the unseen pages are copies.");
+});
+
+test("a run that is thrown off says by what, and what helps", () => {
+  assert.equal(tell(reportOf([26, 8, 300])), "Thrown off: perplexity from 8.00 to 300.0. Lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 300]), { clip: 0 }), "Thrown off: perplexity from 8.00 to 300.0. Clip, or lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 300], [26, 8, 9], { catAt: 250 })), "The cat threw it off: perplexity from 8.00 to 300.0.");
+  assert.equal(tell(reportOf([26, 8], [26, 8], { status: "diverged" })), "Its numbers are lost. Clip the gradient or lower the learning rate.");
+});
+
+test("settings that differ are named", () => {
+  const given = { clip: 1, carry: true, optimizer: "adam", seed: 0 };
+  assert.deepEqual(changes(t, { clip: 0, carry: false, optimizer: "sgd", seed: 3 }, given, Object.keys(given)), ["no clipping", "memory not kept", "SGD", "seed 3"]);
+  assert.deepEqual(changes(t, given, given, Object.keys(given)), []);
+});
