@@ -68,10 +68,59 @@ def move(page: Page, widget: Locator, name: str, by: float) -> None:
     page.mouse.up()
 
 
+ALONE = "Not clipped, step 3 throws the ball out for good. Now clip its steps."
+
+
+def test_the_ball_that_is_not_clipped_comes_first_and_the_clipped_one_by_a_press_or_a_drag(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    flights, kept = (widget.locator(f".clip-valley .clip-flight.clip-arrow-{kind}") for kind in ("full", "clipped"))
+    free, clipped = widget.locator(".clip-shows button").all()
+    places = "(all) => all.map((one) => { const { x, y } = one.getBoundingClientRect(); return [x, y]; })"
+    stands = widget.locator(".clip-shows button, .clip-key-start, .clip-valley, .d2lrnn-step-titles")
+    before = stands.evaluate_all(places)
+    for press in (lambda: clipped.click(), lambda: move(page, widget, "limit θ", 0.4)):
+        expect(now(widget)).to_have_text(ALONE)
+        expect(flights).to_have_count(3)
+        expect(kept).to_have_count(0)
+        expect(widget.locator(".clip-count")).to_have_text(["1", "2", "3"])
+        expect(widget.locator(".clip-limit-text")).to_have_text("drag: clip the steps")
+        press()
+        expect(kept).not_to_have_count(0)
+        expect(clipped).to_have_attribute("aria-pressed", "true")
+        expect(now(widget)).to_contain_text("it comes to rest at loss 0.00.")
+        expect(widget.locator(".clip-count")).to_have_count(0)
+        assert stands.evaluate_all(places) == before
+        free.click()
+        expect(free).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_question_shows_the_first_step_alone_until_its_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping(clips=True))
+    flights, titles = widget.locator(".clip-valley .clip-flight"), widget.locator(".d2lrnn-step-title")
+    for leave in (
+        lambda: widget.locator(".d2lrnn-answers button").first.click(),
+        lambda: titles.first.click(),
+        lambda: titles.nth(1).click(),
+        lambda: widget.locator(".clip-shows button").first.click(),
+        lambda: widget.get_by_role("button", name="Reset").click(),
+    ):
+        if titles.first.get_attribute("aria-expanded") == "true":
+            titles.first.click()
+        titles.first.click()
+        expect(flights).to_have_count(1)
+        expect(now(widget)).to_have_text("Not clipped, the first step leads to the other wall.")
+        leave()
+        expect(flights).not_to_have_count(1)
+        expect(now(widget)).to_contain_text("step 3 throws the ball out")
+
+
 def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
-    expect(now(widget)).to_have_text(Clipping().static_sentence())
     move(page, widget, "limit θ", -1)
     expect(now(widget)).to_have_text(Clipping(clip=1.0).static_sentence())
     move(page, widget, "limit θ", 20)
@@ -92,7 +141,7 @@ def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_
     expect(now(widget)).to_have_text(Clipping(start=0.0).static_sentence())
     expect(widget.locator(".clip-valley .clip-flight")).to_have_count(0)
     widget.get_by_role("button", name="Reset").click()
-    expect(now(widget)).to_have_text(Clipping().static_sentence())
+    expect(now(widget)).to_have_text(ALONE)
 
 
 def test_the_arrow_and_its_limit_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -148,7 +197,7 @@ def test_keys_move_the_ball_the_arrow_and_the_limit(opened: tuple[Page, Record],
 
 def test_the_valley_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Clipping())
+    widget = show(page, tmp_path, Clipping(clips=True))
     valley = widget.locator(".clip-valley")
     expect(valley.locator(".clip-flight.clip-arrow-full")).to_have_count(3)
     lengths = valley.locator(".clip-length").evaluate_all("(all) => all.map((one) => one.getBBox().width)")
@@ -160,7 +209,7 @@ def test_the_valley_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path)
     expect(valley.locator(".clip-ends")).to_have_text("loss 0.00")
     expect(widget.locator(".clip-keys")).to_contain_text("start: slope 5.98")
     assert f"weight 2.9, loss 6.02. {Clipping().static_sentence()}" in valley.get_attribute("aria-label")
-    widget = show(page, tmp_path, Clipping(start=1.0))  # nothing is cut: the same landings, two arcs
+    widget = show(page, tmp_path, Clipping(start=1.0, clips=True))  # nothing is cut: the same landings, two arcs
     tops = "(all) => all.map((one) => one.getBBox().y)"
     both = [valley.locator(f".clip-flight.clip-arrow-{kind}").evaluate_all(tops) for kind in ("full", "clipped")]
     assert len(both[0]) == len(both[1]) and both[0][0] < both[1][0] - 5
@@ -187,18 +236,18 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Clipping())
     outcome = widget.locator(".d2lrnn-outcome")
     for i, (answer, told) in enumerate((
-        ("It comes to rest", "Right. The clipped ball lands lower than it started."),
         ("As steep", "No. Steeper: slope 5.98, then 6.84, then 10.98."),
-        ("It comes to rest", "Right. Between the dashed lines, each jump that is not clipped lands lower."),
+        ("It comes to rest", "Right. Between the dashed lines each jump lands lower."),
+        ("It comes to rest", "Right. One cut is enough: the ball lands between the lines, where jumps shrink."),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
-        expect(widget.locator(".clip-slope-text")).to_have_text(["slope 6.84", "slope 10.98"] if i == 1 else [])
-        expect(widget.locator(".clip-edge-mark")).to_have_count(2 if i == 2 else 0)
+        expect(widget.locator(".clip-slope-text")).to_have_text(["slope 6.84", "slope 10.98"] if i == 0 else [])
+        expect(widget.locator(".clip-edge-mark")).to_have_count(2 if i > 0 else 0)
     widget.get_by_role("button", name="Reset").click()
-    expect(now(widget)).to_have_text(Clipping().static_sentence())
+    expect(now(widget)).to_have_text(ALONE)
 
 
 def test_the_slopes_of_a_step_are_gone_when_the_ball_is_moved(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -206,7 +255,7 @@ def test_the_slopes_of_a_step_are_gone_when_the_ball_is_moved(opened: tuple[Page
     widget = show(page, tmp_path, Clipping())
     slopes, edges = widget.locator(".clip-slope-text"), widget.locator(".clip-edge-mark")
     titles, answers = widget.locator(".d2lrnn-step-title"), widget.locator(".d2lrnn-answers button")
-    titles.nth(1).click()
+    titles.first.click()
     answers.first.click()
     move(page, widget, "limit θ", 1)  # it changes no slope of the ball that is not clipped
     expect(slopes).to_have_text(["slope 6.84", "slope 10.98"])
@@ -239,8 +288,10 @@ def test_words_in_the_valley_stay_inside_and_apart(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Clipping())
     ball, limit = (widget.get_by_role("slider", name=name, exact=True) for name in (BALL, "limit θ"))
     for start in (-4.0, -2.9, -1.7, 0.0, 0.6, 2.1, 2.9, 4.0):
-        for clip in (0.1, 0.3, 2.0, 6.9, 7.0):
-            page.evaluate("(hash) => { location.hash = hash; }", f"explore=Clipping&start={start}&clip={clip}")
+        for clip, clips in ((0.1, "true"), (0.3, "true"), (2.0, "true"), (2.0, "false"), (6.9, "true"), (7.0, "false")):
+            link = f"explore=Clipping&start={start}&clip={clip}&clips={clips}"
+            page.evaluate("(hash) => { location.hash = hash; }", link)
+            expect(widget.locator(".clip-valley")).to_have_attribute("data-clips", clips)
             expect(ball).to_have_attribute("aria-valuenow", f"{start:g}")
             expect(limit).to_have_attribute("aria-valuenow", f"{clip:g}")
             expect(widget.locator(".clip-tick")).not_to_have_count(0)  # its width is known
@@ -295,7 +346,7 @@ def test_the_opening_motion_takes_step_after_step(opened: tuple[Page, Record], t
     page.add_init_script("""addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
         (window.counts ??= new Set()).add(document.querySelectorAll('.clip-landed-clipped').length);
     }).observe(document, { subtree: true, childList: true }))""")
-    widget = show(page, tmp_path, Clipping())
+    widget = show(page, tmp_path, Clipping(clips=True))
     expect(widget.locator(".clip-ends")).to_have_text("loss 0.00")
     page.wait_for_function("window.counts.size > 6")
     expect(widget.locator(".clip-valley .clip-landed-clipped")).to_have_count(10)

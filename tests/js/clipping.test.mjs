@@ -15,7 +15,7 @@ const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 test("lengths, parts, angles, paths and sentences are those of Python's Clipping", () => {
   const t = translator("en", SPEC.words);
   for (const { settings, length, clipped, angle, paths, sentence } of CASES) {
-    const model = derive(settings);
+    const model = derive({ ...settings, clips: true });
     close(model.length, length);
     close(model.angle, angle);
     model.clipped.forEach((part, i) => close(part, clipped[i]));
@@ -39,7 +39,15 @@ test("the norm never exceeds the threshold and keeps its direction; no value exc
   }
 });
 
-const of = (start, clip) => derive({ start, clip, g_1: 4, g_2: 3, by: "norm" });
+const of = (start, clip, clips = true) => derive({ start, clip, g_1: 4, g_2: 3, by: "norm", clips });
+
+test("the ball that is not clipped is told alone until steps are clipped", () => {
+  const t = translator("en", SPEC.words);
+  assert.equal(told(of(2.9, 2, false), t), "Not clipped, step 3 throws the ball out for good. Now clip its steps.");
+  assert.equal(told(of(2.5, 2, false), t), "Not clipped, the ball comes to rest at loss 0.00.");
+  assert.equal(told(of(2.828427, 2, false), t), "Not clipped, the ball still jumps from wall to wall after ten steps.");
+  assert.equal(told(of(0, 2, false), t), told(of(0, 2), t));
+});
 
 test("the valley: its slope is that of its loss, and no step is longer than the limit", () => {
   for (let x = -EDGE; x <= EDGE; x += 0.13) assert.ok(Math.abs((lossAt(x + 1e-5) - lossAt(x - 1e-5)) / 2e-5 - slopeAt(x)) < 1e-6, `${x}`);
@@ -80,13 +88,15 @@ test("what is clipped never leaves the picture, and the sentence tells how it en
 });
 
 test("the guided steps: what is said to be right is right", () => {
-  const [larger, why, lower] = SPEC.steps;
+  const [why, lower, larger] = SPEC.steps;
   const words = SPEC.words.en;
-  assert.ok(words.step_1_question.includes(`Clipped to ${larger.before.clip}, `) && words.step_1_question.includes(`limit of ${larger.state.clip} cuts`));
+  assert.ok(words.step_3_question.includes(`Clipped to ${larger.before.clip}, `) && words.step_3_question.includes(`limit of ${larger.state.clip} cuts`));
   for (const { start, clip } of [larger.before, larger.state]) assert.equal(of(start, clip).keptEnd, "rest");
   const { kept, slope } = of(larger.state.start, larger.state.clip);
   assert.ok(larger.right === 2 && slope > larger.state.clip && slope.toFixed(2) === "5.98");
   assert.ok(lossAt(kept[1]) < lossAt(kept[0]) && Math.abs(slopeAt(kept[1])) < larger.state.clip, "it lands lower, where the next step is shorter");
+  assert.ok(Math.abs(kept[1]) < STEEP && SPEC.steps.every((step, i) => [step.before, step.state].every(({ clips }) => clips === (i === 2))));
+  kept.slice(1).forEach((place) => assert.ok(Math.abs(slopeAt(place)) < larger.state.clip, "one cut"));
 
   const { free } = of(why.state.start, why.state.clip);
   const slopes = free.slice(0, 3).map((place) => Math.abs(slopeAt(place)));

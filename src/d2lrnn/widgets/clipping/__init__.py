@@ -57,6 +57,8 @@ class Clipping(Explorable):
     clip : float, optional
         The threshold :math:`\theta`, 0.1 to 7.
     by : {"norm", "value"}, optional
+    clips : bool, optional
+        Whether the clipped ball is shown beside the other from the start; the static picture has both.
 
     Raises
     ------
@@ -82,6 +84,7 @@ class Clipping(Explorable):
     g_2 = _SPEC.trait("g_2")
     clip = _SPEC.trait("clip")
     by = _SPEC.trait("by")
+    clips = _SPEC.trait("clips")
 
     @property
     def length(self) -> float:

@@ -5,10 +5,11 @@ import { derive, signed, slopeAt, STEPS } from "./maths.mjs";
 import { planePanel, valleyPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** The living sentence: its keys, and its values. */
-function sentence({ start, free, freeEnd, keptEnd, freeLoss, keptLoss, cuts, clip }) {
+/** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn. */
+function sentence({ start, free, freeEnd, keptEnd, freeLoss, keptLoss, cuts, clip, clips }, isFirst = false) {
+  const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(freeEnd === "out" ? ["now_press"] : [])];
   const both = freeEnd === "rest" && keptEnd === "rest" ? ["now_both_rest"] : [`now_free_${freeEnd}`, `now_kept_${keptEnd}`];
-  const keys = start === 0 ? ["now_none"] : cuts ? both : [`now_same_${keptEnd}`];
+  const keys = start === 0 ? ["now_none"] : !clips ? alone : cuts ? both : [`now_same_${keptEnd}`];
   return [keys, { clip: clip.toFixed(1), step: free.length - 1, free: freeLoss.toFixed(2), kept: keptLoss.toFixed(2) }];
 }
 
@@ -31,26 +32,33 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
   const show = motion({ seconds: 3, signal });
   let touched = false;
+  let waits = false; // a question shows the first step alone until it is answered
   const set = (values) => {
     touched = true;
+    waits = values === steps[0].before;
     commit(values);
   };
+  const drag = (values) => set("clip" in values ? { ...values, clips: true } : values);
   const now = nowLine();
-  const valley = valleyPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: set, signal });
-  const plane = planePanel({ t, range: controls.clip, onChange: set, signal });
+  const valley = valleyPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: drag, signal });
+  const plane = planePanel({ t, range: controls.clip, onChange: drag, signal });
   const ways = controls.by.choices.map((way) => buttonControl({
     label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),
   }));
   const becomes = element("p", { class: "clip-how-now" });
-  const key = (kind) => {
-    const words = element("span");
-    const mark = svg("svg", { class: "clip-key-mark", viewBox: kind === "start" ? "9 0 16 14" : "0 0 34 14", "aria-hidden": "true" }, ...(kind === "start"
-      ? [svg("circle", { class: "clip-start", cx: 17, cy: 7, r: 6 })]
-      : [svg("path", { class: `clip-flight clip-arrow-${kind}`, d: "M0 7H28" }), svg("circle", { class: `clip-landed-${kind}`, cx: 28, cy: 7, r: 5 })]));
-    return { node: element("span", { class: `clip-key clip-key-${kind}` }, mark, words), words };
-  };
-  const keys = { start: key("start"), full: key("full"), clipped: key("clipped") };
-  keys.full.words.textContent = t("key_free");
+  const startWords = element("span");
+  const start = element("span", { class: "clip-key clip-key-start" },
+    svg("svg", { class: "clip-key-mark", viewBox: "9 0 16 14", "aria-hidden": "true" }, svg("circle", { class: "clip-start", cx: 17, cy: 7, r: 6 })), startWords);
+  /** Which steps are drawn, and what their lines look like. */
+  const keys = ["full", "clipped"].map((kind, i) => buttonControl({
+    label: [svg("svg", { class: "clip-key-mark", viewBox: "0 0 34 14", "aria-hidden": "true" },
+      svg("path", { class: `clip-flight clip-arrow-${kind}`, d: "M0 7H28" }), svg("circle", { class: `clip-landed-${kind}`, cx: 28, cy: 7, r: 5 })), element("span")],
+    class: "d2lrnn-button clip-key", signal,
+    onPress: () => {
+      set({ clips: i === 1 });
+      play(i === 1);
+    },
+  }));
   const how = fold(t("how"), element(
     "div", { class: "clip-how" }, plane.node,
     element(
@@ -59,28 +67,36 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const { free, slope } = derive({ ...state(), ...steps[1].before });
+  const { free, slope } = derive({ ...state(), ...steps[0].before });
   const [first, second, third] = free.map((place) => Math.abs(slopeAt(place)).toFixed(2));
-  const outcomes = [{}, { first, second, third }, {}];
+  const outcomes = [{ first, second, third }, {}, {}];
   const asked = [
-    { slope: slope.toFixed(2) },
     { start: signed(free[0]), landing: signed(free[1]) },
-    { far: signed(steps[2].before.start), near: signed(steps[2].state.start) },
+    { far: signed(steps[1].before.start), near: signed(steps[1].state.start) },
+    { slope: slope.toFixed(2) },
   ];
-  const mark = (i) => valley.mark({ slopes: i === 1, grows: i === 2 });
+  const mark = (i) => valley.mark({ slopes: i === 0, grows: i > 0 });
   const guided = guidedSteps({
     t, steps, asked: (i) => asked[i], onReset, say, signal,
     set: (values) => {
       mark(-1);
       set(values);
+      paint(derive(state())); // also where only what waits is new
     },
     outcome: (i) => {
       mark(i);
+      play(i === 2);
       return outcomes[i];
     },
   });
+  guided.node.addEventListener("click", () => {
+    if (!waits || guided.opened() === 0) return; // a question that is closed waits no longer
+    waits = false;
+    paint(derive(state()));
+  }, { signal });
   onReset(() => {
     mark(-1);
+    waits = false;
     how.open = false;
     plane.askToDrag();
   });
@@ -88,25 +104,34 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   el.append(element(
     "div", { class: "d2lrnn-shape clip" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
-    element("p", { class: "clip-keys" }, ...Object.values(keys).map((entry) => entry.node)),
+    element("div", { class: "clip-keys" }, element("span", { class: "clip-shows", role: "group", "aria-label": t("key_group") }, ...keys), start),
     valley.node, element("p", { class: "clip-caption" }, t("caption")),
     guided.node, how,
     footRow({ t, reset, link, say, signal }),
   ));
-  // once: step after step
-  whenSeen(valley.node, {
-    act: () => {
-      if (!touched) show.run((share) => paint(derive(state()), Math.floor(share * STEPS)));
-    },
-    signal,
-  });
+  /** Step after step, once; where both paths are drawn, those of the clipped ball. */
+  function play(isKept) {
+    requestAnimationFrame(() => {
+      if (signal.aborted) return;
+      const model = derive(state());
+      const frame = (share) => {
+        const many = Math.max(1, Math.floor(share * STEPS));
+        paint(model, isKept ? STEPS : many, many);
+      };
+      frame(0);
+      show.run(frame);
+    });
+  }
+  whenSeen(valley.node, { act: () => touched || play(state().clips), signal });
 
-  function paint(model, many) {
-    const [parts, values] = sentence(model);
+  function paint(model, freeSteps = STEPS, keptSteps = STEPS) {
+    const [parts, values] = sentence(model, waits);
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
-    valley.draw({ ...model, told: told(model, t) }, many);
-    keys.start.words.textContent = t("key_start", { slope: model.slope.toFixed(2) });
-    keys.clipped.words.textContent = t("key_kept", { clip: model.clip.toFixed(1) });
+    valley.draw({ ...model, told: told(model, t) }, waits ? 1 : freeSteps, keptSteps);
+    startWords.textContent = t("key_start", { slope: model.slope.toFixed(2) });
+    keys[0].lastChild.textContent = t("key_free");
+    keys[1].lastChild.textContent = t("key_kept", { clip: model.clip.toFixed(1) });
+    keys.forEach((button, i) => button.setAttribute("aria-pressed", String(model.clips === (i === 1))));
     plane.draw(model);
     const [what, numbers] = computation(model);
     becomes.replaceChildren(...emphasised(t.raw(what), numbers));

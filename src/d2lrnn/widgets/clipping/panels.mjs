@@ -199,7 +199,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   let width = 0;
   let high = 300; // of the part above the ruler
   let shown = null;
-  let steps = STEPS; // that are drawn
+  let [freeSteps, keptSteps] = [STEPS, STEPS]; // that are drawn
   let holds = "limit";
   let grabbed = 0;
   const curve = svg("path", { class: "clip-curve" });
@@ -251,8 +251,8 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   onKeys(ball, { map: byKey(rangeStart), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
-  /** The steps of a path, each an arc to where it lands; the last may leave the picture. */
-  function trail(kind, path, lift) {
+  /** So many steps of a path, each an arc to where it lands; the last may leave the picture. Alone, large ones have numbers. */
+  function trail(kind, path, lift, steps) {
     const parts = [];
     for (let i = 1; i < path.length && i <= steps; i += 1) {
       const isOut = Math.abs(path[i]) > EDGE;
@@ -265,6 +265,9 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
           class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
           d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
         }));
+        if (!shown.clips && size > width / 4) parts.push(svg("text", {
+          class: "clip-text clip-count", "text-anchor": "middle", x: number((from[0] + to[0]) / 2), y: number((from[1] + 2 * top + to[1]) / 4 + 19),
+        }, String(i)));
       }
       const side = path[i] < 0 ? 1 : -1;
       parts.push(isOut
@@ -276,7 +279,8 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
 
   function paint() {
     if (width === 0 || shown === null) return;
-    const { start, clip } = shown;
+    const { start, clip, clips } = shown;
+    picture.dataset.clips = String(clips);
     const path = linePath(PLACES, PLACES.map(lossAt), x, y);
     curve.setAttribute("d", path);
     ground.setAttribute("d", `${path}V${high}H0Z`);
@@ -290,21 +294,21 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     ]));
 
     // where both go the same way, two arcs are seen
-    free.replaceChildren(...(start === 0 ? [] : trail("full", shown.free, 0.42)));
-    kept.replaceChildren(...(start === 0 ? [] : trail("clipped", shown.kept, 0.2)));
+    free.replaceChildren(...(start === 0 ? [] : trail("full", shown.free, 0.42, freeSteps)));
+    kept.replaceChildren(...(start === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, keptSteps)));
 
     // what the limit cuts off the first step, which is as long as the slope
-    const isCut = shown.slope > clip;
+    const isCut = clips && shown.slope > clip;
     const down = start > 0 ? -1 : 1;
     const [level, cutAt, last0] = [number(y(shown.loss)), x(start + down * clip), within(x(start + down * shown.slope), width - 2, 2)];
     keptLine.setAttribute("d", isCut ? `M${number(x(start))} ${level}H${number(cutAt)}m0 -6v12` : "");
     cutLine.setAttribute("d", isCut ? `M${number(cutAt)} ${level}H${number(last0)}` : "");
-    cutText.textContent = isCut && Math.abs(last0 - cutAt) >= 84 ? t("cut_off") : "";
+    cutText.textContent = isCut && !marked.grows && Math.abs(last0 - cutAt) >= 84 ? t("cut_off") : "";
     cutText.setAttribute("x", number((cutAt + last0) / 2));
     cutText.setAttribute("y", number(y(shown.loss) + 16));
 
     const { slopes, grows } = marked;
-    const ofSlopes = (slopes ? shown.free.slice(1) : []).filter((place) => Math.abs(place) <= EDGE).map((place) => svg("text", {
+    const ofSlopes = (slopes ? shown.free.slice(1, freeSteps + 1) : []).filter((place) => Math.abs(place) <= EDGE).map((place) => svg("text", {
       class: "clip-text clip-slope-text", "text-anchor": place < 0 ? "start" : "end",
       x: number(x(place) + (place < 0 ? 14 : -14)), y: number(y(lossAt(place)) + 8),
     }, t("slope_there", { slope: Math.abs(slopeAt(place)).toFixed(2) })));
@@ -315,18 +319,19 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
       }, i === 0 ? t(words) : side < 0 ? `← ${t(words)}` : `${t(words)} →`)),
     ]) : [];
     marks.replaceChildren(...ofSlopes, ...ofEdges);
-    const isOut = shown.freeEnd === "out" && steps >= shown.free.length - 1;
+    const isOut = shown.freeEnd === "out" && freeSteps >= shown.free.length - 1;
     out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
     const isLeft = shown.free.at(-1) < 0;
     out.setAttribute("x", number(x(isLeft ? -3.75 : 3.75)));
     out.setAttribute("y", 42);
     out.setAttribute("text-anchor", isLeft ? "start" : "end");
-    const isDone = steps >= STEPS && start !== 0;
-    ends.textContent = isDone ? t("ends", { loss: shown.keptLoss.toFixed(2) }) : "";
-    const [last, under] = [x(shown.kept.at(-1)), high - BASE + 23];
+    const isDone = start !== 0 && (clips ? keptSteps : freeSteps) >= STEPS && (clips || shown.freeEnd !== "out");
+    const [end, endLoss] = clips ? [shown.kept.at(-1), shown.keptLoss] : [shown.free.at(-1), shown.freeLoss];
+    ends.textContent = isDone ? t("ends", { loss: endLoss.toFixed(2) }) : "";
+    const [last, under] = [x(end), high - BASE + 23];
     ends.setAttribute("x", number(within(last, width - 42, 42)));
     ends.setAttribute("y", under);
-    drop.setAttribute("d", isDone ? `M${number(last)} ${number(y(shown.keptLoss) + 6)}V${under - 12}` : "");
+    drop.setAttribute("d", isDone ? `M${number(last)} ${number(y(endLoss) + 6)}V${under - 12}` : "");
     loss.style.display = (isDone && last < 142) || (marked.grows && !isWide) ? "none" : ""; // the words stand there
 
     const [middle, edge] = [high + RULER / 2, MARGIN + long(clip)];
@@ -334,8 +339,8 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     limit.setAttribute("transform", `translate(${number(edge)} ${middle})`);
     limit.setAttribute("aria-valuenow", clip);
     limit.setAttribute("aria-valuetext", clip.toFixed(1));
-    limitText.textContent = t("limit_is", { clip: clip.toFixed(1) });
-    const isRight = edge + 122 > width;
+    limitText.textContent = clips ? t("limit_is", { clip: clip.toFixed(1) }) : t("limit_off");
+    const isRight = edge + (clips ? 122 : 172) > width;
     limitText.setAttribute("x", number(edge + (isRight ? -28 : 28)));
     limitText.setAttribute("y", middle + (isRight ? -7 : 5));
     limitText.setAttribute("text-anchor", isRight ? "end" : "start");
@@ -361,9 +366,9 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     node,
     /** What an answered step marks: the slopes where the ball that is not clipped lands, until it is moved, or from where jumps grow. */
     mark,
-    /** A model with what the living sentence tells of it, and so many of its steps. */
-    draw: (model, many = STEPS) => {
-      [shown, steps] = [model, many];
+    /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped. */
+    draw: (model, freeMany, keptMany) => {
+      [shown, freeSteps, keptSteps] = [model, freeMany, keptMany];
       paint();
     },
   };
