@@ -323,7 +323,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
     outcomes = ["10 of 110: each jump empties it."]
-    outcomes += ["A wrong memory is worse than none.", "Smaller: in a long piece, few guesses are near its empty start."]
+    outcomes += ["A wrong memory is worse than none.", "Smaller: less of a long piece is pale, near an empty start."]
     for step, (right, outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(told).to_be_hidden()
@@ -417,24 +417,37 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     page, _ = opened
     widget = show(page, tmp_path, Windows())
     legend = widget.locator(".win-legend-item:visible")
-    hint = widget.get_by_text("Coloured: one minibatch, pieces read at once to save time. Drag one.")
+    hint = widget.get_by_text("Coloured: one minibatch, pieces read at once. Drag one.")
     expect(hint).to_be_visible()
-    expect(legend).to_have_count(0)
+    expect(legend).to_have_text(["pale: memory still short"])
     widget.locator(".win-along input").press("ArrowRight")
-    expect(legend).to_have_text(["read before, memory kept"])
+    expect(legend).to_have_text(["read, memory kept"])
     expect(hint).to_be_hidden()
     widget.locator(".win-along input").press("ArrowLeft")
     widget.get_by_role("button", name="At random").click()
     expect(hint).to_be_visible()
     widget.locator(".win-along input").press("End")
     never = f"{240 - Windows(sampling='random').num_pairs_read} never read"
-    expect(legend).to_have_text(["read before, memory emptied", re.compile(f"^{never}, [0-9]+ more than once$")])
+    expect(legend).to_have_text(["read, memory emptied", re.compile(f"^{never}, [0-9]+ more than once$")])
     look = "(e) => getComputedStyle(e).backgroundColor"
     looks = {widget.locator(f"{x}.win-once").first.evaluate(look) for x in (".win-trail", ".win-sample")}
     assert len(looks) == 1 and looks.isdisjoint({"rgba(0, 0, 0, 0)"})
     control(widget, "Windows").select_option("adjoining")
     widget.locator(".win-along input").press("End")
-    expect(legend).to_have_text(["read before, memory emptied", re.compile("never read$")])  # none overlap
+    expect(legend).to_have_text(["read, memory emptied", re.compile("never read$")])  # none overlap
+
+
+def test_a_window_is_pale_where_its_memory_is_short(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows(num_steps=8))
+    before = "(all) => all.filter((e) => !e.hidden).map((e) => +e.style.getPropertyValue('--win-before'))"
+    parts = widget.locator(".win-part")
+    assert parts.evaluate_all(before) == [0, 0]
+    widget.locator(".win-along input").press("ArrowRight")
+    assert sorted(parts.evaluate_all(before)) == [8, 8, 14]  # one goes on in the next line
+    widget.get_by_role("button", name="At random").click()
+    assert sorted(parts.evaluate_all(before))[:2] == [0, 0]
+    expect(widget.locator(".win-legend-item:visible").first).to_have_text("pale: memory still short")
 
 
 def test_what_is_in_the_memory_is_coloured_in_the_text(opened: tuple[Page, Record], tmp_path: Path) -> None:

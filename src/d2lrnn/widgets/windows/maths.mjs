@@ -126,6 +126,11 @@ export function memoryAt({ carries, num_steps }, k) {
   return { memory: carries ? read : num_steps, read };
 }
 
+/** So many letters fill a memory as far as a guess can tell: chapter 4 measures that by then an empty start costs next to nothing. */
+export const FULL = 10;
+/** How many letters a reader's memory is of where its window starts at a place. */
+export const memoryBefore = ({ carries, epoch }, row, start) => (carries ? Math.max(0, start - epoch[0][row]) : 0);
+
 /** Whether a minibatch more would be full of letters, and only its very last answer is missing; none was skipped. */
 export function lacksAnswer({ tokens, epoch, carries, num_steps, ...settings }) {
   return carries && settings.offset === 0 && streamLength(tokens.length, settings) >= (epoch.length + 1) * num_steps;

@@ -1,7 +1,7 @@
 // The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
 import { dragOn, emphasised, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { countRead, cutMinibatch, lacksAnswer, lineStarts, memoryAt, segments, shownLines, stretches } from "./maths.mjs";
+import { FULL, countRead, cutMinibatch, lacksAnswer, lineStarts, memoryAt, memoryBefore, segments, shownLines, stretches } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -86,6 +86,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     }
     node.style.height = `${y + 4}px`;
     node.style.setProperty("--win-cell", `${cell}px`);
+    node.style.setProperty("--win-full", FULL);
     layout = { columns, cell, starts, tops };
     lines.replaceChildren(...drawn);
     return true;
@@ -141,9 +142,13 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       nodes.parts.push(part);
       nodes.all.prepend(part);
     }
+    let before = memoryBefore(model, nodes.row, start); // a window is pale where the memory is of few letters
     nodes.parts.forEach((part, i) => {
       part.hidden = i >= parts.length;
-      if (i < parts.length) set(part, parts[i]);
+      if (i >= parts.length) return;
+      set(part, parts[i]);
+      part.style.setProperty("--win-before", before.toFixed(2));
+      before += parts[i].right - parts[i].left;
     });
     for (const piece of [...nodes.parts, nodes.target, nodes.tag]) piece.style.opacity = shown;
     const words = isRoomForWords();
@@ -298,6 +303,7 @@ export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
   const never = element("span", {});
   const items = {
+    short: element("span", { class: "win-legend-item" }, sample(`win-short ${rowClass(0)}`), t("legend_short")),
     kept: element("span", { class: "win-legend-item" }, sample(`win-kept ${rowClass(0)}`), t("legend_kept")),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
@@ -308,6 +314,7 @@ export function legendPanel({ t }) {
     const [read, twice] = [1, 2].map((times) => countRead(tokens.length, epoch, num_steps, k + 1, times)); // windows at random may overlap
     never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : twice > 0 ? "legend_never_twice" : "legend_never", { never: tokens.length - read, twice });
     node.firstChild.hidden = k > 0; // there the legend has its place
+    items.short.hidden = isLast || epoch.length === 0 || memoryBefore(model, 0, epoch[k][0]) >= FULL;
     items.kept.hidden = keptBefore(model, k).length === 0;
     items.once.hidden = model.carries || readBefore(model, k).length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
