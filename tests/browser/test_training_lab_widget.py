@@ -340,6 +340,25 @@ def test_the_first_story_tells_its_verdict_as_soon_as_the_words_are_real(narrow:
     expect(page.locator(".d2lrnn-question")).to_be_visible()
 
 
+def test_earlier_runs_take_their_room_from_the_curve_where_it_stands_beside_the_text(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with watched_page(browser, width=1280, height=800) as (page, record):
+        open_lab(page, tmp_path)
+        titles = page.locator(".d2lrnn-step-titles")
+        top = titles.bounding_box()["y"]
+        press(page, "fast")
+        press(page, "Start")
+        for i, cell in enumerate(("GRU", "LSTM", "tanh")):
+            page.wait_for_function("() => parseInt(document.querySelector('.lab-count').textContent) > 30")
+            press(page, cell)
+            expect(page.locator(".lab-ghost-button")).to_have_count(i + 1)
+            page.wait_for_function(
+                "(top) => document.querySelector('.d2lrnn-step-titles').getBoundingClientRect().y === top", arg=top
+            )
+        assert_clean(record)
+
+
 def test_it_is_seen_at_one_look(page: Page) -> None:
     wide = page.viewport_size["width"] > 500
     parts = [".lab-main", ".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net"]

@@ -288,7 +288,7 @@ export function characterCount(t, value) {
 
 const FLASH_MS = 2000;
 const RIGHT = 120; // the room of the levels' names
-const NORMS = 150; // pixels that the lengths of gradients take below the curve, with a line of earlier runs
+const [LINE, NORMS] = [42, 150]; // pixels that a line of earlier runs takes below the curve, two at most; and one with the lengths of gradients
 const OFF_ROOM = [26, 50]; // pixels above them for a value off the chart, and for words below it
 
 /** Where a cat lay on the keyboard: a line through the chart, and its name. */
@@ -319,7 +319,7 @@ export function curvePanel({ t, signal }) {
 
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = standsBeside(node.closest(".lab")) ? 300 - (isLow ? NORMS : 0) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = standsBeside(node.closest(".lab")) ? 300 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens: Math.max(tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))), perUpdate, levels, until,
