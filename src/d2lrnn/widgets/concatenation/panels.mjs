@@ -168,7 +168,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       stage.classList.toggle("glue-tight", isTight);
       return sizesOfFont(layout.unit, ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => { // widths at 1 px
         probe.textContent = text;
-        return probe.getBoundingClientRect().width / 100;
+        return probe.getBoundingClientRect().width / 50;
       }));
     };
     let sizes = sizesIn(false);
