@@ -58,9 +58,11 @@ export function nowValues(all, isCut, free = null) {
 /** What the guided steps ask and tell, from what stands before a guess and after it. */
 export function outcomes(network, state) {
   const found = (given) => {
-    const writing = writings(network, { ...state, ...given })[FREE_COLUMN];
-    const { rows, improbable } = distributionAt(network, writing, given.place, cutOf({ ...state, ...given }));
-    return { count: countImprobable(writing.letters), likeliest: rows[0], improbable };
+    const { text, temperature, seed, place, ...kind } = { ...state, ...given };
+    const cut = cutOf(kind);
+    const letters = write(network, text, temperature, cut, seed);
+    const { rows, improbable } = distributionAt(network, { temperature, letters }, place, cut);
+    return { count: countImprobable(letters), likeliest: rows[0], improbable };
   };
   const [colder, hottest, three] = SPEC.steps.map(({ before, state: after }) => [found(before), found(after)]);
   return [
