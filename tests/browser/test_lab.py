@@ -177,7 +177,8 @@ def opened(lab: Lab, browser: Browser, name: str, num_cells: int) -> Iterator[Pa
     assert outside == [], "something was asked of the network"
 
 
-@pytest.fixture
+# A page takes JupyterLab some five seconds of a core: the tests of a notebook share one, and its kernel.
+@pytest.fixture(scope="module")
 def notebook(lab: Lab, browser: Browser) -> Iterator[Page]:
     with opened(lab, browser, "explorable.ipynb", len(CELLS)) as page:
         yield page
@@ -216,7 +217,7 @@ class Kernel:
         self._client.stop_channels()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chapters(lab: Lab, browser: Browser) -> Iterator[tuple[Page, Kernel]]:
     with opened(lab, browser, "chapters.ipynb", len(CHAPTER_CELLS) + 1) as page:
         kernel = Kernel(lab.kernel_of("chapters.ipynb"))
