@@ -6,6 +6,7 @@ import copy
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -203,15 +204,18 @@ def test_fit_with_adamw_and_one_cycle_is_torchs(engine: str) -> None:
 
 
 @pytest.mark.slow
-def test_training_does_not_import_torchs_optimisers() -> None:
-    """They bring in torch._dynamo, a second in every kernel."""
+def test_neither_training_nor_loading_imports_torchs_compiler(tmp_path: Path) -> None:
+    """It takes a second; torch's optimisers bring it in, and an embedding that is made without memory."""
     code = (
         "import sys, torch; before = 'torch._dynamo' in sys.modules; import d2lrnn as d; "
         "windows = d.SequentialWindows(torch.tensor([0, 1, 2] * 9), 2, 5); "
-        "d.fit(d.RNNLM(d.RNNScratch(3, 4), 3), windows, epochs=1, lr=0.1); "
+        "model = d.RNNLM(d.RNNScratch(2, 4), 3, torch.nn.Embedding(3, 2)); "
+        "d.fit(model, windows, epochs=1, lr=0.1); "
+        "d.save_checkpoint(sys.argv[1], model); d.load_checkpoint(sys.argv[1]); "
         "print(before, 'torch._dynamo' in sys.modules)"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code, tmp_path / "model.safetensors"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["False", "False"]
 
 

@@ -86,7 +86,10 @@ def build_model(
         if layer is not None:
             parts["rnn"] = layer(**about["layer"]["arguments"])
         if about["embedding"] is not None:
-            parts["embedding"] = nn.Embedding(**about["embedding"])
+            # Given a table, torch draws none, for which it would import its compiler here: a second of work.
+            more = dict(about["embedding"])
+            table = torch.empty(more.pop("num_embeddings"), more.pop("embedding_dim"))
+            parts["embedding"] = nn.Embedding.from_pretrained(table, freeze=False, **more)
         model = build(**parts, **about["arguments"])
     if not isinstance(model, RNNLM):
         raise TypeError(f"its model is a {type(model).__name__} and no RNNLM")
