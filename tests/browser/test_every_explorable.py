@@ -256,6 +256,44 @@ def memory(page: Page) -> dict[str, float]:
     return {name: metrics[name] for name in ("JSHeapUsedSize", "Nodes", "JSEventListeners")}
 
 
+@pytest.mark.parametrize("name", WITH_STEPS)
+def test_an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figure(
+    opened: tuple[Page, Record], tmp_path: Path, name: str
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, name)
+    widget.locator(".d2lrnn-step-title").first.click()
+    widget.locator(".d2lrnn-answers button").first.click()
+    outcome = widget.locator(".d2lrnn-outcome")
+    expect(outcome).to_be_visible()
+    told = outcome.inner_text()
+    widget.locator(".d2lrnn-now, .perp-now").first.click()  # that changes nothing
+    page.wait_for_timeout(100)
+    assert outcome.inner_text() == told and not told.startswith("Before")
+    for fold in widget.locator("details").all():
+        fold.evaluate("(e) => { e.open = true }")
+    # Whatever can be moved: some control of the figure changes it, and nothing changes it back.
+    for control in widget.locator("input[type=range]:enabled, button:enabled").all():
+        outside = "(e) => e.checkVisibility() && !e.closest('.d2lrnn-steps, .d2lrnn-foot')"
+        if not control.evaluate(outside):
+            continue
+        if control.get_attribute("type") == "range":
+            control.press("ArrowLeft")
+            control.press("ArrowRight")
+            control.press("ArrowRight")
+        else:
+            control.dispatch_event("click")
+        page.wait_for_timeout(50)
+        if not outcome.is_visible():
+            return  # the question closes where the reader goes another way
+        if outcome.inner_text() != told:
+            break
+    assert outcome.inner_text() == f"Before your change: {told}"
+    widget.locator(".d2lrnn-answers button").first.dispatch_event("click")
+    assert outcome.inner_text() == told
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_thousand_random_moves_break_nothing_and_leave_nothing_behind(
     opened: tuple[Page, Record], tmp_path: Path, name: str

@@ -49,10 +49,11 @@ export function bringAbove(sheet, part) {
  * is about, which a phone then shows above the step. Words: step_1 (title), step_1_question,
  * step_1_answer_1, ..., step_1_outcome. `outcome(i)` gives the values of the outcome's template; it is asked after the
  * state has been set. Its `right` wins over the spec's, where the answer depends on what the reader typed.
- * `asked(i)` gives the values of the question's template. `set(values)` sets the figure (context.commit as a rule). `opened()` is the open step's index, -1 for none; `ask(i)`
- * asks its question again and leaves the figure alone.
+ * `asked(i)` gives the values of the question's template. `set(values)` sets the figure (context.commit as a rule), and
+ * `state()` tells how it is: an outcome is said to be of before, once the reader has changed the figure by something else.
+ * `opened()` is the open step's index, -1 for none; `ask(i)` asks its question again and leaves the figure alone.
  */
-export function guidedSteps({ t, steps, set, asked = () => ({}), outcome = () => ({}), onReset, say, signal }) {
+export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome = () => ({}), onReset, say, signal }) {
   const question = element("p", { class: "d2lrnn-question" });
   const answers = element("div", { class: "d2lrnn-answers", role: "group" });
   const told = element("p", { class: "d2lrnn-outcome", hidden: true });
@@ -84,11 +85,30 @@ export function guidedSteps({ t, steps, set, asked = () => ({}), outcome = () =>
     if (isJudged) buttons[right].classList.add("d2lrnn-right");
     told.classList.toggle("d2lrnn-missed", isJudged && right !== j);
     told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, values));
+    told.classList.remove("d2lrnn-past");
     told.hidden = false;
     setFolded(true);
     say(told.textContent);
     lookAt(i);
+    watch();
   };
+  // What the figure does by itself after an answer belongs to it; what comes with a finger, a mouse or a key is the reader's.
+  let before = null;
+  const watch = () => {
+    const figure = node.closest(".d2lrnn-shape");
+    const isFirst = before === null;
+    before = state();
+    if (!isFirst) return;
+    for (const kind of ["pointerdown", "keydown"]) figure.addEventListener(kind, () => { before = state(); }, { signal, capture: true });
+    for (const kind of ["pointerup", "click", "input"]) figure.addEventListener(kind, compare, { signal });
+  };
+  const compare = ({ target }) => setTimeout(() => {
+    if (signal.aborted || told.hidden || told.classList.contains("d2lrnn-past") || node.contains(target)) return;
+    const now = state();
+    if (Object.keys(now).every((name) => String(now[name]) === String(before[name]))) return;
+    told.classList.add("d2lrnn-past");
+    told.prepend(t("step_past"), " ");
+  });
   const lookAt = (i) => requestAnimationFrame(() => { // the figure has been drawn
     const part = node.closest(".d2lrnn-shape")?.querySelector(steps[i].look ?? ":not(*)");
     if (part && getComputedStyle(node).position === "sticky") bringAbove(node, part);

@@ -19,7 +19,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     },
   });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, set: commit, say, signal,
+    t, state, steps: SPEC.steps, set: commit, say, signal,
     onReset: (act) => {
       closeSteps = act;
       onReset(act);

@@ -77,7 +77,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   ];
   const mark = (i) => valley.mark({ slopes: i === 0, grows: i > 0 });
   const guided = guidedSteps({
-    t, steps, asked: (i) => asked[i], onReset, say, signal,
+    t, state, steps, asked: (i) => asked[i], onReset, say, signal,
     set: (values) => {
       mark(-1);
       set(values);

@@ -186,7 +186,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
   }));
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal, set: commit,
+    t, state, steps: SPEC.steps, onReset, say, signal, set: commit,
     outcome: () => told(derive(state()), [0, 0]),
   });
   onReset(() => {

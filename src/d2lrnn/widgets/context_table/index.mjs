@@ -81,7 +81,7 @@ function viewButtons({ t, signal, onView }) {
   };
 }
 
-function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
+function build({ el, t, model, signal, commit, reset, onReset, say, link, state }) {
   const { text, num_train: numTrain, vocab, levels } = Object.fromEntries(
     ["text", "num_train", "vocab", "levels"].map((name) => [name, model.get(name)]),
   );
@@ -116,7 +116,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link }) {
     drawNow();
   };
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, say, signal, outcome: () => ({ here: copiedHere(counts, source) }),
+    t, state, steps: SPEC.steps, say, signal, outcome: () => ({ here: copiedHere(counts, source) }),
     set: (values) => {
       ask(SPEC.steps.some(({ before, hides }) => before === values && hides));
       commit(values);

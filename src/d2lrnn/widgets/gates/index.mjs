@@ -145,7 +145,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, right, ownRight, guesses } = derive(state(), networkOf(state().weights));
     return { now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join("") };
   };
-  const guided = guidedSteps({ t, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
+  const guided = guidedSteps({ t, state, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
   keepInView(guided.node, { signal });
 
   el.append(element(

@@ -102,7 +102,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     () => ({}),
   ];
   const guided = guidedSteps({
-    t, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i) => outcomes[i](), onReset, say, signal,
+    t, state, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i) => outcomes[i](), onReset, say, signal,
     set: (values) => {
       if (steps.some((step) => step.state === values)) return sendAfter(values);
       set(values);

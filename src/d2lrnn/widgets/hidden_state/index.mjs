@@ -19,7 +19,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const memory = memoryPanel({ t, max: SPEC.controls.unit.max, signal, onUnit: (number) => commit({ unit: number }) });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal,
+    t, state, steps: SPEC.steps, onReset, say, signal,
     set: commit,
     outcome: () => {
       const left = ({ distances, cut }) => percentLeft(distances.at(-1), distances[cut - 1]);

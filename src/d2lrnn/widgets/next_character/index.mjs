@@ -76,7 +76,7 @@ export function outcomes(network, state) {
 }
 
 function build(context) {
-  const { el, t, model, signal, commit, reset, onReset, say, link } = context;
+  const { el, t, model, signal, commit, reset, onReset, say, link, state } = context;
   const network = networkIn(model.get("weights"));
   if (model.get("compact")) return buildCompact({ ...context, network });
   const size = network.vocab.length;
@@ -148,7 +148,7 @@ function build(context) {
   };
   const told = (i) => outcomes(network, context.state())[i];
   const { node: guided } = guidedSteps({
-    t, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, asked: told, outcome: told,
+    t, state, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, asked: told, outcome: told,
   });
   keepInView(guided, { signal });
   onReset(() => {

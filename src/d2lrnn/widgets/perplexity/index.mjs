@@ -16,7 +16,7 @@ export function repair({ word, probs, vocab_size }) {
   return { word, probs: carryProbs(probs, predictions(word).length, vocab_size), vocab_size };
 }
 
-function build({ el, t, signal, commit, reset, onReset, say, link }) {
+function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const result = resultPanel(t);
   const table = chart({ t, signal });
   const means = meansPanel(t);
@@ -45,7 +45,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
     onPreset: (name) => change(true, { probs: shown.probs.map(() => presetProb(name, shown.vocabSize)) }),
   });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal, set: (values) => {
+    t, state, steps: SPEC.steps, onReset, say, signal, set: (values) => {
       table.calm();
       if (values.word !== shown.word) tools.replace(values.word);
       answered = SPEC.steps.some(({ state }) => state === values);

@@ -37,7 +37,7 @@ function clock({ onTick, onState, signal }) {
   return { run, stop, running: () => timer !== 0 };
 }
 
-function build({ el, t, signal, commit, reset, onReset, say, link }) {
+function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let shown = null;
   let editing = false; // "your own" is chosen, and nothing changed yet
   const now = nowLine();
@@ -109,7 +109,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link }) {
   ));
 
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal,
+    t, state, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
       // A long race would end seconds after the guess.
       const walks = values.step > 0 && values.step < 10 && !prefersReducedMotion();

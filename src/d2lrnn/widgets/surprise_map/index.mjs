@@ -56,7 +56,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const more = fold(t("more_costs"), costs.node);
   more.addEventListener("toggle", () => more.open && costs.draw(shown), { signal });
   const steps = guidedSteps({
-    t, steps: SPEC.steps, onReset, say, signal,
+    t, state, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
       change(values);
       if (values === SPEC.steps[OWN].before) box.focus();

@@ -61,7 +61,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [all, all_before] = [after, before].map(({ factor }) => wholeOf(factor).toFixed(0));
     return { lost: percent(after.lost), before: percent(before.lost), all, all_before, each: after.work, shared: before.work, long: percent(at({ ...steps[i].before, tau: NUM_LETTERS }).lost) };
   };
-  const guided = guidedSteps({ t, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
+  const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
   const more = fold(t("more"), element("div", { class: "trunc-more" }, counted, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {

@@ -154,7 +154,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const bars = barsPanel({ t });
   const steps = guidedSteps({
-    t, onReset, say, signal,
+    t, state, onReset, say, signal,
     steps: SPEC.steps.map((step) => ({ ...step, state: { ...step.before, ...step.state } })), // whatever was changed in between
     set: (values) => {
       setPlaying(false);
