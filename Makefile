@@ -13,6 +13,9 @@ BROWSERS ?= $(shell echo $$(( 2 * $(JOBS) )))
 CHAPTERS := $(basename $(notdir $(wildcard chapters/*.ipynb)))
 SOLUTIONS ?= end
 
+# Each of dozens of processes would compile the package and the tests again where this asks for no compiled files.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Kernels and test processes run beside each other: one thread each, and no live front end to talk to.
 BATCH := OMP_NUM_THREADS=1 D2LRNN_STATIC=1
 # Without a plug-in that no test needs here, and that takes a second and a half to import in each process.
