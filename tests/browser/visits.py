@@ -211,7 +211,7 @@ def opening(page: Page, session: CDPSession) -> Opening:
 
 def _ask_axe(page: Page, **options: object) -> AxeFound:
     options |= {"resultTypes": ["violations"], "preload": False}  # sheets can't be asked for again from disk
-    found = Axe().run(page, context=MOST_OF_IT, options=options).response
+    found = page.evaluate("([context, options]) => axe.run(context, options)", [MOST_OF_IT, options])
     return AxeFound(
         len(found["passes"]),
         [
@@ -229,6 +229,7 @@ def ask_axe(page: Page) -> dict[str, AxeFound]:
     page.emulate_media(reduced_motion="reduce")  # a figure that comes into view shows its end, not a pale way there
     style = page.add_style_tag(content=LAY_OUT_ALL)
     taken = page.evaluate_handle(LEAVE_OUT)
+    page.evaluate(Axe().axe_script)
     page.evaluate(SET_THEME, "light")
     found = {"light": _ask_axe(page)}
     page.evaluate(SET_THEME, "dark")
