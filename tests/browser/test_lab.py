@@ -161,7 +161,7 @@ def _address(server: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
 def opened(lab: Lab, browser: Browser, name: str, num_cells: int) -> Iterator[Page]:
     """A notebook in JupyterLab, its kernel connected."""
     # Not a watched page: that refuses every web socket, and the kernel speaks through one.
-    context = browser.new_context(viewport={"width": 1200, "height": 1600})
+    context = browser.new_context(viewport={"width": 1200, "height": 1600}, reduced_motion="reduce")
     outside: list[str] = []
     context.on("request", lambda request: outside.append(request.url) if OUTSIDE.match(request.url) else None)
     context.route(OUTSIDE, lambda route: route.abort())
