@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
 import { changed, copiedShare, hasSpiked, isLost, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
-import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, writingPanel } from "./panels.mjs";
+import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
@@ -336,6 +336,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   function show() {
     const { levels, perplexity } = report;
+    const isBeside = standsBeside(body); // looked up before anything changes, as the colours are
+    const forgets = settings.num_steps === 1 && !settings.carry;
+    reading.draw({ ...report, forgets });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
@@ -355,8 +358,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
     showSentence();
-    const forgets = settings.num_steps === 1 && !settings.carry;
-    reading.draw({ ...report, forgets });
     network.tell(settings.cell, forgets);
     writing.draw(report);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
@@ -365,7 +366,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
-    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isCopied: isCopied() });
+    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isBeside, isCopied: isCopied() });
     norms.draw({ report, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();

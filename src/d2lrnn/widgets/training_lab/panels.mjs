@@ -9,7 +9,7 @@ const NARROW = 500; // pixels of a phone's page
 const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
 
 /** Whether the curve of a lab stands beside its text. */
-const standsBeside = (lab) => lab.clientWidth >= WIDE;
+export const standsBeside = (lab) => lab.clientWidth >= WIDE;
 
 const PER_TICK = 84; // pixels that a number of characters needs along its axis
 
@@ -72,6 +72,7 @@ export function readingPanel({ t, signal, onReset }) {
     page.replaceChildren(...rows);
   };
 
+  let inks = null; // looked up before anything changes: a look at a changed page has it laid out
   /** Red, green and blue of the page's colours: of 0, of +1, of −1. */
   const colours = () => {
     const style = getComputedStyle(net.scale);
@@ -79,7 +80,7 @@ export function readingPanel({ t, signal, onReset }) {
   };
   const paintStrips = ({ states, sentence }) => {
     const units = states.length / sentence.length;
-    const [, most, least] = colours();
+    const [, most, least] = (inks ??= colours());
     if (unit >= units) unit = -1;
     strip.hidden = unit < 0;
     page.classList.toggle("lab-with-states", unit >= 0);
@@ -128,7 +129,7 @@ export function readingPanel({ t, signal, onReset }) {
     letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
     net.draw({
       before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
-      state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: colours(), forgets,
+      state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: (inks ??= colours()), forgets,
       unit,
     });
     page.setAttribute("aria-valuemax", letters.length);
@@ -139,6 +140,7 @@ export function readingPanel({ t, signal, onReset }) {
 
   const show = () => {
     if (latest === null || width === 0) return;
+    inks = colours();
     const { sentence, nats } = latest;
     const isWide = sentence.some((letter) => letter.codePointAt(0) >= HAN_AND_WIDER);
     const now = `${width} ${sentence.join("")}`;
@@ -156,6 +158,7 @@ export function readingPanel({ t, signal, onReset }) {
   // Another theme has other colours, and a canvas does not know.
   const themes = new MutationObserver(() => {
     if (latest === null || width === 0) return;
+    inks = colours();
     paintStrips(latest);
     explain(latest);
   });
@@ -314,12 +317,12 @@ export function curvePanel({ t, signal }) {
   let width = 0;
   watchWidth(box, { signal, act: (now) => {
     width = now;
-    if (latest) paint(latest);
+    if (latest) paint({ ...latest, isBeside: standsBeside(node.closest(".lab")) });
   } });
 
-  const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow }) => {
+  const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow, isBeside }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = standsBeside(node.closest(".lab")) ? 300 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = isBeside ? 300 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens: Math.max(tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))), perUpdate, levels, until,
