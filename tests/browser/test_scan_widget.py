@@ -97,7 +97,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("rect.scan-earlier")).to_have_count(2)  # its own box, and half of the box of both
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
-    expect(widget.locator(".d2lrnn-lead").first).to_contain_text("Fewer rounds, but more work in all.")
+    expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_contain_text("Tap a box to see how it was made.")
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -154,6 +154,18 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     expect(now(widget)).to_have_text(START)
 
 
+def test_a_run_rests_where_the_scan_is_done(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.clock.install()
+    widget = show(page, tmp_path, Scan())
+    press(widget, "Run")
+    seen = []
+    for _ in range(60):
+        page.clock.run_for(100)
+        seen.append(slider(widget, "Round").input_value())
+    assert seen.count("3") > 2 * seen.count("2") > 0
+
+
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
     press(widget, "8 steps")
@@ -194,8 +206,10 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-filled-count")).to_have_text(["63", "62", "60", "56", "48", "32"])
     made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(made).count("M") == 321, "as many boxes are drawn as filled"
-    expect(widget.locator(".scan-hint")).to_contain_text("Broad: filled boxes.")
+    expect(widget.locator(".scan-hint")).to_have_text("Broad: filled boxes. Thin: copies, free of cost.")
+    expect(widget.locator("details")).to_have_attribute("open", "")
     press(widget, "Reset")
+    expect(widget.locator("details")).not_to_have_attribute("open", "")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
 
@@ -210,13 +224,22 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     press(widget, "8 steps")
     press(widget, "4")
     outcome = widget.locator(".d2lrnn-outcome")
-    expect(outcome).to_have_css("visibility", "hidden")  # until the picture has shown it
+    expect(outcome).to_be_visible()  # at once; the picture shows it
     expect(now(widget)).to_have_text(START)
     expect(now(widget)).to_contain_text("Round 1:")
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
-    expect(outcome).to_be_visible()
     page.wait_for_timeout(1200)
     expect(now(widget)).to_contain_text("Round 3:")
+    expect(outcome).not_to_have_class(re.compile("d2lrnn-past"))
+    press(widget, "64 steps")
+    press(widget, "6")
+    expect(now(widget)).to_contain_text("Round 1:")
+    press(widget, "64 steps")  # closed while it plays: it stops, and can be asked again
+    expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
+    press(widget, "64 steps")
+    expect(now(widget)).to_have_text(START)
+    press(widget, "8")
+    expect(outcome).to_contain_text("No. Only 6")
 
 
 def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) -> None:
@@ -234,7 +257,7 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     factor = slider(widget, "step 7: times")
     factor.fill("0")
     expect(hand).to_contain_text("0, which is state 7")
-    slider(widget, "step 7: plus").press("End")
+    slider(widget, "step 7: add").press("End")
     expect(hand).to_contain_text("3, which is state 7")
     widget.locator("summary").click()
     expect(widget.get_by_label("Example")).to_have_value("own")
@@ -319,7 +342,7 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
     expect(example).to_have_value("own")
     expect(slider(widget, "step 2: times")).to_be_in_viewport()
     expect(slider(widget, "step 2: times")).to_be_focused()
-    slider(widget, "step 2: plus").press("Home")
+    slider(widget, "step 2: add").press("Home")
     tick(widget)
     assert states(widget)[1] == "\u22121.2"
     expect(example).to_have_value("own")
@@ -342,7 +365,7 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Tap any box to see how it was made."
+        "Lit up: how all 8 steps join in the last box. Tap a box to see how it was made."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
@@ -356,7 +379,8 @@ def test_of_many_lines_only_those_of_the_last_level_are_drawn(widget: Locator) -
     assert drawn.count("L") == 62  # 64 places, two apart
     slider(widget, "Round").fill("6")
     drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
-    assert "".join(drawn).count("L") == 63, "what the last place was made from"
+    assert "".join(drawn).count("L") == 1 + 2 + 4 + 8, "what the last place was made from, but for the closest joins"
+    expect(widget.locator(".scan-hint")).to_have_text("Lit up: how all 64 steps join in the last box.")
 
 
 def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -367,7 +391,7 @@ def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, 
     box.scroll_into_view_if_needed()
     box.click(force=True)
     expect(widget.locator(".scan-hand")).to_contain_text("Step 4 alone")
-    for name in ("times", "plus"):
+    for name in ("times", "add"):
         expect(slider(widget, f"step 4: {name}")).to_be_in_viewport(ratio=1)
     expect(box).to_be_in_viewport(ratio=1)
 
@@ -380,7 +404,7 @@ def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tup
     tick(widget)
     tick(widget)
     widget.get_by_role("application").press("ArrowUp")
-    slider(widget, "step 13: plus").press("ArrowRight")
+    slider(widget, "step 13: add").press("ArrowRight")
     expected = widget.locator(".scan").inner_text()
     press(widget, "Link to this")
     address = page.url

@@ -6,12 +6,13 @@ import { countsTable, figure, hand, sentence, showsFilled, showsNumbers, trick }
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
+const REST = 2000; // milliseconds that the scan stands complete, before the loop goes on
 
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
 const intervalFor = (ticks, all) => Math.min(900, Math.max(140, all / ticks));
 
-/** Ticks that go on by themselves: `run(from, to)`, `stop()`. */
-function clock({ onTick, onState, signal }) {
+/** Ticks that go on by themselves: `run(from, to)`, `stop()`; after a tick that `rests` they wait. */
+function clock({ onTick, onState, rests, signal }) {
   let timer = 0;
   const stop = () => {
     clearTimeout(timer);
@@ -26,7 +27,7 @@ function clock({ onTick, onState, signal }) {
         onTick(tick);
         if (tick < to) next(tick + 1);
         else stop();
-      }, interval);
+      }, interval + (tick - 1 > from && rests(tick - 1) ? REST : 0));
     };
     onState(true);
     if (from < to) next(from + 1);
@@ -43,10 +44,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const ticking = clock({
     signal, onTick: (step) => commit({ step }),
-    onState: (on) => {
-      runButton.textContent = t(on ? "pause" : "run");
-      if (!on) root.classList.remove("scan-walks");
-    },
+    onState: (on) => (runButton.textContent = t(on ? "pause" : "run")), rests: (step) => step === shown.levels.length,
   });
   /** Whatever the reader sets ends a run. */
   const set = (values) => {
@@ -115,9 +113,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const walks = values.step > 0 && values.step < 10 && !prefersReducedMotion();
       editing = false;
       set({ ...values, place: 0, step: walks ? 0 : values.step });
-      if (!walks) return;
-      ticking.run(0, values.step, 3000);
-      root.classList.add("scan-walks"); // the outcome is told when the walk has ended
+      if (walks) ticking.run(0, values.step, 3000);
     },
     outcome: (i) => {
       const numSteps = SPEC.steps[i].state.x.length;
@@ -133,7 +129,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   onReset(() => {
     ticking.stop();
     editing = false;
+    more.open = false;
   });
+  steps.node.addEventListener("click", ({ target }) => target.closest(".d2lrnn-step-title") && steps.opened() < 0 && ticking.stop(), { signal });
 
   keepInView(steps.node, { signal });
 
@@ -168,7 +166,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
     const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
-    hint.textContent = t(hintKey, { steps: model.numSteps });
+    const canTap = showsNumbers(model) && model.cell === null; // the boxes of a longer race are too small for a finger
+    hint.textContent = [t(hintKey, { steps: model.numSteps }), ...(canTap ? [t("tap")] : [])].join(" ");
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

@@ -9,6 +9,7 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 const MOST_NUMBERS = 16;
 const TALL = { wide: 215, small: 271 }; // pixels for the lines of a figure without numbers
 const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
+const LEAST_RISE = 8; // pixels between two boxes of a dense figure whose join is drawn where all that is joined lights up
 const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
 const HEAD_SIGN = 7.7; // of a bold one above a column
@@ -209,6 +210,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
       const isKin = cone.scan[i + 1]?.has(s);
       if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null || showsFilled(model))) continue;
       if (sample !== null && s !== sample.later) continue;
+      if (mode === "dense" && isKin && !isChosen && distance * row < LEAST_RISE) continue;
       const kind = `${when}${related(isKin)}`;
       if (mode !== "dense" || isKin) lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
