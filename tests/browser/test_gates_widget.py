@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import Gates
@@ -81,7 +82,7 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
         assert shares(widget, lane, "left") == pytest.approx(left, abs=0.0006)
         assert shares(widget, lane, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
     heads = widget.locator(".gates-head")
-    expect(heads.nth(0)).to_contain_text("Unit 29 forgets at the space: 13% left")
+    expect(heads.nth(0)).to_contain_text("Unit 29 below half at the space: 13% left")
     expect(heads.nth(1)).to_contain_text("Unit 16 keeps to the end: 94% left")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
     expect(widget.locator(".gates-cost")).to_have_text("Guessed before reading: 12 of 17 right")
@@ -170,7 +171,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("Unit\u00a029 forgets ")
+    expect(widget.get_by_role("status")).to_contain_text("Unit\u00a029 falls below half of ")
 
 
 def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> None:
@@ -190,7 +191,7 @@ def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> Non
     assert cells.evaluate_all(found, ".is-turned") == [4, 8, 12], "outlined"
     assert cells.evaluate_all(found, ".is-other") == other, "with a line where the gate was"
     assert shares(widget, 1, "own") == pytest.approx(gates[0], abs=0.0006)
-    expect(widget.locator(".gates-head").nth(1)).to_contain_text("forgets at the space: >99% \u2192 <1%")
+    expect(widget.locator(".gates-head").nth(1)).to_contain_text("below half at the space: >99% \u2192 <1%")
     assert shares(widget, 1, "gate") == pytest.approx(Gates(turned="second").forget_gates[:, 16].tolist(), abs=0.0006)
     widget.get_by_role("button", name="unit 29 keep").click()
     says(widget, turned="first")
@@ -246,7 +247,13 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
     "title, right, before, state, outcome",
     [
         ("Keep more?", "fewer", {}, {"turned": "first"}, "Right. 7 of 17, not 12. For “sea” it now guesses ttv"),
-        ("Keep less?", "about a third", {}, {"bias": -4.0}, "Right. 6 of 17, not 12."),
+        (
+            "Keep less?",
+            "about a third",
+            {},
+            {"bias": -4.0},
+            "Right. 6 of 17, not 12. Pushed as far toward 1, 5 are right.",
+        ),
         ("Why forget?", "about the same each time", {}, {"view": "memory"}, "Right. About 1 each time"),
     ],
 )
@@ -298,17 +305,38 @@ def test_what_the_units_hold_after_each_space(widget: Locator) -> None:
     expect(widget.locator(".gates-cell.is-held")).to_have_count(0)
     widget.get_by_role("button", name="almost nothing").click()
     held = widget.locator(".gates-cell.is-held")
-    expect(held.locator("b")).to_have_text(["1.0", "1.0", "0.9", "2.3", "1.8", "4.3"])
-    for lane, unit in enumerate((29, 16)):
-        memory = Gates()._read()["cell"][:, unit]
-        low, high = min(0.0, memory.min().item()), memory.max().item()
+    expect(held.locator("b")).to_have_text(["1.0", "1.0", "0.9", "0.2", "0.4", "\u22120.1"])
+    heads = widget.locator(".gates-head")
+    expect(heads).to_have_text(["Unit 29 its number at each letter", "Unit 29 if it kept at spaces"])
+    memories = [Gates(turned=turned)._read()["cell"][:, 29] for turned in ("none", "first")]
+    low, high = (edge(torch.stack(memories)).item() for edge in (torch.min, torch.max))  # one scale
+    for lane, memory in enumerate(memories):
         for kind, edge in (("from", memory.clamp(max=0)), ("to", memory.clamp(min=0))):
             assert shares(widget, lane, kind) == pytest.approx(((edge - low) / (high - low)).tolist(), abs=0.0006)
     widget.get_by_role("button", name="unit 29 keep").click()
-    says(widget, view="memory", turned="first")
+    says(widget, turned="first")
     widget.locator(".gates-lines .gates-tile").nth(9).click()
     says(widget, place=10, turned="first")
     expect(widget.locator(".gates-cell.is-held")).to_have_count(0)
+
+
+def test_a_question_that_a_press_answers_is_closed(widget: Locator) -> None:
+    question = widget.locator(".d2lrnn-question")
+    widget.get_by_role("button", name="Keep more?").click()
+    letter(widget).press("Home")  # a letter tells nothing
+    expect(question).to_be_visible()
+    widget.get_by_role("button", name="unit 29 keep").click()
+    expect(question).to_be_hidden()
+    widget.get_by_role("button", name="Keep more?").click()
+    widget.get_by_role("button", name="fewer").click()
+    widget.get_by_role("button", name="unit 16 forget").click()
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
+
+
+def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path)
+    band = widget.locator(".gates-cell").nth(17)
+    assert band.evaluate("(e) => Number(getComputedStyle(e, '::before').opacity)") >= 0.3
 
 
 def test_pushed_gates_are_named_and_marked(widget: Locator) -> None:

@@ -51,7 +51,8 @@ export function bringAbove(sheet, part) {
  * state has been set. Its `right` wins over the spec's, where the answer depends on what the reader typed.
  * `asked(i)` gives the values of the question's template. `set(values)` sets the figure (context.commit as a rule), and
  * `state()` tells how it is: an outcome is said to be of before, once the reader has changed the figure by something else.
- * `opened()` is the open step's index, -1 for none; `ask(i)` asks its question again and leaves the figure alone.
+ * `opened()` is the open step's index, -1 for none; `ask(i)` asks its question again and leaves the figure alone;
+ * `leave()` closes a question that is still open, for a reader who does what it asks about.
  */
 export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome = () => ({}), onReset, say, signal }) {
   const question = element("p", { class: "d2lrnn-question" });
@@ -140,7 +141,10 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
       element("span", { class: "d2lrnn-steps-label", "aria-hidden": "true" }, t("steps_title")), ...titles),
     panel,
   );
-  return { node, ask, opened: () => open };
+  const leave = () => {
+    if (open >= 0 && told.hidden) ask(-1);
+  };
+  return { node, ask, leave, opened: () => open };
 }
 
 /** Where the steps do not lie over the figure, as on a phone, a question that opens and its outcome are scrolled into view. */

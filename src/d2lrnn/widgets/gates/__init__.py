@@ -52,9 +52,10 @@ class Gates(Explorable):
         -4 to 4.
     turned : {"none", "first", "second"}, optional
         Whose forget gate is held, at each space, at the opposite of its habit in this text: that of `unit`, or of the
-        unit beside it. It is held at 0 if its mean at the spaces is above 0.5, else at 1.
+        unit beside it. It is held at 0 if its mean at the spaces is above 0.5, else at 1. Only in the view "left".
     view : {"left", "memory"}, optional
-        What is left of what the letter writes, or the numbers that both units hold after each space.
+        What is left of what the letter writes, or the numbers that `unit` holds, as it is and with its gate at spaces
+        held at the opposite.
 
     Raises
     ------
@@ -113,7 +114,7 @@ class Gates(Explorable):
     def _read(self) -> dict[str, torch.Tensor]:
         """Gates, candidate, cell and state at every letter, each of shape (num_steps, 32)."""
         held = None
-        if self.turned != "none":
+        if self.turned != "none" and not self._is_memory:
             held = self.unit if self.turned == "first" else self._other
         return self._run(self.bias, held)
 
@@ -122,8 +123,7 @@ class Gates(Explorable):
         """Read the text; at its spaces the forget gate of unit `held` is the opposite of what was trained."""
         space, gate = _trained().vocab.encode(" ")[0], 0.0
         if held is not None and " " in self.text:
-            spaces = [letter == " " for letter in self.text]
-            gate = float(self._run(0.0)["forget"][spaces, held].mean() <= 0.5)
+            gate = float(self._opposite(held))
         weights = stored_tensors(_trained().model)
         num_hiddens = weights["W_hh"].shape[0]
         b_h = weights["b_x"] + weights["b_h"]
@@ -140,6 +140,15 @@ class Gates(Explorable):
             rows.append(torch.stack([I, forget, blocks[2].tanh(), O, C, H]))
         values = torch.stack(rows, dim=1) if rows else torch.zeros(6, 0, num_hiddens)
         return dict(zip(("input", "forget", "candidate", "output", "cell", "state"), values))
+
+    def _opposite(self, unit: int) -> int:
+        """The gate that is the opposite of what a unit does at the spaces of the text."""
+        spaces = [letter == " " for letter in self.text]
+        return int(self._run(0.0)["forget"][spaces, unit].mean() <= 0.5)
+
+    @property
+    def _is_memory(self) -> bool:
+        return self.view == "memory" and " " in self.text
 
     @property
     def _at(self) -> int:
@@ -188,15 +197,16 @@ class Gates(Explorable):
         letter = self._name(at)
         if at == len(text) - 1:
             return words("now_last", letter=letter)
-        if self.view == "memory" and " " in text:
-            first, second = self._held(self.unit), self._held(self._other)
-            return words("now_memory", first=first, second=second, unit=self.unit, other=self._other)
+        if self._is_memory:
+            first, second = (self._held(self._run(self.bias, held)) for held in (None, self.unit))
+            turned = words(f"if_{self._opposite(self.unit)}")
+            return words("now_memory", first=first, second=second, unit=self.unit, turned=turned)
         first, second = self._kept(self.unit, letter), self._kept(self._other, words("it"))
         return words("now", first=first, second=second, unit=self.unit, other=self._other)
 
-    def _held(self, unit: int) -> str:
-        """The numbers that a unit holds after each space."""
-        cells = zip(self._read()["cell"][:, unit].tolist(), self.text, strict=True)
+    def _held(self, read: dict[str, torch.Tensor]) -> str:
+        """The numbers that the unit holds after each space."""
+        cells = zip(read["cell"][:, self.unit].tolist(), self.text, strict=True)
         found = [f"{cell:.1f}".replace("-0.0", "0.0") for cell, letter in cells if letter == " "]
         return ", ".join(found).replace("-", "\u2212")
 

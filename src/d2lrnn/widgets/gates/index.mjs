@@ -44,13 +44,13 @@ export function spokenName(letters, at, t, from = null) {
 }
 
 /** What becomes of a letter in both units, in words: { key, values, letter }. */
-export function sentence({ letters, at, unit, other, strips, isMemory }, t) {
+export function sentence({ letters, at, unit, other, strips, isMemory, turns }, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
   if (at === letters.length - 1) return { key: "now_last", values: { letter }, letter };
   if (isMemory) {
-    return { key: "now_memory", values: { ...memories(letters, strips), unit, other }, letter };
+    return { key: "now_memory", values: { ...memories(letters, strips), unit, turned: t(`if_${turns[0].opposite}`) }, letter };
   }
   const [first, second] = strips.map((strip, k) => {
     const { key, count, share } = fateOf(strip, t);
@@ -79,14 +79,18 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const biasValue = element("b", {});
   const bias = rangeControl({
     label: element("span", {}, t("bias"), " ", biasValue),
-    min: BIAS.min, max: BIAS.max, step: 0.5, signal, onInput: (value) => commit({ bias: value }),
+    min: BIAS.min, max: BIAS.max, step: 0.5, signal, onInput: (value) => change({ bias: value }),
   });
   const biasRow = element(
     "div", { class: "gates-bias" }, bias.node,
     element("div", { class: "gates-ends", "aria-hidden": "true" }, element("span", {}, t("sooner")), element("span", {}, t("longer"))),
   );
-  const trained = buttonControl({ label: t("turn_none"), signal, onPress: () => commit({ turned: "none", bias: 0 }) });
-  const turns = ["first", "second"].map((which) => buttonControl({ label: [], signal, onPress: () => commit({ turned: which }) }));
+  const change = (values) => {
+    guided.leave(); // a question that this would answer
+    commit({ ...values, view: "left" });
+  };
+  const trained = buttonControl({ label: t("turn_none"), signal, onPress: () => change({ turned: "none", bias: 0 }) });
+  const turns = ["first", "second"].map((which) => buttonControl({ label: [], signal, onPress: () => change({ turned: which }) }));
   const why = element("p", { class: "gates-caption" }, t("turn_why"));
   const turning = element("div", { class: "gates-turning", role: "group" }, element("span", {}, t("turn")), ...turns, trained);
   const trying = element("div", { class: "gates-trying" }, turning, why);
@@ -100,7 +104,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
-    commit({ text: readable(text.value, TEXT.max), place: state().place, view: "left" });
+    change({ text: readable(text.value, TEXT.max), place: state().place });
   }, { signal });
   onReset(() => (lost.hidden = true));
   const more = fold(
@@ -142,8 +146,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = () => {
-    const { letters, right, ownRight, guesses } = derive(state(), networkOf(state().weights));
-    return { now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join("") };
+    const network = networkOf(state().weights);
+    const { letters, right, ownRight, guesses } = derive(state(), network);
+    return {
+      now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join(""),
+      opened: derive({ ...state(), bias: BIAS.max }, network).right,
+    };
   };
   const guided = guidedSteps({ t, state, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
   keepInView(guided.node, { signal });
@@ -176,8 +184,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     trained.setAttribute("aria-pressed", String(model.isOwn));
     why.style.visibility = model.isOwn ? "hidden" : ""; // its line stays free
     why.textContent = t(model.bias === 0 ? "turn_why" : "pushed", { bias: signed(model.bias, 1) });
-    turning.hidden = model.strips[0].opposite === null;
-    model.strips.forEach(({ unit: j, opposite, isTurned }, k) => {
+    turning.hidden = model.turns[0].opposite === null;
+    model.turns.forEach(({ unit: j, opposite, isTurned }, k) => {
       turns[k].textContent = t(opposite === 1 ? "turn_keep" : "turn_forget", { unit: j });
       turns[k].setAttribute("aria-pressed", String(isTurned));
     });

@@ -131,9 +131,13 @@ export function derive({ text, unit, place, bias, turned, view }, network) {
   const letters = [...text];
   const other = unit === KEEPER ? FORGETTER : KEEPER;
   const opposites = [unit, other].map((j) => oppositeOf(trained, letters, j));
-  const which = TURNED.indexOf(turned) - 1; // -1 for none
+  const isMemory = view === "memory" && letters.includes(" ");
+  const which = isMemory ? -1 : TURNED.indexOf(turned) - 1; // -1 for none
   const held = which >= 0 && opposites[which] !== null ? { unit: [unit, other][which], gate: opposites[which] } : null;
   const reading = network.read(text, bias, held);
+  const lanes = isMemory // one unit, as it is and with the opposite gate at spaces; or both units
+    ? [{ of: unit, from: reading }, { of: unit, from: network.read(text, bias, { unit, gate: opposites[0] }), isTurned: true }]
+    : [unit, other].map((j, k) => ({ of: j, from: reading, isTurned: which === k && held !== null }));
   const at = Math.max(0, Math.min(place, letters.length) - 1);
   const of = (kind, j = unit) => letters.map((_, t) => reading.gate(kind, t, j));
   const leftFrom = (forget) => (letters.length ? leftOf(forget, at) : []);
@@ -143,19 +147,19 @@ export function derive({ text, unit, place, bias, turned, view }, network) {
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
     text, letters, unit, other, bias, at, forget, order,
-    isMemory: view === "memory" && letters.includes(" "),
+    isMemory,
     isOwn: bias === 0 && held === null,
-    strips: [unit, other].map((j, k) => {
-      const gates = of("forget", j);
+    turns: [unit, other].map((j, k) => ({ unit: j, opposite: opposites[k], isTurned: held !== null && which === k })),
+    strips: lanes.map(({ of: j, from, isTurned = false }) => {
+      const gates = letters.map((_, t) => from.gate("forget", t, j));
       const ownGates = letters.map((_, t) => trained.gate("forget", t, j));
       return {
         unit: j, gates, left: leftFrom(gates), ownLeft: leftFrom(ownGates),
         count: letters.length ? halfLife(gates, at) : null, // where the unit forgets
         ownCount: letters.length ? halfLife(ownGates, at) : null, // the same of the trained network
         ownGates,
-        held: letters.map((letter) => held !== null && which === k && letter === " "),
-        memory: letters.map((_, t) => reading.cell(t, j)),
-        isTurned: held !== null && which === k, opposite: opposites[k],
+        held: letters.map((letter) => isTurned && letter === " "),
+        memory: letters.map((_, t) => from.cell(t, j)),
       };
     }),
     guesses: aboveNext(reading.guesses),

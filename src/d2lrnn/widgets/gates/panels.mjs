@@ -22,7 +22,7 @@ export function fateOf({ left, ownLeft, count, ownCount }, t) {
   return { key: isPassed ? "passed" : count === null ? "kept" : "lost", count: at, isChanged, share: isChanged ? t("from_to", { own, share }) : share };
 }
 
-/** The numbers that two units hold after each space: { first, second }. */
+/** The numbers after each space, as they are and with the opposite gate there: { first, second }. */
 export function memories(letters, strips) {
   const [first, second] = strips.map(({ memory }) => memory.filter((_, i) => letters[i] === " ").map((value) => plain(value, 1)).join(", "));
   return { first, second };
@@ -103,7 +103,7 @@ export function createStrips(t) {
     node.setAttribute("aria-label", `${t("picture", { unit, other, text: model.text, now })} ${said}`);
     write(letters);
     leftKey.textContent = t(model.isMemory ? "memory_key" : "left_key");
-    ownKey.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
+    ownKey.style.visibility = model.isOwn && !model.isMemory ? "hidden" : ""; // its room stays free
     cost.hidden = letters.length < 2;
     const isSame = guesses.every((guess, i) => guess === ownGuesses[i]);
     cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(model.isOwn ? [] : [" ", isSame ? t("guesses_same") : t("guesses_own", { own: ownRight })]));
@@ -116,11 +116,12 @@ export function createStrips(t) {
       tile.classList.toggle("is-chosen", !model.isMemory && i === at);
       tile.classList.toggle("is-before", !model.isMemory && i < at);
     });
+    const numbers = model.strips.flatMap(({ memory }) => memory);
+    const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers)]; // one scale for both
+    const up = (value) => fixed((value - low) / (high - low || 1));
     model.strips.forEach((strip, k) => {
       const { name: title, again, fate } = heads[k];
       const { gates, ownGates, left, memory, held: isHeld } = strip;
-      const [low, high] = [Math.min(0, ...memory), Math.max(0, ...memory)];
-      const up = (value) => fixed((value - low) / (high - low || 1));
       title.textContent = t("unit", { unit: strip.unit });
       again.textContent = t("unit", { unit: strip.unit });
       const told = () => {
@@ -128,7 +129,7 @@ export function createStrips(t) {
         const where = letters[at + count];
         return emphasised(t(`head_${key}`, { left: "{left}", where: where === " " ? t("a_space") : where }), { left: isChanged ? share : t("share_left", { share }) });
       };
-      fate.replaceChildren(...(model.isMemory ? [t("head_memory")] : left.length < 2 ? [] : told()));
+      fate.replaceChildren(...(model.isMemory ? [t(k === 0 ? "head_memory" : `head_${model.turns[0].opposite}`)] : left.length < 2 ? [] : told()));
       lanes[k].cells.forEach(({ node, held, gate }, i) => {
         const isSpace = model.isMemory && letters[i] === " ";
         node.classList.toggle("is-memory", model.isMemory);
