@@ -85,7 +85,7 @@ def test_the_ball_that_is_not_clipped_comes_first_and_the_clipped_one_by_a_press
         expect(now(widget)).to_have_text(ALONE)
         expect(flights).to_have_count(3)
         expect(kept).to_have_count(0)
-        expect(widget.locator(".clip-count")).to_have_text(["1", "2", "3"])
+        expect(widget.locator(".clip-count")).to_have_text(["1", "2"])  # where it lands; step 3 leads out
         expect(widget.locator(".clip-limit-text")).to_have_text("drag: clip the steps")
         press()
         expect(kept).not_to_have_count(0)
@@ -238,7 +238,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate((
         ("As steep", "No. Steeper: slope 5.98, then 6.84, then 10.98."),
         ("It comes to rest", "Right. Between the dashed lines each jump lands lower."),
-        ("It comes to rest", "Right. One cut is enough: the ball lands between the lines, where jumps shrink."),
+        ("It comes to rest", "Right. With 5, one cut is enough: the ball lands between the lines, where jumps shrink."),
     )):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
@@ -246,6 +246,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(outcome).to_contain_text(told)
         expect(widget.locator(".clip-slope-text")).to_have_text(["slope 6.84", "slope 10.98"] if i == 0 else [])
         expect(widget.locator(".clip-edge-mark")).to_have_count(2 if i > 0 else 0)
+    expect(outcome).to_contain_text("With 7 it is not")
+    widget.get_by_role("slider", name="limit θ", exact=True).press("End")
+    expect(now(widget)).to_contain_text("Clipped to 7.0, it still jumps after ten steps.")
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(ALONE)
 

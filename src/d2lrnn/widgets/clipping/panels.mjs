@@ -251,9 +251,10 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   onKeys(ball, { map: byKey(rangeStart), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
-  /** So many steps of a path, each an arc to where it lands; the last may leave the picture. Alone, large ones have numbers. */
+  /** So many steps of a path, each an arc to where it lands; the last may leave the picture. Alone, large ones have numbers, in the ground. */
   function trail(kind, path, lift, steps) {
     const parts = [];
+    const numbered = [];
     for (let i = 1; i < path.length && i <= steps; i += 1) {
       const isOut = Math.abs(path[i]) > EDGE;
       const [from, to] = [[x(path[i - 1]), y(lossAt(path[i - 1]))], isOut ? [path[i] < 0 ? 3 : width - 3, 12] : [x(path[i]), y(lossAt(path[i]))]];
@@ -263,15 +264,19 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
         const top = Math.max(highest, Math.min(from[1], to[1]) - lift * size);
         parts.push(svg("path", {
           class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
-          d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
+          d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(isOut ? to[1] : top)} ${to.map(number).join(" ")}`,
         }));
-        if (!shown.clips && size > width / 4) parts.push(svg("text", {
-          class: "clip-text clip-count", "text-anchor": "middle", x: number((from[0] + to[0]) / 2), y: number((from[1] + 2 * top + to[1]) / 4 + 19),
-        }, String(i)));
+        const isFree = numbered.every((place) => Math.abs(x(place) - to[0]) > 16);
+        if (!shown.clips && !marked.grows && !isOut && isFree && size > width / 4) {
+          numbered.push(path[i]);
+          parts.push(svg("text", {
+            class: "clip-text clip-count", "text-anchor": "middle", x: number(to[0] + (path[i] < 0 ? -11 : 11)), y: number(to[1] + 20),
+          }, String(i)));
+        }
       }
       const side = path[i] < 0 ? 1 : -1;
       parts.push(isOut
-        ? svg("path", { class: "clip-gone", d: `M${to[0]} ${to[1] + 3}l${3 * side} -12M${to[0]} ${to[1] + 3}l${11 * side} -2` })
+        ? svg("path", { class: "clip-gone", d: `M${to[0]} ${to[1]}l${9 * side} -6M${to[0]} ${to[1]}l${9 * side} 6` })
         : svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
     }
     return parts;
