@@ -29,6 +29,11 @@ def test_the_stored_cases_are_fresh() -> None:
     assert not found, f"run `python tests/js/make_context_table_cases.py`: {found[:3]}"
 
 
+def _never_seen(table: ContextTable, order: int) -> int:
+    counted, places = table.text[: table.num_train], range(table.num_train, len(table.text))
+    return sum(table.text[i - order + 1 : i + 1] not in counted for i in places)
+
+
 @pytest.mark.slow
 def test_the_page_carries_the_story_and_its_levels() -> None:
     table, text = ContextTable(), load_text()
@@ -40,6 +45,7 @@ def test_the_page_carries_the_story_and_its_levels() -> None:
             "order": order,
             "contexts": model.num_contexts[-1],
             "perplexity": model.evaluate(text.heldout_ids).perplexity,
+            "unseen": _never_seen(table, order),
         }
     assert [level["order"] for level in table.levels] == list(range(1, 9))
     assert min(table.levels, key=lambda level: level["perplexity"])["order"] == 5
@@ -165,7 +171,7 @@ def test_the_sentence_says_how_much_is_copied_here_and_on_average() -> None:
     [
         ({"place": 8}, "We counted “re␣wa” 42 times. “s” followed 40 times."),
         ({"place": 19, "order": 4}, "We counted “tio” 18 times. “n” followed each time."),
-        ({"place": 19}, "We never counted “titio”. Try a shorter context."),
+        ({"place": 19}, "We never counted “titio”. A shorter context guesses “n”: >99%."),
         ({"line": "all those", "place": 6}, "We counted “ll␣th” 47 times. But “o” never followed."),
         ({"place": 8, "order": 1}, "We counted 94\u202f999 letters and spaces. “s” came 4\u202f107 times."),
         ({"line": ""}, "Type a text. The figure looks up every letter of it."),

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from d2lrnn.ngram import NGramLM
+from d2lrnn.text import load_text
 from d2lrnn.widgets import ContextTable
 from pages import LOW_CONTRAST, page_of, served
 from watching import Record, watched_page
@@ -142,11 +144,11 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("ArrowRight")
     expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
     page.keyboard.press("End")
-    expect(now).to_have_text("We never counted “titio”. Try a shorter context.")
+    expect(now).to_have_text("We never counted “titio”. A shorter context guesses “n”: >99%.")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. We never counted “titio”"))
     expect(widget.get_by_role("status")).to_contain_text("We never counted “titio”")
     expect(widget.locator(".ctx-others")).to_have_text(
-        "Never seen, so there is nothing to count. The model then asks the shorter contexts."
+        "Never seen, so there is nothing to count. The shorter contexts guess: “n” >99%."
     )
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "19")
@@ -189,8 +191,9 @@ def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_pat
     widget = show(page, tmp_path, table)
     assert models(widget) == [
         "1-gram no context 5.5%", "2-gram o 13%", "3-gram io 96%", "4-gram tio 100%",
-        "5-gram itio never seen", "6-gram titio never seen",
+        "5-gram itio never seen → >99%", "6-gram titio never seen → >99%",
     ]  # fmt: skip
+    expect(widget.locator(".ctx-helps")).to_be_visible()
     widths = "(all) => all.map((bar) => bar.offsetWidth / bar.parentElement.offsetWidth)"
     shares = [row["hits"] / row["total"] if row["total"] else 0 for row in table.rows]
     assert widget.locator(".ctx-model .ctx-bar").evaluate_all(widths) == pytest.approx(shares, abs=0.01)
@@ -243,6 +246,26 @@ def test_no_word_leaves_its_row(browser: Browser, tmp_path: Path, width: int) ->
         assert record.errors == []
 
 
+def test_a_letter_that_never_followed_is_guessed_with_the_help_of_shorter_contexts(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    text = load_text()
+    letter = text.vocab.encode("o")[0]
+    guesses = [
+        float(NGramLM(text.train_ids, n, 27).next_probs(text.vocab.encode("of all th"))[letter]) for n in (5, 6)
+    ]
+    widget = show(page, tmp_path, ContextTable(line="a petition of all those", place=20))
+    expect(widget.locator(".ctx-hint b")).to_have_text("This line was not counted.")
+    told = [f"5-gram l␣th 0 of 70 → {guesses[0]:.2%}", f"6-gram ll␣th 0 of 47 → {guesses[1]:.2%}"]
+    assert models(widget)[4:] == told
+    expect(widget.locator(".ctx-helps")).to_have_text("→ guess, helped by shorter contexts: never 0%")
+    line(widget).press("Home")
+    expect(widget.locator(".ctx-helps")).to_be_hidden()
+    widget.get_by_label("Your own text").fill("the tide")
+    expect(widget.locator(".ctx-hint b")).to_have_text("This stands in the counted story.")
+
+
 def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable())
@@ -285,6 +308,8 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     told = [f"{score} best" if score == min(shown) else f"{score}" for score in shown]
     expect(widget.locator(".ctx-tested b")).to_have_text(told)
     expect(widget.locator(".ctx-longer + li")).to_contain_text("7-gram")  # the other two views end at the 6-gram
+    never = [f"{level['unseen']:,}".replace(",", "\u202f") for level in table.levels]
+    expect(widget.locator(".ctx-never")).to_have_text(never)
     widths = widget.locator(".ctx-units").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().width)")
     perplexities = [level["perplexity"] for level in table.levels]
     shares = [perplexity / perplexities[0] for perplexity in perplexities]
@@ -307,13 +332,14 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(line(widget)).to_have_attribute("aria-valuenow", "20")
     expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
     expect(widget.locator(".ctx-rule")).to_contain_text("the 5 before it")
-    assert hidden(".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar"), "a step that asks tells nothing ahead"
+    told_by = (".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar", ".ctx-helps")
+    assert hidden(*told_by), "a step that asks tells nothing ahead"
     asked = "(e) => getComputedStyle(e, '::after').content"
     assert widget.locator(".ctx-counts").evaluate(asked) == '"?"', "where the counts will be"
     expect(widget.get_by_role("status")).to_have_text("We counted “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
-    gets = "By its counts alone, the model would rule out the true next letter "
-    gets += "(in the test, shorter contexts help out)."
+    gets = "By its counts alone, the model would rule out the true next letter. "
+    gets += "So each model mixes in the shorter contexts (→)."
     expect(told).to_have_text(f"No. Never: new text goes on in new ways. {gets}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
     assert widget.locator(".ctx-counts").evaluate(asked) == "none"
@@ -323,13 +349,13 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert hidden(".ctx-test")
     answers.get_by_role("button", name="5-gram").click()
     expect(told).to_contain_text("Right. The 5-gram. Longer contexts are rarer")
-    expect(widget.locator(".ctx-least")).to_have_text("5-gram 3.6 best")
+    expect(widget.locator(".ctx-least")).to_have_text("5-gram 3.6 best 883")
     widget.get_by_role("button", name="Who copies?").click()
     assert hidden("li .ctx-copied-share", ".ctx-heads")
     expect(widget.locator(".d2lrnn-now")).to_have_text("All six go on from the same beginning.")
     expect(widget.locator(".ctx-text .ctx-copy").first).to_have_css("text-decoration-line", "none")
     answers.get_by_role("button", name="more than half").click()
-    expect(told).to_contain_text("Right. 67% here (underlined)")
+    expect(told).to_contain_text("Right. 57% on average, 67% here (underlined)")
     assert widget.locator("li .ctx-copied-share").last.is_visible()
     widget.get_by_role("button", name="Reset").click()
     assert widget.locator(".ctx").inner_text() == start

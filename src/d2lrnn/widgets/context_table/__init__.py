@@ -41,6 +41,13 @@ def _model(order: int) -> NGramLM:
     return NGramLM(text.train_ids, order, len(text.vocab))
 
 
+def _unseen(order: int) -> int:
+    """How many held-out letters never follow their context of ``order - 1`` letters in the counted story."""
+    text, num_train = _characters(), len(_story().train_ids)
+    known = {text[i - order + 1 : i + 1] for i in range(order - 1, num_train)}
+    return sum(text[i - order + 1 : i + 1] not in known for i in range(num_train, len(text)))
+
+
 @cache
 def _levels() -> tuple[dict[str, float], ...]:
     # Scoring takes a second, and every table on a page shows the same numbers.
@@ -50,6 +57,7 @@ def _levels() -> tuple[dict[str, float], ...]:
             "order": order,
             "contexts": _model(order).num_contexts[-1],
             "perplexity": _model(order).evaluate(heldout).perplexity,
+            "unseen": _unseen(order),
         }
         for order in range(1, _MAX_TESTED + 1)
     )
@@ -95,6 +103,14 @@ def _followers(context: str) -> Counter[str]:
 
 def _number(value: int) -> str:
     return f"{value:,}".replace(",", "\u202f")
+
+
+def _share(share: float) -> str:
+    """A share in percent, with as many places as the page shows: 55%, 1.7%, 0.14%."""
+    percent = 100 * share
+    if percent >= 99.5:
+        return ">99%"
+    return "<0.01%" if percent < 0.01 else f"{percent:.{0 if percent >= 9.95 else 1 if percent >= 0.995 else 2}f}%"
 
 
 def _quoted(text: str) -> str:
@@ -229,7 +245,9 @@ class ContextTable(Explorable):
         row, letter = rows[min(self.order, len(rows)) - 1], self.line[self.place]
         total, hits, context = row["total"], row["hits"], _quoted(row["context"])
         if total == 0:
-            return words("met_never", context=context)
+            past = _story().vocab.encode(row["context"])
+            guess = float(_model(row["n"]).next_probs(past)[_story().vocab.encode(letter)[0]])
+            return words("met_never", context=context, letter=_quoted(letter), guess=_share(guess))
 
         def times(count: int) -> str:
             return words("times_once") if count == 1 else words("times", count=_number(count))

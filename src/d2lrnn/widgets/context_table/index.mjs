@@ -116,7 +116,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     drawNow();
   };
   const { node: guided } = guidedSteps({
-    t, state, steps: SPEC.steps, say, signal, outcome: () => ({ here: copiedHere(counts, source) }),
+    t, state, steps: SPEC.steps, say, signal, outcome: () => ({ ...copiedValues(), here: copiedHere(counts, source) }),
     set: (values) => {
       ask(SPEC.steps.some(({ before, hides }) => before === values && hides));
       commit(values);
@@ -140,7 +140,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting,
     views.node, element("div", { class: "ctx-panels" }, ...Object.values(parts)),
-    guided, fold(t("more"), ...["counts", "new", "mix", "scores", "copied"].map((what) => about(t(`about_${what}`, copiedValues())))),
+    guided, fold(t("more"), ...["counts", "new", "mix", "scores", "networks", "copied"].map((what) => about(t(`about_${what}`, { ...copiedValues(), ...SPEC.presets.networks })))),
     footRow({ t, reset: () => { reset(); for (const name of ["line", "start"]) fields[name].force(model.get(name)); }, link, say, signal }),
   );
   el.append(root);
@@ -167,7 +167,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     const was = look;
     look = lookAt(counts, state);
     root.classList.toggle("ctx-empty", look === null);
-    for (const panel of [line, bars, models]) panel.draw(look, state);
+    for (const panel of [line, bars, models]) panel.draw(look, { ...state, isCounted: source.includes(state.line) });
     drawNow();
     if (before === null) return;
     if (state.view === "read") {

@@ -153,10 +153,11 @@ export function copiesWithin(copies, length) {
 
 /**
  * What the story has at one letter of a line, for the n-gram in hand and for all of them:
- * { letter, n, context, total, hits, bars, others, rows }.
+ * { letter, n, context, total, hits, bars, others, rows, guesses }.
  *
  * `rows` holds for n = 1 to MAX_ORDER the context, how often it is followed by something (`total`) and how often by this
- * letter (`hits`); null where the line has too few letters before. `n` is the one asked for, or the longest that the place
+ * letter (`hits`); null where the line has too few letters before. `guesses` are the probabilities that the models then give it,
+ * none of them 0. `n` is the one asked for, or the longest that the place
  * allows. `bars` are the letters that followed most often, [{ letter, count }], the real one always among them; `others`
  * is { types, count } of all that are left. null for a place that the line does not have.
  */
@@ -179,7 +180,8 @@ export function lookAt(table, { line, place, order }) {
   const bars = most.map((i) => ({ letter: vocab[i], count: counts[i] }));
   const inSight = bars.reduce((sum, { count }) => sum + count, 0);
   const others = { types: types - bars.filter(({ count }) => count > 0).length, count: total - inSight };
-  return { letter, n, context, total, hits, bars, others, rows };
+  const guesses = rows.map((row) => row && predict(table, row.n, row.context)[x]);
+  return { letter, n, context, total, hits, bars, others, rows, guesses };
 }
 
 /** Whatever was typed, as the story was prepared, and the end of it: at most `max` of the letters a to z and spaces. */

@@ -2,7 +2,6 @@
 import { dragOn, emphasised, motion } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
 import { COPIED, MAX_ORDER, MOST_BARS, NUM_WRITTEN, copiesWithin, formatShare } from "./maths.mjs";
-import SPEC from "./spec.json" with { type: "json" };
 
 const LETTERS_A_SECOND = 32;
 const PROMPT_IN_SIGHT = 12;
@@ -99,8 +98,8 @@ export function writingsPanel({ t, onWritten, signal }) {
 /** What is the case at a letter, in words: [{ template, values }]; the second sentence tells the letter's count. */
 export function wordsOf(look, t) {
   if (look === null) return [{ template: t.raw("now_empty"), values: {} }];
-  const { letter, context, total, hits } = look;
-  const values = { context: quoted(context), letter: quoted(letter), times: timesOf(total, t) };
+  const { letter, context, total, hits, n, guesses } = look;
+  const values = { guess: formatShare(guesses[n - 1]), context: quoted(context), letter: quoted(letter), times: timesOf(total, t) };
   if (total === 0) return [{ template: t.raw("met_never"), values }];
   const every = hits === total && total > 1;
   const second = { template: t.raw(hits === 0 ? "hits_never" : context === "" ? "hits_all" : "hits"), values: { ...values, hits: every ? t("each_time") : timesOf(hits, t) } };
@@ -125,6 +124,7 @@ export function sentenceNodes(look, t) {
 export function linePanel({ t, onPlace, onOrder, signal }) {
   const row = element("span", { class: "ctx-cells", "aria-hidden": "true" });
   const track = element("div", { class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line"), "aria-valuemin": 0 }, row);
+  const origin = element("b");
   let cells = [];
   let shown = { line: null, place: 0 };
   let look = null;
@@ -158,9 +158,11 @@ export function linePanel({ t, onPlace, onOrder, signal }) {
   }, { signal });
 
   return {
-    node: element("div", { class: "ctx-reads" }, element("p", { class: "ctx-key ctx-hint" }, t("line_title"), " ", element("span", { class: "ctx-space" }, t("line_space"))), track),
-    draw(found, { line, place }) {
+    node: element("div", { class: "ctx-reads" },
+      element("p", { class: "ctx-key ctx-hint" }, origin, " ", element("span", { class: "ctx-drag" }, t("line_title")), " ", element("span", {}, t("line_space"))), track),
+    draw(found, { line, place, isCounted }) {
       look = found;
+      origin.textContent = t(isCounted ? "line_counted" : "line_new");
       if (line !== shown.line) {
         cells = Array.from(line, (character) => element("span", { class: "ctx-cell" }, visibleCharacter(character)));
         row.replaceChildren(...cells);
@@ -199,7 +201,7 @@ export function countsPanel({ t }) {
     node,
     draw(look) {
       if (look === null) return;
-      const { letter, context, total, bars, others: { types, count } } = look;
+      const { letter, context, total, bars, n, guesses, others: { types, count } } = look;
       title.textContent = context === "" ? t("counts_all") : t("counts", { context: quoted(context) });
       rows.forEach((row, i) => {
         const each = bars[i];
@@ -210,25 +212,28 @@ export function countsPanel({ t }) {
         row.bar.set(each === undefined || total === 0 ? 0 : each.count / total);
       });
       node.classList.toggle("ctx-unseen", total === 0);
-      others.textContent = total === 0 ? t("counts_never") : types === 0 ? "" : types === 1 ? t("others_one", { count: number(count) }) : t("others", { types, count: number(count) });
+      others.textContent = total === 0 ? t("counts_never", { letter: quoted(letter), guess: formatShare(guesses[n - 1]) }) : types === 0 ? "" : types === 1 ? t("others_one", { count: number(count) }) : t("others", { types, count: number(count) });
     },
   };
 }
 
-/** The six models as one column of bars: how often the letter came next, looking back further and further. */
+/**
+ * The six models as one column of bars: how often the letter came next, looking back further and further. Where it never
+ * did, the row says so, and what the model guesses with the help of its shorter contexts.
+ */
 export function modelsPanel({ t, onOrder, signal }) {
   const title = element("p", { class: "ctx-title" });
-  const rule = element("p", { class: "ctx-key ctx-rule" });
+  const [rule, helps] = [element("span"), element("span", { class: "ctx-helps" })];
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const [context, share, of, own] = [element("span", { class: "ctx-context", translate: "no" }), element("b"), element("span", { class: "ctx-of" }), bar()];
-    const told = element("span", { class: "ctx-told" }, share, " ", of);
+    const told = element("span", { class: "ctx-told" }, of, " ", share);
     const name = element("span", { class: "ctx-name" }, t("n_gram", { n: i + 1 }));
     const button = buttonControl({ label: [name, " ", context, " ", own.node, " ", told], class: "ctx-model", signal, onPress: () => onOrder(i + 1) });
     return { node: element("li", {}, button), button, context, share, of, bar: own };
   });
   return {
     node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
-      rule),
+      element("p", { class: "ctx-key ctx-rule" }, rule, " ", helps)),
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: quoted(look.letter) });
@@ -240,11 +245,12 @@ export function modelsPanel({ t, onOrder, signal }) {
         button.classList.toggle("ctx-unseen", row === null || row.total === 0);
         context.classList.toggle("ctx-no-context", row?.context === "");
         context.textContent = row === null ? "" : row.context === "" ? t("no_context") : visible(row.context);
-        const known = row !== null && row.total > 0;
-        share.textContent = known ? formatShare(row.hits / row.total) : "";
-        of.textContent = row === null ? t("too_short") : known ? "" : t("never_seen");
-        own.set(known ? row.hits / row.total : 0);
+        button.classList.toggle("ctx-helped", row !== null && row.hits === 0);
+        share.textContent = row === null ? "" : formatShare(row.hits > 0 ? row.hits / row.total : look.guesses[i]);
+        of.textContent = row === null ? t("too_short") : row.hits > 0 ? "" : row.total > 0 ? t("never_followed", { count: number(row.total) }) : t("never_seen");
+        own.set(row !== null && row.hits > 0 ? row.hits / row.total : 0);
       });
+      helps.textContent = look.rows.some((row) => row?.hits === 0) ? t("helped") : "";
     },
   };
 }
@@ -257,19 +263,22 @@ export function testedSentence(levels, t) {
   return [t.raw("now_test"), { best: t("n_gram", { n: best.order }), count: best.perplexity.toFixed(1) }];
 }
 
-/** How unsure each model is on all the new text: a bar of so many letters for each, the shortest one named. */
+/** How unsure each model is on all the new text: a bar of so many letters for each, the shortest one named; and how many letters it never saw where they stand. */
 export function testPanel({ t, levels, count }) {
   const [most, least] = [Math.max, Math.min].map((pick) => pick(...levels.map(({ perplexity }) => perplexity)));
-  const rows = levels.map(({ order, perplexity }) => {
+  const rows = levels.map(({ order, perplexity, unseen }) => {
+    const never = element("span", { class: "ctx-never" }, number(unseen));
+    never.style.setProperty("--share", `${(100 * unseen / count).toFixed(2)}%`);
     const units = element("span", { class: "ctx-units", "aria-hidden": "true" });
     units.style.setProperty("--letters", perplexity.toFixed(3));
     units.style.setProperty("--most", most.toFixed(3));
     const told = element("b", {}, perplexity.toFixed(1), perplexity === least ? ` ${t("test_best")}` : "");
     return element("li", { class: perplexity === least ? "ctx-tested ctx-least" : "ctx-tested" },
-      element("span", { class: "ctx-name" }, t("n_gram", { n: order })), " ", element("span", { class: "ctx-scale" }, units, told));
+      element("span", { class: "ctx-name" }, t("n_gram", { n: order })), " ", element("span", { class: "ctx-scale" }, units, told), " ", never);
   });
   return element("div", { class: "ctx-test" },
-    element("p", { class: "ctx-title" }, t("test_title")),
+    element("p", { class: "ctx-test-heads" }, element("span", { class: "ctx-title" }, t("test_title")), " ", element("span", { class: "ctx-key" }, t("test_never")),
+      element("span", { class: "ctx-key" }, t("test_means", { score: least.toFixed(1) }))),
     element("ol", { class: "ctx-rows" }, ...rows.slice(0, MAX_ORDER), element("li", { class: "ctx-key ctx-longer" }, t("longer")), ...rows.slice(MAX_ORDER)),
-    element("p", { class: "ctx-key" }, t("test_key", { count: number(count), ...SPEC.presets.networks })));
+    element("p", { class: "ctx-key" }, t("test_key", { count: number(count) })));
 }
