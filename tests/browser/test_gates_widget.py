@@ -196,13 +196,13 @@ def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> Non
     widget.get_by_role("button", name="unit 29 keep").click()
     says(widget, turned="first")
     expect(forgot).to_have_attribute("aria-pressed", "false")
-    expect(widget.get_by_text("Outlined: set by you, or changed.")).to_be_visible()
+    expect(widget.get_by_text("Outlined: set or changed.")).to_be_visible()
     expect(widget.get_by_text("as trained", exact=True).first).to_be_visible()
     trained = widget.get_by_role("button", name="all as trained")
     trained.click()
     says(widget)
     expect(trained).to_have_attribute("aria-pressed", "true")
-    expect(widget.get_by_text("Outlined: set by you, or changed.")).to_be_hidden()
+    expect(widget.get_by_text("Outlined: set or changed.")).to_be_hidden()
     expect(widget.get_by_text("as trained", exact=True).first).to_be_hidden()
 
 
@@ -335,8 +335,13 @@ def test_a_question_that_a_press_answers_is_closed(widget: Locator) -> None:
 
 def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(opened[0], tmp_path)
-    band = widget.locator(".gates-cell").nth(17)
-    assert band.evaluate("(e) => Number(getComputedStyle(e, '::before').opacity)") >= 0.3
+    band, picture = widget.locator(".gates-cell").nth(17), widget.locator(".gates-strips")
+    colour = "(e) => getComputedStyle(e, '::before').backgroundColor"
+    expect(picture).not_to_have_attribute("style", re.compile("--read"))
+    full = band.evaluate(colour)
+    picture.evaluate("(e) => e.style.setProperty('--read', 0)")
+    page = widget.evaluate("(e) => getComputedStyle(e).backgroundColor")
+    assert len({full, band.evaluate(colour), page}) == 3
 
 
 def test_pushed_gates_are_named_and_marked(widget: Locator) -> None:
