@@ -89,10 +89,10 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 
     assert said(0) == "Both guess k next. Press a letter, say the s: it becomes a space. Whose guess changes?"
     assert said(0, "hidden") == "Both guess k next."
-    assert said(6) == "The q, 9 letters back, becomes a space: attention now guesses e, the state still k."
-    assert said(5) == "The space, 10 letters back, becomes an e: neither guess changes."
+    assert said(6) == "The q becomes a space: attention now guesses e, the state still k."
+    assert said(5) == "The space becomes an e: neither guess changes."
     assert "still guesses k, the state now h." in said(11)
-    assert "c, the last letter, becomes a space: attention now guesses t, the state now" in said(15)
+    assert "The c becomes a space: attention now guesses t, the state now" in said(15)
     assert Attention(text="the tide", letter=12).static_sentence() == Attention(text="the tide").static_sentence()
 
 
@@ -103,8 +103,8 @@ def test_the_averages_are_told_and_drawn() -> None:
     )
     shown.letter = 11
     assert shown.static_sentence() == (
-        "Replacing the letter 5 back moves 0.6% of attention\u2019s guess, "
-        "20% of the state\u2019s, on average."
+        "Replacing the letter 5 before the last moves 0.6% of the probability with attention, "
+        "20% with the state, on average."
     )
     assert "further" not in Attention(view="mean_hidden").static_sentence()
     picture = shown.static_picture()

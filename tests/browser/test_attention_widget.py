@@ -60,7 +60,7 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
     expect(widget.locator(".att-strips path")).to_have_count(28)
     expect(widget.locator(".att-told")).to_have_count(0)
-    assert guesses(widget)[0] == "f guess" and sorted(guesses(widget)[1].split()) == ["f", "guess"]
+    assert guesses(widget)[0] == "f guess 47%" and sorted(guesses(widget)[1].split()) == ["22%", "f", "guess"]
     sure = widget.locator(".att-guess-letter").evaluate_all(
         "(all) => all.map((e) => Number(e.style.getPropertyValue('--att-sure')))"
     )
@@ -79,11 +79,11 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     letter = widget.locator(".att-letter").nth(5)
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text, letter=6).static_sentence())
-    expect(widget.locator(".att-changed")).to_have_text("ek 72%→ 36%")
+    expect(widget.locator(".att-changed")).to_have_text("ek 72%→ 36%e 45%")
     expect(widget.locator(".att-guess-state")).to_have_text("kk 86%→ 88%")
     expect(widget.locator(".att-lit")).to_have_count(2)
     expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
-    expect(widget.locator(".att-tip")).to_contain_text("Boxes: the first guess, before → now.")
+    expect(widget.locator(".att-tip")).to_contain_text("Boxes: the guess now.")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")
@@ -92,7 +92,7 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     letters.focus()
     page.keyboard.press("ArrowRight")
     expect(letters).to_have_attribute("aria-valuetext", "w, letter 1 of 15")
-    expect(widget.locator(NOW)).to_contain_text("The w, 14 letters back")
+    expect(widget.locator(NOW)).to_contain_text("The w becomes a space")
 
 
 def test_a_strip_is_as_wide_as_the_effect(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
     expect(widget.locator(".att-letters")).to_have_text("1514131211109876543210")
     assert [guess.strip() for guess in guesses(widget)] == ["guess", "guess"]
     names = widget.locator(".att-name")
-    expect(names).to_have_text(["Attention 13\u202f179 learned numbers", "State 23\u202f451 learned numbers"])
+    expect(names).to_have_text(["Attention reads every letter directly", "State hands a memory on, letter by letter"])
     expect(widget.locator(".att-far")).to_have_text(["1% of passages", "17% of passages"])
     expect(widget.locator(".att-is-far")).to_have_count(8)
     widget.locator(".att-letter").nth(10).click()
@@ -175,8 +175,13 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
 
 
 STEPS = [
-    ("Far q", "neither", "Attention looks straight at the q: one step.", ["k 72% → 36%", "k 86% → 88%"]),
-    ("Farther q", "the state\u2019s", "Again attention\u2019s: it is still one step", ["k 48% → 37%", "k 84% → 83%"]),
+    ("Far q", "neither", "Attention looks straight at the q: one step.", ["k 72% → 36% e 45%", "k 86% → 88%"]),
+    (
+        "Farther q",
+        "the state\u2019s",
+        "Again attention\u2019s: e has 44%, k 37%.",
+        ["k 48% → 37% e 44%", "k 84% → 83%"],
+    ),
     ("Average", "the state\u2019s", "The state\u2019s: 17% against 1%.", ["", ""]),
 ]
 
@@ -193,7 +198,7 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".att-off")).to_have_count(2)  # the strips would tell the answer
     widths = widget.locator(".att-strips").evaluate_all(WIDTHS)
     assert max(widths) < 0.02, "threads of one width"
-    expect(widget.locator(".att-tip")).to_have_text("Answer first, then the strips appear.")
+    expect(widget.locator(".att-tip")).to_have_text("The strips appear with the answer.")
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-off")).to_have_count(0)
@@ -202,6 +207,31 @@ def test_a_step_asks_first_and_shows_then(
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
     expect(widget.locator(".att-told")).to_have_count(0)
+
+
+def test_a_press_that_would_answer_an_open_question_closes_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    widget.get_by_role("button", name="Far q").click()
+    widget.locator(".att-letter").nth(5).click()
+    expect(widget.locator(".d2lrnn-question")).to_be_hidden()
+    expect(widget.locator(NOW)).to_contain_text("The q becomes a space")
+    page.keyboard.press("ArrowRight")  # the keys go on from the letter that was pressed
+    expect(widget.locator(NOW)).to_contain_text("The u becomes a space")
+
+
+def test_on_a_phone_two_arrows_go_from_letter_to_letter(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=390, height=844) as (page, record):
+        widget = show(page, tmp_path)
+        before, after = (widget.get_by_role("button", name=f"letter {name}") for name in ("before", "after"))
+        box = before.bounding_box()
+        assert box["width"] >= 44 and box["height"] >= 36
+        before.click()
+        expect(widget.locator(".att-letter").last).to_have_class(re.compile("att-told"))
+        after.click()
+        before.click()
+        expect(widget.locator(".att-letter").nth(12)).to_have_class(re.compile("att-told"))
+        assert record.errors == []
 
 
 def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_path: Path) -> None:

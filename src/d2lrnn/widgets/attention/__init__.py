@@ -182,12 +182,10 @@ class Attention(Explorable):
             return words(same if before[0] == before[1] else "now_none", looks=before[0], holds=before[1], such=such)
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = "both" if len(changed) == 2 else changed[0] if changed else "neither"
-        count = len(text) - 1 - s
         return words(
             f"now_{which}",
             character=named(text[s], "space"),
             by=words("by_e" if text[s] == " " else "by_space"),
-            earlier=words(f"earlier_{count}" if count < 2 else "earlier", count=count),
             looks=after[0],
             holds=after[1],
         )

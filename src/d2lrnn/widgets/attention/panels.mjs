@@ -34,7 +34,7 @@ function sentenceOf(model, t) {
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
   return {
     key: `now_${["neither", changed[0], "both"][changed.length]}`,
-    values: { character: named(text[told], t, "space"), by: by === " " ? t("by_space") : t("by_e"), earlier: earlier(count - 1 - told, t), looks: looksThen, holds: holdsThen },
+    values: { character: named(text[told], t, "space"), by: by === " " ? t("by_space") : t("by_e"), looks: looksThen, holds: holdsThen },
   };
 }
 
@@ -60,7 +60,9 @@ export function scores({ perplexities, sizes }) {
 const farShare = (k) => `${Math.round((100 * FAR[k]) / PASSAGES)}%`;
 
 /** What the guided steps tell. */
-export const outcomeOf = () => ({ looks: farShare(0), holds: farShare(1) });
+export const outcomeOf = ({ after, kept }) => ({
+  looks: farShare(0), holds: farShare(1), ...(after.length > 0 && { now: whole(after[0].p), first: whole(kept[0]) }),
+});
 
 /** One of the two: its name, its strips, and what it guesses. */
 function half(name, pathOf, t) {
@@ -68,13 +70,11 @@ function half(name, pathOf, t) {
   const box = element("b", { class: "att-guess-letter" });
   const note = element("span", { class: "att-guess-note" });
   const guess = element("p", { class: `att-guess att-guess-${name}` }, box, note);
-  const gloss = element("span", {});
-  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
+  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", element("span", {}, t(`gloss_${name}`)));
   const value = element("span", { class: `att-value att-value-${name}` });
   const far = element("span", { class: `att-far att-far-${name}` });
   let paths = [];
-  const draw = ({ count, told, mean, hidden, sizes }, effects, was, is, kept) => {
-    gloss.textContent = mean ? t("gloss_mean", { size: formatNumber(sizes[NAMES.indexOf(name)], 0) }) : t(`gloss_${name}`);
+  const draw = ({ count, told, mean, hidden }, effects, was, is, kept) => {
     if (paths.length !== count) {
       paths = Array.from({ length: count }, () => svg("path"));
       picture.replaceChildren(...paths);
@@ -93,8 +93,9 @@ function half(name, pathOf, t) {
     guess.classList.toggle("att-any", was === undefined);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    if (mean || is === undefined) note.textContent = mean ? "" : t("guess");
-    else note.replaceChildren(t("note_was", { letter: visibleCharacter(was.character), was: whole(was.p) }), element("br"), t("note_now", { now: whole(kept) }));
+    const line = ({ character, p }) => t("note", { letter: visibleCharacter(character), share: whole(p) });
+    const lines = was === undefined ? [] : is === undefined ? [t("guess"), whole(was.p)] : [line(was), t("note_now", { now: whole(kept) }), changed && line(is)];
+    note.replaceChildren(...lines.filter(Boolean).map((text) => element("span", {}, text)));
   };
   return { picture, guess, title, value, far, draw };
 }
@@ -138,6 +139,7 @@ export function textPanel({ t, signal, onLetter }) {
       last = -1;
       return cells.length > 0;
     },
+    end: () => keys.focus({ preventScroll: true }), // the arrow keys go on from here
     move: ({ x }) => {
       const letter = Math.min(cells.length, Math.floor(x * (cells.length + GAP)) + 1);
       if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
