@@ -136,14 +136,17 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     expect(widget.locator(".flow-handle")).to_have_attribute("aria-valuenow", "0.8")
 
 
-def test_the_ring_moves_once_when_seen_and_a_pulse_when_sent(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_pulse_runs_when_seen_and_nothing_else_and_when_sent(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     (tmp_path / "page.html").write_text(page_of(GradientFlow()), encoding="utf-8")
     page.goto(f"{tmp_path.as_uri()}/page.html")
     widget = page.locator(".d2lrnn-widget")
-    page.wait_for_function("""() => Number(document.querySelector('.flow-factor b').textContent) > 1.1
-        && document.querySelector('.d2lrnn-now').textContent.includes('explodes')""")
-    expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()), timeout=10_000)
+    expect(widget.locator(".flow-pulse")).to_be_visible()
+    expect(widget.locator(".flow-bead")).to_have_count(29)  # all stand from the start
+    expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()))
+    expect(now(widget)).to_have_text(GradientFlow().static_sentence())
+    expect(widget.locator(".flow-pulse")).to_be_hidden(timeout=10_000)
+    expect(now(widget)).to_have_text(GradientFlow().static_sentence())
     expect(widget.locator(".flow-ghost")).to_have_count(0)
     widget.get_by_text("Why this factor?").click()
     widget.get_by_role("button", name="turn").click()
@@ -185,8 +188,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     assert expected(large) not in widget.inner_text()
     widget.get_by_role("button", name="over 100 times").click()
     expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large: about 1.2")
-    expect(outcome).to_contain_text("… (28 times). The pale discs show it at its true size.")
-    expect(widget.locator(".flow-swell.flow-hot")).not_to_have_attribute("d", "")
+    expect(outcome).to_contain_text("… (28 times; each step differs a little).")
+    expect(outcome).to_contain_text(f"The pale discs have these areas, {expected(large)} to 1.")
+    expect(widget.locator(".flow-true")).to_have_count(2)
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
@@ -197,8 +201,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(widget.locator(".flow-squash")).to_be_hidden()
     widget.locator(".d2lrnn-step-title").nth(1).click()
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("with inputs of size 1")
     widget.get_by_role("button", name="Yes, just as fast").click()
-    expect(outcome).to_contain_text("No. With inputs of size 1 it vanishes: many numbers of the network (the dots)")
+    expect(outcome).to_contain_text("No. It vanishes: many numbers of the network (the dots)")
     assert left(widget) == expected(tanh)
     expect(widget.locator(".flow-factor")).to_contain_text(f"With tanh: about × {tanh.factor_per_step:.2f} a step")  # noqa: RUF001
     expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
@@ -209,12 +214,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("leave only 0.0512 of the message")
     widget.get_by_role("button", name="ones that only turn it").click()
-    expect(outcome).to_contain_text("Right. A turn changes its direction (the small arrows), never its size: × 1")  # noqa: RUF001
+    expect(outcome).to_contain_text("Right. A turn changes its direction (the arrows), never its size: × 1")  # noqa: RUF001
     expect(widget.locator(".flow-factor")).to_have_text("Each step back: exactly × 1.00")  # noqa: RUF001
     expect(widget.locator(".flow-squash")).to_be_hidden()
     arrows = widget.locator(".flow-turn:visible .flow-arrow")
     expect(arrows).to_have_count(8)
     assert len({way.get_attribute("d") for way in arrows.all()}) == 1, "each as long as the others"
+    assert len({way.get_attribute("transform") for way in arrows.all()}) == 8, "each turned from the one before"
     expect(widget.locator(".flow-ghost-text")).to_have_text("before: 0.0512")
     expect(outcome).to_contain_text("To learn from far back, a network can start with such (orthogonal) weights.")
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
@@ -232,19 +238,22 @@ def test_the_area_of_a_disc_is_the_size_of_the_message(opened: tuple[Page, Recor
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": width, "height": 900})
-    fading, growing = GradientFlow(), GradientFlow(radius=1.2)
-    widget = show(page, tmp_path, fading, inside=False)
-    radii = widget.locator("circle.flow-bead").evaluate_all("(all) => all.map((e) => Number(e.getAttribute('r')))")
-    radii.reverse()  # the first is drawn last, on top
-    norms = fading.norms_by_lag
-    told = [k for k, norm in enumerate(norms) if 0.05 < norm / norms[0] <= 1]
-    assert len(told) > 8
-    for k in told:
-        assert (radii[k] / radii[0]) ** 2 == pytest.approx(norms[k] / norms[0], rel=0.03), k
-    widget.get_by_label("factor of each step").fill("120")
-    swollen = "(all) => all.flatMap((e) => [...e.getAttribute('d').matchAll(/a([\\d.]+) /g)].map((m) => Number(m[1])))"
-    largest = max(widget.locator(".flow-swell").evaluate_all(swollen))
-    assert (largest / radii[0]) ** 2 == pytest.approx(max(growing.norms_by_lag) / growing.norms_by_lag[0], rel=0.03)
+    widget = show(page, tmp_path, GradientFlow(), inside=False)
+    discs = widget.locator(".flow-true")
+    hint = widget.locator(".flow-hint")
+    height = hint.bounding_box()["height"]
+    for radius in (0.7, 0.8, 0.9, 1.0, 1.1, 1.2):
+        widget.get_by_label("factor of each step").fill(str(round(100 * radius)))
+        norms = GradientFlow(radius=radius).norms_by_lag
+        expect(discs).to_have_count(2)
+        expect(hint).to_contain_text("true areas")
+        first, end = sorted(discs.all(), key=lambda disc: -float(disc.get_attribute("cx")))
+        share = (float(end.get_attribute("r")) / float(first.get_attribute("r"))) ** 2
+        assert share == pytest.approx(norms[-1] / norms[0], rel=0.03, abs=2e-8), radius
+    widget.get_by_label("factor of each step").fill("160")  # larger than the plot: said, not painted over all
+    expect(discs).to_have_count(1)
+    expect(hint).to_have_text(re.compile(r"^Its disc: \d\d times as wide as this plot\.$"))
+    assert hint.bounding_box()["height"] == height
     # what is asked of a bead stays in the picture, and the ring is taken hold of from beside it too
     widget.get_by_role("slider", name="One step of the chain").press("ArrowLeft")
     beads, plumb = (widget.locator(part).bounding_box() for part in (".flow-beads", ".flow-plumb"))
@@ -358,7 +367,7 @@ def test_the_fold_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp
     expect(inputs).to_be_hidden()  # they change nothing without tanh
     widget.get_by_label("factor of each step").press("Home")
     expect(ring(widget)).to_have_attribute("aria-valuenow", "0.2")
-    steps = widget.get_by_label(re.compile("^steps"))
+    steps = widget.get_by_label(re.compile("^letters"))
     steps.press("Home")
     expect(now(widget)).to_contain_text("1 step back")
     expect(widget.locator(".flow-bead")).to_have_count(2)

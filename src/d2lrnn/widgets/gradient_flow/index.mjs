@@ -1,5 +1,5 @@
 // A gradient on its way back through a recurrent network: a chain of beads, the factor of a step, and what makes it.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, formatFactor, formatLength } from "./maths.mjs";
 import { chainPanel, planePanel, tanhPanel, turnPanel } from "./panels.mjs";
@@ -59,7 +59,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
   const count = (lag) => (lag === 1 ? t("steps_one") : t("steps_many", { count: lag }));
   let touched = false;
-  const touch = () => (touched = true);
   const set = (values) => {
     touched = true;
     commit(values);
@@ -69,12 +68,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     queueMicrotask(() => signal.aborted || chain.send());
   };
   const now = nowLine();
-  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => set({ radius }), onTouch: touch, signal });
+  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => set({ radius }), signal, onBeyond: (times) => {
+    hint.textContent = times === null ? t("chain_hint") : t("chain_hint_beyond", { times: formatLength(Number(times.toPrecision(2))) });
+  } });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => set({ radius }), signal });
   const squash = tanhPanel({ t });
   const turn = turnPanel({ t });
   const factor = element("p", { class: "flow-factor" });
-  const hint = element("span", { class: "flow-hint" }, t("chain_hint"));
+  const hint = element("span", { class: "flow-hint" });
   const radius = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("radius")), signal,
     min: 100 * controls.radius.min, max: 100 * controls.radius.max, onInput: (place) => set({ radius: place / 100 }),
@@ -140,58 +141,27 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   el.append(root);
 
-  // Seen for the first time, the ring itself goes out, stops and comes back; the chain and the sentence follow it.
-  const show = motion({ seconds: 2.5, signal });
-  let shown = null; // the model that is true
-  const rest = () => {
-    show.stop();
-    paint(shown);
-  };
-  let isShowing = false;
-  whenSeen(chain.node, {
-    signal,
-    act: async () => {
-      if (touched || prefersReducedMotion()) return;
-      isShowing = true;
-      const far = shown.radius < 1 ? 1.2 : 0.8;
-      await show.run((share) => {
-        if (share === 1 || !isShowing) return;
-        const way = Math.min(1, share / 0.2, (1 - share) / 0.2); // out, a stop, and back
-        const there = at({ radius: shown.radius + Math.round(100 * (0.5 - 0.5 * Math.cos(Math.PI * way)) * (far - shown.radius)) / 100 });
-        paint(there, true);
-      });
-      if (isShowing) rest();
-      isShowing = false;
-    },
-  });
+  let shown = null;
+  // Seen for the first time, a pulse runs along the beads; nothing else moves.
+  whenSeen(chain.node, { signal, act: () => touched || prefersReducedMotion() || chain.send({ past: true }) });
   el.addEventListener("pointerdown", () => chain.hold(true), { signal, capture: true });
   for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => chain.hold(false), { signal, capture: true });
   for (const kind of ["pointerdown", "keydown"]) {
-    el.addEventListener(kind, () => {
-      touched = true;
-      if (isShowing) rest();
-      isShowing = false;
-    }, { signal, capture: true });
+    el.addEventListener(kind, () => (touched = true), { signal, capture: true });
   }
 
-  function draw(model) {
-    show.stop();
-    isShowing = false;
-    shown = model;
-    paint(model);
-  }
   function drawBeside(model) {
     const beside = model.activation === "tanh" || guided.opened() === ASKS_TANH ? "squash" : model.matrix === "orthogonal" ? "turn" : "none";
     control.dataset.beside = beside;
     if (beside === "squash") squash.draw(model);
     if (beside === "turn") turn.draw(model);
   }
-  function paint(model, isShow = false) {
+  function draw(model) {
+    shown = model;
     const [fate, why] = sentence(model, t);
     now.set(...emphasised(t.raw(fate[0]), fate[1]));
-    hint.textContent = t(isShow ? "demo" : "chain_hint");
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
-    chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }), isShow);
+    chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }));
     terms.textContent = t("terms", { count: model.eigenvalues.length });
     plane.draw(model);
     drawBeside(model);

@@ -13,38 +13,42 @@ const NEAR = 50; // pixels between two ends whose words could meet
 const OFF_SCALE_WORDS = { wide: 225, narrow: 110 }; // their width
 const GHOST_WORDS = 112;
 const END_WORDS = 85;
+const BEAD = 4; // radius of a bead
 const WAY = 37; // from the foot up to the middle of the way back
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
 const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
 const tickText = (tick) => (tick > 1e3 || tick < 1e-3 ? formatPowerOfTen(tick) : String(tick));
 
-/** The radius of a disc whose area is the size of the message; `base`: that of the first. */
-const radiusOf = (share, base) => base * Math.sqrt(share);
+const FULL = 13; // radius of the disc at the loss; the ring about the far end is as large
 
-/** A bead: a disc as large as the message, as far as there is room; a ring about it where it has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
-function bead(share, x, y, base) {
-  const half = Math.min(4, base);
+/** The radius of a disc whose area is the size of the message, as a share of the first. */
+const radiusOf = (share) => FULL * Math.sqrt(share);
+
+/** A bead: a dot, open where the message has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
+function bead(share, x, y, half) {
   if (share < FLOOR) return svg("path", { class: "flow-bead flow-off flow-vanished", d: `M${x} ${y}l${half} ${-1.6 * half}h${-2 * half}z` });
   if (share > CEILING) return svg("path", { class: "flow-bead flow-off flow-exploded", d: `M${x} ${y}l${half} ${1.6 * half}h${-2 * half}z` });
-  if (share > 1 / VANISHED) {
-    const d = 0.8 * base; // side by side, not one on another
-    return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - d}l${d} ${d}l${-d} ${d}l${-d} ${-d}z` });
-  }
-  if (share < VANISHED) return svg("circle", { class: "flow-bead flow-vanished", cx: x, cy: y, r: Math.min(3.2, base) });
-  return svg("circle", { class: "flow-bead", cx: x, cy: y, r: Math.max(1, Math.min(base, radiusOf(share, base))).toFixed(2) });
+  if (share > 1 / VANISHED) return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - half}l${half} ${half}l${-half} ${half}l${-half} ${-half}z` });
+  return svg("circle", { class: `flow-bead${share < VANISHED ? " flow-vanished" : ""}`, cx: x, cy: y, r: half });
 }
 
+/** The message at its true size: where that is less than a bead, it is the bead. */
+const trueDisc = (share, x, y) => {
+  const kind = share > 1 / VANISHED ? "flow-hot" : radiusOf(share) < BEAD ? `flow-bead flow-speck${share < VANISHED ? " flow-vanished" : ""}` : "flow-faint";
+  return svg("circle", { class: `flow-true ${kind}`, cx: x, cy: y, r: radiusOf(share).toFixed(3) });
+};
+
 /**
- * The chain, from the loss at the right back in time. `send` lets a pulse run back, behind which the beads stand; a pointer, a finger or the arrow keys ask one bead for its length.
+ * The chain, from the loss at the right back in time. `send` lets a pulse run back, behind which the beads stand, or past all of them; a pointer, a finger or the arrow keys ask one bead for its length.
  */
-export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
+export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
   const grid = svg("g");
   const way = svg("g");
   const layer = svg("g");
-  const swell = svg("svg"); // clips what outgrows the scale
+  const plot = svg("svg"); // clips a disc that outgrows the scale
   const asked = svg("g", { class: "flow-asked" });
   const pulse = svg("g", { class: "flow-pulse" }, svg("circle", { class: "flow-glow" }), svg("circle", { class: "flow-spark" }));
-  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, way, grid, swell, layer, asked, pulse);
+  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, way, grid, plot, layer, asked, pulse);
   const probe = element("div", {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
@@ -56,6 +60,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   let high = HEIGHT.wide;
   let y = null; // of a share
   let reach = 1; // the share of the chain that the pulse has passed
+  let isWhole = true; // also what it has not reached is drawn
   let lag = null; // the bead that is asked
   let last = null; // the model that stands, the one that stood when the reader began to move something, and its curve that stays as a ghost
   let base = null;
@@ -75,10 +80,10 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     const [l, r] = [MARGIN.left, right()];
     const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
     const zoneWords = (kind) => t(`zone_${kind}${isNarrow() ? "" : "_why"}`);
-    for (const [name, value] of Object.entries({ x: l, y: y(CEILING), width: r - l, height: y(FLOOR) - y(CEILING), viewBox: `${l} ${y(CEILING)} ${r - l} ${y(FLOOR) - y(CEILING)}` })) swell.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: l, y: y(CEILING), width: r - l, height: y(FLOOR) - y(CEILING), viewBox: `${l} ${y(CEILING)} ${r - l} ${y(FLOOR) - y(CEILING)}` })) plot.setAttribute(name, value);
     const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
     for (const tick of TICKS) {
-      if (tick === 1) parts.push(svg("path", { class: "flow-level", d: `M${l} ${y(tick)}H${r}` })); // the zones show the others
+      parts.push(svg("path", { class: tick === 1 ? "flow-level" : "d2lrnn-grid", d: `M${l} ${y(tick)}H${r}` }));
       parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     }
     const foot = high - 8;
@@ -128,32 +133,31 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   }
 
   function paintBeads() {
-    const apart = (right() - MARGIN.left - INSET) / model.lag;
-    const base = Math.min(10.5, Math.max(3, 0.6 * apart));
+    const half = Math.min(BEAD, Math.max(2, 0.4 * ((right() - MARGIN.left - INSET) / model.lag)));
     const [beads, points] = [[], []];
-    const swollen = { faint: "", hot: "" }; // discs larger than a bead, each kind as one area
     const at = reach * model.lag;
-    for (let k = 0; k <= at; k += 1) {
+    const reached = isWhole ? model.lag : at;
+    const end = [model.left, xOf(model.lag), onScale(model.left)];
+    const isSpeck = !off(model.lag) && radiusOf(model.left) < BEAD;
+    for (let k = 0; k <= reached; k += 1) {
       const [x, height] = [xOf(k), y(model.shares[k])];
       // no line along the edge of the scale, where nothing is measured
       if (k === 0 || !off(k) || !off(k - 1)) points.push(`${points.length > 0 ? "L" : "M"}${x.toFixed(1)} ${height.toFixed(1)}`);
-      beads.unshift(bead(model.shares[k], x, height, base));
-      if (model.shares[k] > 1) {
-        const r = Math.min(2 * width, radiusOf(model.shares[k], base)).toFixed(1);
-        swollen[model.shares[k] > 1 / VANISHED ? "hot" : "faint"] += `M${x - r} ${height}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
-      }
+      beads.unshift(k === model.lag && isSpeck ? trueDisc(...end) : bead(model.shares[k], x, height, half));
     }
-    swell.replaceChildren(...Object.entries(swollen).map(([kind, d]) => svg("path", { class: `flow-swell flow-${kind}`, d })));
-    const parts = [...ghostLine(), svg("path", { class: "flow-string", d: points.join("") }), ...beads];
-    if (reach === 1) parts.push(endLabel());
-    grip.style.left = `${xOf(model.lag)}px`;
-    grip.style.top = `${y(model.left)}px`;
-    grip.style.visibility = reach === 1 ? "" : "hidden";
+    const isBeyond = radiusOf(model.left) > Math.hypot(right() - end[1], Math.max(y(FLOOR) - end[2], end[2] - y(CEILING)));
+    onBeyond(isBeyond ? (2 * radiusOf(model.left)) / (right() - MARGIN.left) : null);
+    plot.replaceChildren(...(reached === model.lag && !isSpeck && !isBeyond && model.left >= FLOOR ? [trueDisc(...end)] : []));
+    const parts = [trueDisc(1, xOf(0), y(1)), ...ghostLine(), svg("path", { class: "flow-string", d: points.join("") }), ...beads];
+    if (reached === model.lag) parts.push(endLabel());
+    grip.style.left = `${end[1]}px`;
+    grip.style.top = `${end[2]}px`;
+    grip.style.visibility = reached === model.lag ? "" : "hidden";
     layer.replaceChildren(...parts);
     const near = Math.floor(at);
     const between = at - near;
     const share = model.shares[near] ** (1 - between) * model.shares[Math.min(model.lag, near + 1)] ** between;
-    const size = Math.max(1.5, Math.min(9, radiusOf(share, 9)));
+    const size = Math.max(1.5, Math.min(9, radiusOf(share)));
     pulse.classList.toggle("flow-hot", share > 1 / VANISHED);
     pulse.setAttribute("transform", `translate(${xOf(at).toFixed(1)} ${y(share).toFixed(1)})`);
     pulse.firstChild.setAttribute("r", (2.2 * size).toFixed(1));
@@ -234,7 +238,6 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   dragOn(grip, {
     axis: "both",
     start: ({ event }) => {
-      onTouch();
       ask(null);
       begun = { at: event.clientY, height: y(model.left), radius: model.radius };
     },
@@ -250,7 +253,7 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     },
     signal,
   });
-  dragOn(probe, { start: onTouch, move: ({ event }) => askAt(event), signal });
+  dragOn(probe, { move: ({ event }) => askAt(event), signal });
 
   watchWidth(node, { signal, act: (now) => {
     if (now < 120) return;
@@ -265,21 +268,19 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
   const stop = () => {
     run.stop();
     reach = 1;
+    isWhole = true;
   };
   return {
     node,
     ask,
     stop,
-    /** `isShow`: it is only being shown, and leaves no ghost. */
-    draw: (next, description, isShow = false) => {
+    draw: (next, description) => {
       stop();
-      if (!isShow) {
-        if (!held && performance.now() - moved > 1000) base = last; // keys pressed one after another are one move
-        const isOther = base !== null && (["activation", "matrix", "input_size"].some((key) => base[key] !== next[key]) || Math.abs(base.radius - next.radius) > 0.02);
-        if (isOther) ghost = base;
-        last = next;
-        moved = performance.now();
-      }
+      if (!held && performance.now() - moved > 1000) base = last; // keys pressed one after another are one move
+      const isOther = base !== null && (["activation", "matrix", "input_size"].some((key) => base[key] !== next[key]) || Math.abs(base.radius - next.radius) > 0.02);
+      if (isOther) ghost = base;
+      last = next;
+      moved = performance.now();
       model = next;
       if (lag !== null) lag = Math.min(lag, model.lag);
       node.setAttribute("aria-label", description);
@@ -299,8 +300,10 @@ export function chainPanel({ t, steps, range, onRadius, onTouch, signal }) {
     forget: () => {
       ghost = base = last = null;
     },
-    send: () => {
+    /** `past`: the beads stand already. */
+    send: ({ past = false } = {}) => {
       if (model === null || width === 0) return;
+      isWhole = past;
       run.run((share) => {
         reach = share;
         paintBeads();
@@ -327,7 +330,7 @@ export function tanhPanel({ t }) {
   const dots = svg("g");
   const words = (x, y, anchor, lines) => lines.map((line, i) => svg("text", { class: "flow-squash-text", x, y: y + 15 * i, "text-anchor": anchor }, line));
   const [low, top] = [-1, 1].map((h) => height / 2 - high * h);
-  const told = svg("g", { class: "flow-passes" }, ...words(2, 34, "start", [t("steep"), t("steep_passes")]), ...words(width - 2, 38, "end", [t("flat"), t("flat_passes")]));
+  const told = svg("g", { class: "flow-passes" }, ...words(92, 28, "end", [t("steep"), t("steep_passes")]), ...words(width - 2, 32, "end", [t("flat"), t("flat_passes")]));
   const name = svg("g", {}, ...words(width - 40, 48, "end", [t("squash_name")]));
   const node = svg(
     "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img" },
@@ -349,27 +352,28 @@ export function tanhPanel({ t }) {
   };
 }
 
-const TURN = { width: 200, height: 92, centre: 44, long: 38, steps: 8, angle: 40 }; // degrees a step
+const TURN = { width: 200, height: 92, middle: 36, long: 21, count: 8, apart: 24, angle: 40 }; // degrees a step
 
-/** What a turn does: an arrow at each of some steps, as long as the factor leaves it. */
+/** What a turn does: at each of some beads, from the right back in time, an arrow as long as the factor leaves it. */
 export function turnPanel({ t }) {
-  const { width, height, centre, long, steps, angle } = TURN;
+  const { width, height, middle, long, count, apart, angle } = TURN;
   const arrows = svg("g");
-  const words = ["", ""].map((_, i) => svg("text", { class: "flow-squash-text", x: 92, y: centre + 18 * i }));
-  const node = svg("svg", { class: "flow-turn", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "xMinYMid slice", role: "img" }, arrows, ...words);
+  const words = svg("text", { class: "flow-squash-text", x: width / 2, y: height - 8, "text-anchor": "middle" });
+  const node = svg("svg", { class: "flow-turn", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "xMidYMin slice", role: "img" }, arrows, words);
   return {
     node,
     draw: ({ radius }) => {
-      const most = Math.max(1, radius ** (steps - 1));
-      arrows.replaceChildren(...Array.from({ length: steps }, (_, k) => {
+      const most = Math.max(1, radius ** (count - 1));
+      arrows.replaceChildren(...Array.from({ length: count }, (_, k) => {
+        const x = width - 16 - apart * k;
         const size = Math.max(0.5, (long * radius ** k) / most);
         const head = Math.min(5, size / 3);
-        const way = `M${centre} ${centre}h${size.toFixed(1)}m${-head} ${-head}l${head} ${head}l${-head} ${head}`;
-        return svg("path", { class: "flow-arrow", d: way, transform: `rotate(${-90 - angle * k} ${centre} ${centre})` });
+        const way = `M0 0h${size.toFixed(1)}m${-head} ${-head}l${head} ${head}l${-head} ${head}`;
+        return svg("g", { transform: `translate(${x} ${middle})` }, svg("path", { class: "flow-arrow", d: way, transform: `rotate(${-90 - angle * k})` }), svg("circle", { class: "flow-unit-dot", r: 3 }));
       }));
-      const value = { radius: formatFactor(radius) };
+      const value = { count, radius: formatFactor(radius) };
       node.setAttribute("aria-label", t("turn", value));
-      ["turn_each", "turn_length"].forEach((key, i) => (words[i].textContent = t(key, value)));
+      words.textContent = t("turn_step", value);
     },
   };
 }
