@@ -186,6 +186,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(now(widget)).to_contain_text("About the same size: 28 steps back")
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
+    widget.get_by_label("factor of each step").fill("120")  # who tries it out is no longer asked
+    expect(widget.locator(".d2lrnn-step")).to_be_hidden()
+    widget.get_by_role("button", name="From 1 to 1.2").click()
     widget.get_by_role("button", name="over 100 times").click()
     expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large: about 1.2")
     expect(outcome).to_contain_text("… (28 times; each step differs a little).")

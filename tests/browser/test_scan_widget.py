@@ -172,6 +172,9 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_have_text(START)
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     expect(widget.locator(".scan-prompt")).to_be_hidden()  # to run is to see the answer
+    tick(widget)
+    expect(widget.locator(".d2lrnn-step")).to_be_hidden()  # nor is it asked any longer
+    press(widget, "8 steps")
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(

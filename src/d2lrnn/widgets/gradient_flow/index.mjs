@@ -67,28 +67,34 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     set(values);
     queueMicrotask(() => signal.aborted || chain.send());
   };
+  /** What a reader sets: it closes a question that it answers. */
+  const act = (values, does = set) => {
+    const asked = steps[guided.opened()];
+    if (asked && Object.keys(values).some((name) => asked.before[name] !== asked.state[name])) guided.leave();
+    does(values);
+  };
   const now = nowLine();
-  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => set({ radius }), signal, onBeyond: (times) => {
+  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => act({ radius }), signal, onBeyond: (times) => {
     hint.textContent = times === null ? t("chain_hint") : t("chain_hint_beyond", { times: formatLength(Number(times.toPrecision(2))) });
   } });
-  const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => set({ radius }), signal });
+  const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => act({ radius }), signal });
   const squash = tanhPanel({ t });
   const turn = turnPanel({ t });
   const factor = element("p", { class: "flow-factor" });
   const hint = element("span", { class: "flow-hint" });
   const radius = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("radius")), signal,
-    min: 100 * controls.radius.min, max: 100 * controls.radius.max, onInput: (place) => set({ radius: place / 100 }),
+    min: 100 * controls.radius.min, max: 100 * controls.radius.max, onInput: (place) => act({ radius: place / 100 }),
   });
 
   const marks = element("div", { class: "flow-marks", "aria-hidden": "true" }, ...["less", "one", "more_than"].map((name) => element("span", {}, t(`mark_${name}`, { least: controls.radius.min, most: controls.radius.max }))));
   const activation = choice({
     name: t("activation"), word: (option) => t(`activation_${option}`), options: controls.activation.choices, signal,
-    onChange: (value) => sendAfter({ activation: value }),
+    onChange: (value) => act({ activation: value }, sendAfter),
   });
   const matrix = choice({
     name: t("matrix"), word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
-    onChange: (value) => sendAfter({ matrix: value }),
+    onChange: (value) => act({ matrix: value }, sendAfter),
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
   const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: (size) => formatLength(size).replace("1.0×", ""), onChange: (input_size) => set({ input_size }), signal });

@@ -56,6 +56,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     label: t("run"), class: "d2lrnn-button scan-run", signal,
     onPress: () => {
       if (ticking.running()) return ticking.stop();
+      steps.leave(); // it shows what a question asks
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
       ticking.run(from, shown.numSteps - 1);
@@ -63,7 +64,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const at = element("b");
   const tickRange = rangeControl({
-    label: element("span", { class: "scan-slider-label" }, t("at"), " ", at), min: 0, max: 1, signal, onInput: (step) => set({ step }),
+    label: element("span", { class: "scan-slider-label" }, t("at"), " ", at), min: 0, max: 1, signal,
+    onInput: (step) => {
+      steps.leave();
+      set({ step });
+    },
   });
   const length = element("b");
   const lengthRange = rangeControl({
