@@ -213,32 +213,72 @@ def test_what_sticks_out_flows_into_the_gaps_at_a_press(browser: Browser, tmp_pa
         chart, grip = widget.locator(".ppl-chart"), widget.locator(".ppl-grip").nth(4)
 
         def flowed(share: str) -> None:
-            expect(chart).to_have_attribute("style", re.compile(rf"--ppl-flow: {share};"))
+            expect(chart).to_have_attribute("style", re.compile(rf"--ppl-flow: {share};"), timeout=15_000)
+
+        def times(factors: list[str]) -> list[str]:
+            return [f"\u00d7 {factor}" for factor in factors]
+
+        def told(column: list[str], factors: list[str]) -> None:
+            texts = widget.locator(":is(.ppl-p, .ppl-even):visible").all_inner_texts()
+            assert [text.strip() for text in texts] == column
+            assert widget.locator(".ppl-factor:visible").all_inner_texts() == times(factors)
 
         for _ in range(2):
             box = level.bounding_box()
             level.click()
             flowed("1.000")
             expect(grip).to_have_css("opacity", "0")
+            told(["1.00"] * 6, ["2"] * 6)
+            hint = "All level. Each letter now costs the mean, 1.00 bits."
+            expect(widget.locator(".ppl-hint > :visible")).to_have_text(hint)
+            expect(widget.locator(".ppl-key-words > :visible")).to_contain_text("what stuck out, now in the gaps")
             page.wait_for_timeout(1000)
             flowed("1.000")  # it stays
             assert back.bounding_box() == box
             back.click()
             flowed("0.000")
             expect(grip).to_have_css("opacity", "1")
+            told(["0.25", "0.25", "0.50", "0.50", "1", "1"], ["4", "4", "2", "2", "1", "1"])
+            expect(widget.locator(".ppl-hint > :visible")).to_contain_text("Drag a bar")
         level.click()
         drag(page, widget.locator(".ppl-track").nth(2), 1 / 8, 3 / 8)
         flowed("0.000")
         expect(level).to_be_visible()
-        for title, answer in (("One doubt", "2"), ("2 and 50", "50")):
+        expect(widget.locator(".ppl-factor:visible")).to_have_count(0)
+        shared = (
+            ("One doubt", "2", ["2"] + ["1"] * 5, "0.17", "1.12"),
+            ("2 and 50", "50", ["2", "50"] * 3, "3.32", "10"),
+        )
+        for title, answer, factors, bits, factor in shared:
             widget.get_by_role("button", name=title).click()
             flowed("0.000")
             widget.locator(".d2lrnn-answers").get_by_role("button", name=answer, exact=True).click()
+            if wish == "no-preference":
+                expect(widget.locator(".ppl-factor:visible")).to_have_text(times(factors))  # one has time to read
             flowed("1.000")  # the bars show the answer
             expect(back).to_be_visible()
+            told([bits] * 6, [factor] * 6)
         widget.get_by_role("button", name="Reset").click()
         flowed("0.000")
         assert record.errors == []
+
+
+def test_more_choices_than_letters_are_worse_than_a_blind_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    worse = Perplexity(word="rnn", probs=[0.03, 0.02])
+    widget = show(page, tmp_path, worse, Perplexity(word="rnn!", probs=[0.03, 0.02, 0.02]))
+    now = "as if among 40.82 letters: worse than guessing blindly"
+    expect(widget.locator(".d2lrnn-now")).to_have_text(now)
+    assert worse.static_sentence() == f"Perplexity 40.82: {now}."
+    expect(widget.locator(DETAIL)).to_have_text(
+        "After rn came n. You gave it p = 0.02: 5.64 bits, as if among 50 letters."
+        " That is worse than guessing blindly among 27."
+    )
+    press_preset(widget, "all alike")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("like choosing among 27 equally likely letters")
+    other = page.locator(".d2lrnn-widget").last  # nobody knows among how many characters it chooses
+    expect(other.locator(".d2lrnn-now")).to_contain_text("equally likely letters")
+    expect(other.locator(DETAIL)).to_contain_text("like choosing among 50. Left for all others: 0.98.")
 
 
 def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from typing import Any
 
@@ -153,6 +154,12 @@ class Perplexity(Explorable):
 
     # ---- the static picture ----
 
+    @property
+    def _blind_choices(self) -> float:
+        """Among how many letters a blind guess chooses; infinitely many where nobody knows how many there are."""
+        is_default = self.vocab_size == _SPEC.controls["vocab_size"]["default"]
+        return math.inf if is_default and re.fullmatch("[a-z ]*", self.word) is None else self.vocab_size
+
     def static_sentence(self) -> str:
         """The result in words, as the live region says it."""
         words, choices = Words(self._words), self.perplexity
@@ -160,6 +167,8 @@ class Perplexity(Explorable):
             return words("spoken", perplexity=words("infinite"), sentence=words("sentence_infinite"))
         if choices < 1.0005:
             sentence = words("sentence_certain")
+        elif choices > 1.0005 * self._blind_choices:
+            sentence = words("sentence_worse", choices=format_choices(choices))
         elif choices < 1.05:
             sentence = words("sentence_almost")
         else:

@@ -79,7 +79,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tools.draw(model);
     means.draw(model);
     if (!gliding) glide.jump(model);
-    else if (answered) glide.glide(model).then((done) => done && table.level(true)); // the bars show it
+    else if (answered) glide.glide(model).then((done) => done && table.prove()); // the bars show it
     else glide.glide(model);
     gliding = answered = false;
   };

@@ -142,10 +142,21 @@ export function columnProbability(p) {
   return p.toFixed(Math.abs(100 * p - Math.round(100 * p)) < 1e-9 ? 2 : 3);
 }
 
+/** Among how many letters a blind guess chooses; infinitely many where nobody knows how many there are. */
+export function blindChoices(word, vocabSize) {
+  return exceedsAlphabet(word, vocabSize) ? Infinity : vocabSize;
+}
+
+/** Whether so many choices are more than there are letters: then the probabilities are worse than a blind guess. */
+export function isWorseThanBlind(choices, blind) {
+  return choices !== Infinity && choices > 1.0005 * blind;
+}
+
 /** The key of the sentence that belongs to a perplexity. */
-export function sentenceKey(choices) {
+export function sentenceKey(choices, blind = Infinity) {
   if (choices === Infinity) return "sentence_infinite";
   if (choices < 1.0005) return "sentence_certain";
+  if (isWorseThanBlind(choices, blind)) return "sentence_worse";
   return choices < 1.05 ? "sentence_almost" : "sentence";
 }
 
@@ -156,5 +167,6 @@ export function derive({ word, probs: given, vocab_size: vocabSize }) {
   const probs = carryProbs(given, asked.length, vocabSize);
   const rows = asked.map(({ context, target }, i) => ({ context, target, p: probs[i], bits: surpriseBits(probs[i]), choices: 1 / probs[i] }));
   const means = meanChoices(probs);
-  return { word, probs, vocabSize, rows, means, bits: meanBits(probs), choices: means.geometric };
+  const blind = blindChoices(word, vocabSize);
+  return { word, probs, vocabSize, blind, rows, means, bits: meanBits(probs), choices: means.geometric };
 }

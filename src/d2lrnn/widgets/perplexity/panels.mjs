@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
-  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, surpriseBits, TRAINED, wordProblem,
+  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, isWorseThanBlind, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, surpriseBits, TRAINED, wordProblem,
 } from "./maths.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -15,8 +15,8 @@ const visibleEnd = (characters) => (characters.length > 5 ? `…${visible(charac
 const inWords = (value, t) => (value === Infinity ? t("infinite") : formatNumber(value));
 
 /** The result in words, as the live region says it. */
-export function spoken({ choices }, t) {
-  const sentence = t(sentenceKey(choices), { choices: formatChoices(choices) });
+export function spoken({ choices, blind }, t) {
+  const sentence = t(sentenceKey(choices, blind), { choices: formatChoices(choices) });
   return t("spoken", { perplexity: inWords(choices, t), sentence });
 }
 
@@ -32,9 +32,9 @@ export function resultPanel(t) {
     now.node, fork,
   );
 
-  const draw = ({ choices }) => {
+  const draw = ({ choices, blind }) => {
     number.textContent = formatNumber(choices);
-    now.set(...emphasised(t.raw(sentenceKey(choices)), { choices: formatChoices(choices) }));
+    now.set(...emphasised(t.raw(sentenceKey(choices, blind)), { choices: formatChoices(choices) }));
     fork.setAttribute("aria-label", t("branches", { choices: choices === Infinity ? t("infinite") : formatChoices(choices) }));
   };
   const paths = [];
@@ -146,10 +146,12 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
 function chartRow({ context, target, stops, onTouch, onProbability, t, signal }) {
   const input = element("input", { type: "range", class: "ppl-slider", min: 0, max: stops.length - 1, step: 1 });
   const p = element("span", { class: "ppl-p" });
+  const even = element("span", { class: "ppl-even" }); // in its place once the bars are level
+  const factor = element("span", { class: "ppl-factor", "aria-hidden": "true" });
   const bar = element("span", { class: "ppl-bar" });
   const track = element(
     "span", { class: "ppl-track" }, bar, element("span", { class: "ppl-above" }), element("span", { class: "ppl-below" }),
-    element("span", { class: "ppl-mean" }), element("span", { class: "ppl-grip" }), input,
+    element("span", { class: "ppl-mean" }), element("span", { class: "ppl-grip" }), factor, input,
   );
   const node = element(
     "div", { class: "ppl-row" },
@@ -160,7 +162,7 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
       element("span", { class: "ppl-arrow" }, "→"),
       element("bdi", { class: "ppl-target" }, visible([target])),
     ),
-    p, track,
+    p, even, track,
   );
   input.setAttribute("aria-label", t("slider", { target: visible([target]), context: visible(context) }));
   const set = (stop) => {
@@ -171,14 +173,16 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
   input.addEventListener("input", () => set(Number(input.value)), { signal });
   dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)) });
 
-  const draw = (row) => {
+  const draw = (row, { bits }) => {
     p.textContent = columnProbability(row.p);
+    even.replaceChildren(formatNumber(bits), element("span", { class: "ppl-narrow" }, ` ${t("column_bits")}`));
     track.classList.toggle("ppl-beyond", row.bits > AXIS_BITS);
     input.value = nearestStop(stops, row.p);
     input.setAttribute("aria-valuetext", t("slider_value", { p: formatProbability(row.p), bits: inWords(row.bits, t) }));
   };
   const light = (on) => node.classList.toggle("ppl-touched", on);
-  return { node, draw, light, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
+  const multiply = (choices) => (factor.textContent = t("factor", { choices: formatChoices(choices) }));
+  return { node, draw, light, multiply, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
 }
 
 /**
@@ -192,13 +196,15 @@ export function chart({ t, signal }) {
   });
   const cut = element("span", { class: "ppl-tick" }, "//"); // beyond it the axis is not to scale
   cut.style.setProperty("left", percent((AXIS_BITS + 0.25) / (AXIS_BITS + 1)));
-  const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }), " ", element("span", { class: "ppl-keys" }, t("hint_keys")));
+  const leveled = element("span", { class: "ppl-done" });
+  const head = element("p", { class: "ppl-hint" },
+    element("span", { class: "ppl-undone" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }), " ", element("span", { class: "ppl-keys" }, t("hint_keys"))), leveled);
   const caption = element("div", { class: "ppl-row", "aria-hidden": "true" }, element(
     "span", { class: "ppl-axis-caption" },
     element("span", {}, t("axis_likelier")), element("span", { class: "ppl-axis-title" }, t("axis_bits")), element("span", {}, t("axis_less")),
   ));
   const axis = element("div", { class: "ppl-row", "aria-hidden": "true" },
-    element("span", { class: "ppl-column-p" }, t("column_p")), element("span", { class: "ppl-axis" }, ...ticks, cut));
+    element("span", { class: "ppl-column-p ppl-undone" }, t("column_p")), element("span", { class: "ppl-column-p ppl-done" }, t("column_bits")), element("span", { class: "ppl-axis" }, ...ticks, cut));
   const rows = element("div", { class: "ppl-rows" });
   const flagBits = element("span");
   const flagName = element("span", { class: "ppl-wide" }, t("flag_name"));
@@ -211,7 +217,8 @@ export function chart({ t, signal }) {
   const withSwatches = (template) => template.split(/\{(\w+)\}/).map(
     (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}`, role: "img", "aria-label": t(`swatch_${part}`) }) : part));
   const lay = buttonControl({ label: "", class: "d2lrnn-button ppl-lay", signal, onPress: () => level(!isLevel) });
-  const key = element("p", { class: "ppl-key" }, lay, " ", element("span", {}, ...withSwatches(t.raw("key"))));
+  const key = element("p", { class: "ppl-key" }, lay, " ", element("span", { class: "ppl-key-words" },
+    element("span", { class: "ppl-undone" }, ...withSwatches(t.raw("key"))), element("span", { class: "ppl-done" }, ...withSwatches(t.raw("key_done")))));
   const notToScale = element("p", { class: "ppl-key", hidden: true }, ...withSwatches(t.raw("key_broken")));
   // Two perplexities to compare with, where they stand on the axis.
   const mark = (name, value, values) => {
@@ -221,7 +228,7 @@ export function chart({ t, signal }) {
     return each;
   };
   const marks = element("div", { class: "ppl-row ppl-marks" }, element("span", { class: "ppl-marks-track" },
-    mark("trained", TRAINED, { trained: TRAINED }), " ", mark("blind", ALPHABET, { blind: ALPHABET })));
+    mark("trained", TRAINED, { trained: TRAINED }), " ", mark("better", Math.sqrt(TRAINED * ALPHABET)), " ", mark("blind", ALPHABET, { blind: ALPHABET })));
   const node = element(
     "div", { class: "ppl-chart" },
     head, caption, axis, rows,
@@ -233,18 +240,19 @@ export function chart({ t, signal }) {
   let model = null;
 
   const tell = () => {
-    const { word, vocabSize } = model;
+    const { vocabSize, blind } = model;
     const most = model.rows.reduce((best, row, i) => (row.bits > model.rows[best].bits ? i : best), 0);
     const at = touched ?? most;
     views.forEach((view, i) => view.light(i === at));
     const { context, target, p, bits, choices } = model.rows[at];
-    const sentence = exceedsAlphabet(word, vocabSize) ? "detail_other" : "detail";
-    detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : sentence), {
-      others: String(vocabSize - 1), left: columnProbability(1 - p),
+    const kind = bits === Infinity ? "_infinite" : isWorseThanBlind(choices, blind) ? "_worse" : blind === Infinity ? "_other" : "";
+    detail.replaceChildren(...emphasised(t.raw(`detail${kind}`), {
+      blind: String(blind), others: String(vocabSize - 1), left: columnProbability(1 - p),
       context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
   };
-  const stream = motion({ seconds: 0.9, signal });
+  const stream = motion({ seconds: 1.2, signal });
+  const hold = motion({ seconds: 2.2, signal });
   let isLevel = false;
   let flow = 0; // how much of what sticks out has gone into the gaps
   const setFlow = (share) => {
@@ -255,18 +263,29 @@ export function chart({ t, signal }) {
     isLevel = on;
     node.classList.toggle("ppl-level", on);
     lay.textContent = t(on ? "key_back" : "key_level");
+    views.forEach((view, i) => view.multiply(on ? model.choices : model.rows[i].choices));
   };
   const still = () => {
+    hold.stop();
     stream.stop();
+    node.classList.remove("ppl-factors");
     setLevel(false);
     setFlow(0);
   };
+  const canLevel = () => !key.hidden && !key.classList.contains("ppl-none");
   /** What sticks out goes into the gaps and stays, or goes back: both have the same area. */
   const level = (on) => {
-    if (key.hidden || key.classList.contains("ppl-none")) return;
+    if (!canLevel()) return;
+    hold.stop();
+    node.classList.add("ppl-factors");
     const from = flow;
     setLevel(on);
     stream.run((share) => setFlow(from + (Number(on) - from) * share * share * (3 - 2 * share)));
+  };
+  /** The answer of a step: the choices that are multiplied stand by their bars, and after a while the bars are level. */
+  const prove = async () => {
+    node.classList.toggle("ppl-factors", canLevel());
+    if (await hold.run(() => {})) level(true);
   };
   const touch = (i) => {
     touched = i;
@@ -283,7 +302,8 @@ export function chart({ t, signal }) {
     model = given;
     const { word, vocabSize, rows: shown, bits, choices } = model;
     still();
-    views.forEach((view, i) => view.draw(shown[i]));
+    views.forEach((view, i) => view.draw(shown[i], model));
+    leveled.replaceChildren(...emphasised(t.raw("hint_level"), { all: t("hint_all"), bits: formatNumber(bits) }));
     tell();
     const scaled = bits <= AXIS_BITS; // else the mean stands beyond the scale
     const broken = scaled && shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
@@ -303,7 +323,7 @@ export function chart({ t, signal }) {
     views.forEach((view, i) => view.place(ends[i]));
     node.style.setProperty("--ppl-mean", percent(mean));
   };
-  return { node, setWord, draw, place, level, calm: () => (touched = null) };
+  return { node, setWord, draw, place, prove, calm: () => (touched = null) };
 }
 
 /** The three means of the choices, of which only one is the perplexity. */
