@@ -83,11 +83,10 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
     expect(now(widget)).to_have_text(Truncation(way="losses").static_sentence())
     expect(cuts(widget)).to_have_count(1)
-    expect(arrows).to_have_count(24)  # a way back for each guess
-    expect(widget.locator(".trunc-arrow-whole")).to_have_count(1)
+    expect(arrows).to_have_count(1)  # of the chosen guess
     expect(work).to_have_text("Work144 steps back")
     assert work.locator(".trunc-fill").evaluate(done) == pytest.approx(144 / 24**2, abs=0.02)
-    expect(widget.locator(".trunc-states")).to_have_text("Storagestates of 6 letters")
+    expect(widget.locator(".trunc-states")).to_have_text("Storage6 letters kept")
     drag(page, widget, 3)  # nearer to the letter: the way back is shorter
     expect(now(widget)).to_have_text(Truncation(way="losses", tau=3).static_sentence())
     assert sent(widget) == pytest.approx([0.64, 0.8, 1])
@@ -110,9 +109,6 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
     assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(13, 5, -1)], abs=1e-3)  # two before the line
     assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[11], abs=1e-3)
-    lines = "(all) => all.filter((one) => !one.hidden).map((one) => parseFloat(one.style.bottom) / 100)"
-    found = widget.locator(".trunc-chosen > .trunc-pile > i").evaluate_all(lines)  # the same pieces in its bar
-    assert found == pytest.approx([1 - 0.8**reach for reach in range(1, 6)], abs=1e-3)
     expect(sums).to_have_text(["← 26% cut off", "74% left"])
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
@@ -124,7 +120,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, e: 67% left"
     letters.press("Home")
     # no word lies before it; what is cut off lies left of the line
-    expect(told).to_have_text("The guess after s: no whole word of this line lies before its cut.")
+    expect(told).to_have_text("The guess after s reaches its own letter alone.")
     assert sent(widget, "cut") == pytest.approx([0.64, 0.8], abs=1e-3)
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
@@ -171,21 +167,25 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Truncation())
     outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-work > .trunc-row-value")
     height = page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight")
-    states = ({"tau": 12}, {"way": "losses"}, {"factor": 0.5})
+    states = ({}, {"way": "losses"}, {"factor": 0.5})
     for i, (answer, told) in enumerate(
         (
-            ("31%", "Right. 31%, not half of 49%"),
-            ("48", "= 144 steps; 26% is cut off, not 49%. One window of 24 cuts off less, 17%, in 24 steps"),
+            ("all as little", "20% of its signal is left, and the past gets nothing. Five letters later, 74% is left."),
+            ("48", "= 144 steps. Now all keep as much: 26% is cut off, not 49%. But one window of 24 cuts off only 17%, in 24"),
             ("Less is cut off", "Right. 16%, not 49%"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
+        expect(widget.locator(".trunc-bars .trunc-fill").last).to_be_visible(visible=i > 0)
         expect(work).to_have_text("24 steps back")
         expect(now(widget)).to_have_text(Truncation().static_sentence())
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
-        marks = widget.locator(".trunc-ghost:visible path").get_attribute("d")
+        if i == 0:  # the bars were hidden while it was asked
+            expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("a")
+            expect(widget.locator(".trunc-sum")).to_have_text(["← 80% cut off", "20% left"])
+        marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
         before, after = Truncation().kept.tolist(), Truncation(**states[i]).kept.tolist()
         grown = [(place, was) for place, (was, share) in enumerate(zip(before, after)) if share > was + 1e-9]
@@ -200,20 +200,29 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)
 
 
-def test_a_step_that_opens_ends_the_motion(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="no-preference")
-    widget = show(page, tmp_path, Truncation())
-    at_rest = Truncation().static_sentence()
-    expect(now(widget)).to_have_text(Truncation(tau=12).static_sentence())  # the cuts move
-    titles = widget.locator(".d2lrnn-step-title")
-    titles.first.evaluate("(one) => one.click()")
-    told = "() => document.querySelector('.d2lrnn-now').textContent"
-    seen = set()
-    for _ in range(10):
-        seen.add(page.evaluate(told))
-        page.wait_for_timeout(150)
-    assert seen == {at_rest}
+    show(page, tmp_path, Truncation())
+    told = "() => document.querySelector('.trunc').innerHTML"
+    before = page.evaluate(told)
+    page.wait_for_timeout(700)
+    assert page.evaluate(told) == before
+
+
+def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation(tau=24, way="losses"))
+    told, line = widget.locator(".trunc-drag"), "(one) => getComputedStyle(one, '::before').visibility"
+    expect(told).to_have_text("cut 7 letters before this line")
+    assert cuts(widget).evaluate(line) == "hidden"
+    grip, words = widget.locator(".trunc-grip").bounding_box(), told.bounding_box()
+    assert words["x"] >= grip["x"] + grip["width"]
+    expect(widget.locator(".trunc-told")).to_have_text("The guess after r reaches 24 letters, its own included.")
+    widget.locator(".trunc-letter").nth(21).click()  # two letters before the line, where those are drawn
+    assert cuts(widget).evaluate(line) == "visible"
+    cut, parts = cuts(widget).bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()
+    assert abs(cut["x"] + cut["width"] / 2 - parts["x"]) < 4
 
 
 def test_the_storage_grows_with_the_window(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -221,7 +230,7 @@ def test_the_storage_grows_with_the_window(opened: tuple[Page, Record], tmp_path
     share = "(one) => one.offsetWidth / one.parentNode.clientWidth"
     for tau, way in ((6, "windows"), (24, "windows"), (12, "losses")):
         widget = show(page, tmp_path, Truncation(tau=tau, way=way))
-        expect(widget.locator(".trunc-states")).to_have_text(f"Storagestates of {tau} letters")
+        expect(widget.locator(".trunc-states")).to_have_text(f"Storage{tau} letters kept")
         assert widget.locator(".trunc-states .trunc-fill").evaluate(share) == pytest.approx(tau / 24, abs=0.02)
 
 

@@ -1,12 +1,12 @@
 // Truncation: a line of text is cut; one guess shows which letters its signal reaches, and each how much of it is left.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, countedOut, derive, percent, percentKept, wholeOf } from "./maths.mjs";
+import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.mjs";
 import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const CHOSEN = 16; // the end of a word that begins at a cut: what is left is that word, what is cut off lies before it
-const DEMO = [6, 8, 12, 12, 8, 6];
+const AFTER_A_CUT = 12; // in windows of 6
 
 /** The living sentence: its key, and its values. */
 export function sentence({ tau, way, lost }) {
@@ -15,17 +15,10 @@ export function sentence({ tau, way, lost }) {
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
-  const show = motion({ seconds: 2, signal });
-  let touched = false;
   let chosen = CHOSEN;
   let picked = false; // by the reader
   let ghost = null; // the figure as it was before a step's answer
-  const still = () => {
-    touched = true;
-    show.stop();
-  };
   const set = (values) => {
-    still();
     ghost = null;
     if (!picked) chosen = CHOSEN;
     commit(values);
@@ -36,7 +29,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     chosen = CHOSEN;
   };
   const choose = (place) => {
-    still();
     picked = true;
     chosen = place;
     paint(derive(state()));
@@ -56,17 +48,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const at = (values) => derive({ ...state(), ...values });
   const outcome = (i) => {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
-    ghost = before;
+    if (i === 0) chosen = AFTER_A_CUT;
+    else ghost = before;
     paint(derive(state()));
-    const [all, all_before] = [after, before].map(({ factor }) => wholeOf(factor).toFixed(0));
-    return { lost: percent(after.lost), before: percent(before.lost), all, all_before, each: after.work, shared: before.work, long: percent(at({ ...steps[i].before, tau: NUM_LETTERS }).lost) };
+    const [least, most] = [AFTER_A_CUT, AFTER_A_CUT - 1].map((place) => percentKept(1 - after.kept[place]));
+    return {
+      least, most, lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work,
+      long: percent(at({ ...steps[i].before, tau: NUM_LETTERS }).lost),
+    };
   };
   const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
   const more = fold(t("more"), element("div", { class: "trunc-more" }, counted, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {
     more.open = false;
-    show.stop();
     unpick();
     ghost = null;
     line.fresh();
@@ -86,16 +81,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     more,
     footRow({ t, reset, link, say, signal }),
   ));
-  for (const kind of ["pointerdown", "keydown"]) el.addEventListener(kind, () => show.stop(), { signal, capture: true });
-  // once: the cuts go and come back
-  whenSeen(figure, {
-    act: () => {
-      if (touched) return;
-      const model = derive(state());
-      show.run((part) => paint(part === 1 ? model : at({ tau: DEMO[Math.floor(DEMO.length * part)] })));
-    },
-    signal,
-  });
 
   function paint(model) {
     const { tau, way, factor } = model;
@@ -108,18 +93,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const missed = line.draw(model, chosen, ghost?.kept ?? null);
     const reach = model.reaches[chosen];
     const about = { letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), missed, ...countedOut(factor, reach) };
-    told.replaceChildren(...emphasised(t.raw(missed === "" ? "chosen" : "missed"), about));
+    told.replaceChildren(...emphasised(t.raw(missed !== "" ? "missed" : reach === 1 ? "chosen_one" : "chosen"), about));
+    told.classList.toggle("trunc-misses", missed !== "");
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
     states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
     work.set(model.work / NUM_LETTERS ** 2, emphasised(t.raw("work_value"), { work: model.work })); // each guess back to the first letter
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }
-  const draw = (model) => {
-    show.stop();
-    paint(model);
-  };
-  return { draw };
+  return { draw: paint };
 }
 
 export default explorable({ spec: SPEC, derive, build, spoken: (model, t) => t(...sentence(model)) });

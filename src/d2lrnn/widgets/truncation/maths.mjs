@@ -21,7 +21,7 @@ export function derive({ tau, way, factor }) {
 const brief = (value, places = 2) => `${Number(value.toFixed(places))}`;
 
 /** How much a guess learns in all: 1 + factor + factor² + … */
-export const wholeOf = (factor) => 1 / (1 - factor);
+const wholeOf = (factor) => 1 / (1 - factor);
 
 /** Of that, what a way back of `reach` letters keeps, as words. */
 export function countedOut(factor, reach) {

@@ -4,7 +4,6 @@ import { element, svg, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
 
 const LEFT_SHOWN = 2; // letters before the line, of the text that goes on there
-const LOWEST_PIECE = 0.04; // of a bar: a lower one would be a line
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
 /** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
@@ -38,12 +37,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
-  // of the chosen guess's signal, letter by letter back, and the same piled up in its bar
+  // of the chosen guess's signal, letter by letter back
   const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
-  const pieces = each.map(() => element("i"));
-  const pile = element("span", { class: "trunc-pile" }, ...pieces);
   const sums = ["cut", "left"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }));
-  const ways = each.map(() => element("span", { class: "trunc-arrow" })); // the way back of each guess
+  const ways = each.map(() => element("span", { class: "trunc-arrow" })); // the way back of each window, or of the chosen guess
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums);
@@ -105,31 +102,27 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     cells.forEach((cell, i) => {
       const isMissed = i >= missed[0] && i < missed[1];
       cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : ""}`;
-      pieces[i].hidden = i >= reach - 1 || (1 - factor) * factor ** i < LOWEST_PIECE; // the lines between them
-      pieces[i].style.bottom = `${(100 * (1 - factor ** (i + 1))).toFixed(2)}%`;
     });
     parts.forEach((part, i) => {
       const place = i - LEFT_SHOWN;
       part.className = `trunc-part${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
       part.style.height = place > chosen ? "0" : `${(100 * factor ** (chosen - place)).toFixed(2)}%`; // of what its own letter gets
     });
-    fills[chosen].parentNode.append(pile);
-    const from = Math.max(0, start);
+    const from = Math.max(-LEFT_SHOWN, start);
+    const isBeyond = from > start; // the cut lies left of all that is drawn
     sums[0].textContent = t("sum_cut", { share: percent(1 - kept[chosen]) });
     sums[1].textContent = t("sum_left", { share: percentKept(1 - kept[chosen]) });
     sum.style.setProperty("--trunc-at", at(from));
-    // in windows one way back serves all guesses of a window; else each guess has its own
+    // in windows one way back serves all guesses of a window; else each guess has its own, of which one is shown
     ways.forEach((arrow, i) => {
-      const left = Math.max(i === chosen ? -0.9 : 0, i + 1 - tau);
-      arrow.hidden = isWindows && (i + 1) % tau > 0;
-      arrow.style.left = at(left + (isWindows ? 0.15 : 0)); // apart from the next one
-      arrow.style.width = at(i + (isWindows ? 0.7 : 0.5) - left);
-      arrow.style.top = isWindows ? "50%" : `${((100 * ((i % tau) + 0.5)) / tau).toFixed(1)}%`;
-      arrow.classList.toggle("trunc-arrow-whole", isWindows || i === chosen);
+      const left = Math.max(-LEFT_SHOWN, i + 1 - tau);
+      arrow.hidden = isWindows ? (i + 1) % tau > 0 : i !== chosen;
+      arrow.style.left = at(left + 0.15); // apart from the next one
+      arrow.style.width = at(i + 0.7 - left);
     });
     node.classList.toggle("trunc-many", isWindows && tau <= 2); // cuts in plenty are thin
     node.dataset.way = model.way;
-    node.classList.toggle("trunc-open", start < 0); // the cut lies left of the line
+    node.classList.toggle("trunc-open", isBeyond);
     // windows: a cut after each; else the one cut of the chosen letter
     cuts.forEach((cut, i) => {
       const place = isWindows ? (i + 1) * tau : from;
@@ -139,7 +132,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const grip = isWindows ? tau : from; // the first cut
     first.dataset.side = grip < 2 ? "left" : grip > NUM_LETTERS - 2 ? "right" : "";
     drag.style.left = at(grip);
-    drag.hidden = isDragged || grip < 2 || grip > 14;
+    drag.textContent = isBeyond ? t("beyond", { count: -start }) : t("drag");
+    drag.hidden = !isBeyond && (isDragged || grip < 2 || grip > 14);
     first.setAttribute("aria-label", t(`cut_${model.way}`));
     first.setAttribute("aria-valuenow", tau);
     first.setAttribute("aria-valuetext", String(tau));
