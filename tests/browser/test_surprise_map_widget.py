@@ -51,7 +51,12 @@ def test_it_opens_on_the_beginning_of_a_word_that_costs_most(opened: tuple[Page,
     assert text[most:].startswith("eleven")
     context = f"…{text[most - 12 : most].lstrip()}".replace(" ", "␣")
     told = f"Tap a letter. After “{context}” it gave {text[most]} a chance of 4.0%: 4.65 bits."
-    expect(widget.locator(DETAIL)).to_have_text(f"{told} Its top guesses: q 4.9%, v 4.8%, n 4.3%.")
+    expect(widget.locator(DETAIL)).to_have_text(told)
+    guesses = widget.locator(".map-tops")
+    label = re.compile(r"^Its top guesses: q\s4\.9%, v\s4\.8%, n\s4\.3%\.$")
+    expect(guesses).to_have_attribute("aria-label", label)
+    assert guesses.locator(".map-guess").all_inner_texts() == ["q 4.9%", "v 4.8%", "n 4.3%", f"{text[most]} 4.0%"]
+    expect(guesses.locator(".map-real")).to_have_text(f"{text[most]} 4.0%")
     expect(widget.locator(".map-here")).to_have_count(1)
 
 
@@ -106,16 +111,18 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget = show(page, tmp_path)
     widget.get_by_role("button", name="Watch it learn").click()  # from before training it moves on at once
     expect(widget.locator(NOW)).to_contain_text("After 40 updates: 3.96 bits a letter", timeout=1000)
-    expect(widget.locator(NOW)).to_contain_text("Easiest: the spaces, 2.2 bits.")
     expect(widget.locator(NOW)).to_contain_text("After 300 updates", timeout=9000)
-    expect(widget.locator(NOW)).to_contain_text("First letters cost 4.0, later ones 3.3.")
+    widget.get_by_role("button", name="Pause").click()
+    page.wait_for_timeout(3500)
+    expect(widget.locator(NOW)).to_contain_text("After 300 updates")
+    widget.get_by_role("button", name="Watch it learn").click()  # it goes on
     expect(widget.locator(NOW)).to_contain_text("3.8")
-    widget.get_by_role("button", name="Watch it learn").click()
-    expect(widget.locator(NOW)).to_contain_text("Before training")
+    widget.get_by_role("button", name="Again").click(timeout=9000)
+    expect(widget.locator(NOW)).to_contain_text("Before training: 4.81")
     widget.get_by_label("Your own text").fill("quixotl")
     told = "on the wrong letters: 6.42 bits each, "
-    expect(widget.locator(NOW)).to_contain_text(f"{told}like choosing among 85.7. Blind guessing: 27.")
-    page.wait_for_timeout(2500)
+    expect(widget.locator(NOW)).to_contain_text(f"{told}like choosing among 85.7: worse than blind guessing, 27.")
+    page.wait_for_timeout(3500)
     expect(widget.locator(NOW)).to_contain_text("85.7")
 
 
@@ -145,7 +152,7 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
 
 STEPS = [
     ("The hardest letters", "later letters", "No. First letters cost 3.42 bits on average, later ones 1.80,"),
-    ("A made-up word", "no, even more", "Right. Now it is like choosing among 85.7 letters."),
+    ("A made-up word", "no, even more", "Right. Now it is like choosing among 85.7, and there are only 27: worse than"),
 ]
 
 
@@ -257,14 +264,57 @@ def test_an_empty_text_leaves_its_room(opened: tuple[Page, Record], tmp_path: Pa
     assert abs(widget.bounding_box()["height"] - height) < 40
 
 
-def test_the_line_of_ten_bits_gives_no_answer_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_top_line_is_named_and_gives_no_answer_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    line = "(e) => +e.querySelector('.map-letters').style.getPropertyValue('--map-line')"
+    line = "(e) => getComputedStyle(e.querySelector('.map-row'), '::before').content"
     widget.get_by_role("button", name="A made-up word").click()
-    assert widget.evaluate(line) == 1
+    assert widget.evaluate(line) == '"10 bits"'
     widget.get_by_role("button", name="no, even more").click()
-    assert widget.evaluate(line) == pytest.approx(10 / 13, abs=0.001), "the highest bar stands above the line"
+    assert widget.evaluate(line) == '"13 bits"', "the highest bar, 12.16 bits, stands below it"
+
+
+def test_every_row_of_the_text_has_its_lines_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    tops = widget.locator(".map-letter").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
+    assert len(set(tops)) > 1
+    expect(widget.locator(".map-row")).to_have_count(len(set(tops)))
+    page.set_viewport_size({"width": 360, "height": 800})
+    expect(widget.locator(".map-row")).not_to_have_count(len(set(tops)))
+
+
+def test_an_open_question_closes_once_a_hand_shows_its_answer(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    question, table = widget.locator(".d2lrnn-step"), widget.locator("summary")
+    for reveal in (
+        lambda: widget.get_by_role("slider", name="Training").press("End"),
+        lambda: widget.get_by_role("button", name="Watch it learn").click(),
+        table.click,
+    ):
+        widget.get_by_role("button", name="A made-up word").click()
+        expect(question).to_be_visible()
+        expect(widget.locator(".map-costs")).to_be_hidden()
+        reveal()
+        expect(question).to_be_hidden()
+    table.click()
+    widget.get_by_role("button", name="A made-up word").click()
+    widget.get_by_role("button", name="no, even more").click()
+    widget.get_by_role("slider", name="Training").press("Home")
+    expect(question).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 720, 1280])
+def test_nothing_moves_while_it_learns(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=1000) as (page, record):
+        widget = show(page, tmp_path)
+        places = set()
+        for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
+            widget.get_by_role("slider", name="Training").press(key)
+            places.add(widget.locator(".map-own").bounding_box()["y"])
+        assert len(places) == 1
+        assert record.errors == []
 
 
 def test_the_text_box_has_the_focus_ring_of_all(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, compared, derive, learned, level, MAX_TEXT, oneIn, percent, pieces, readable, repair, STAGES, surprises, totals,
+  bitsByPlace, compared, derive, level, MAX_TEXT, oneIn, percent, pieces, readable, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -110,15 +110,6 @@ test("the guided steps: what is called right is right", () => {
   assert.ok(made.now.perplexity > 2 * made.before.perplexity && SPEC.steps[1].right === 2);
   assert.ok(SPEC.words.en.step_2_question.includes(made.before.perplexity.toFixed(1)));
   assert.equal(SPEC.steps[2].right, null);
-});
-
-test("what a stage has learned is told only where the bits show it", () => {
-  const told = (state) => {
-    const { stage, text, now } = shown(state);
-    return learned(stage, bitsByPlace(text, now.bits));
-  };
-  assert.deepEqual(STAGES.slice(1).map((stage) => told({ stage })), ["learned_spaces", "learned_later", "learned"]);
-  assert.deepEqual(STAGES.slice(1).map((stage) => told({ text: "phoebe", stage })), ["learned", "learned", "learned"], "no spaces, one word");
 });
 
 test("less, about the same or more: a tenth is about the same", () => {

@@ -151,7 +151,6 @@ class SurpriseMap(Explorable):
             updates=format_number(_network(self._printed).num_steps, 0),
             perplexity=format_number(now, 1),
             rate=format_number(math.log2(now)),
-            learned=words("learned", before=format_number(before, 1)),
             before=format_number(before, 1),
             characters=characters,
         )

@@ -1,11 +1,11 @@
-// The surprise map: every letter of a text coloured by its bits, under one network at four stages of its training.
+// The surprise map: a bar over every letter of a text, as high as its bits, under one network at four stages of its training.
 import { element, explorable, formatNumber } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { bitsByPlace, compared, derive, percent, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
-const STAGE_MS = 2000; // how long the training stands still at each of its stages
+const STAGE_MS = 3200; // how long the training stands still at each of its stages
 const WORDS = 0; // the step that asks which letters are hard
 const OWN = 2; // the step that asks about the reader's own word
 
@@ -25,8 +25,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
-  /** Show the stages one after the other, from the first or from the one after; then the one that the traits name. */
-  const play = (first = 0) => {
+  /** A question whose answer the reader's own hand shows is no longer asked. */
+  const closeQuestion = () => {
+    if (steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null) steps.ask(-1);
+  };
+  /** Show the stages one after the other, from this one on; then the one that the traits name. */
+  const play = (first) => {
     stop();
     const next = (i) => {
       playing = STAGES[i] ?? null;
@@ -38,11 +42,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   const map = mapPanel({ t, signal, onPlace: (place) => change({ place }) });
   const training = trainingPanel({
-    t, signal, onStage: (stage) => change({ stage }),
+    t, signal, onStage: (stage) => {
+      closeQuestion();
+      change({ stage });
+    },
     onPlay: () => {
-      const isFirst = (playing ?? state().stage) === STAGES[0];
+      closeQuestion();
+      if (playing !== null) return change({ stage: playing });
+      const next = (STAGES.indexOf(state().stage) + 1) % STAGES.length; // a press moves something at once
       change({ stage: STAGES.at(-1) });
-      play(isFirst ? 1 : 0); // a press moves something at once
+      play(next);
     },
   });
   const box = textBox({ t, signal, onText: (text) => {
@@ -54,11 +63,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const costs = costTable(t);
   const more = fold(t("more_costs"), costs.node);
-  more.addEventListener("toggle", () => more.open && costs.draw(shown), { signal });
+  more.addEventListener("toggle", () => {
+    if (!more.open) return;
+    closeQuestion();
+    costs.draw(shown);
+  }, { signal });
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
       change(values);
+      if (values.stage === STAGES[0]) more.open = false; // a question: the table has its answer
       if (values === SPEC.steps[OWN].before) box.focus();
     },
     outcome: (i) => {
@@ -70,7 +84,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
       const [[guess, p]] = after.top(model.most - 1);
       const over = model.vocab[guess] === " " && text[model.most] !== " " && p > 0.5 ? t("over", { p: percent(p) }) : "";
-      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits, over };
+      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), characters: model.vocab.length, letter, context, bits, over };
       const right = compared(before.perplexity, after.perplexity);
       const why = text === SPEC.steps[OWN].before.text ? t("known") : t(right === 0 ? "why_less" : "why", values);
       return {
@@ -92,11 +106,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });
-    if (shown !== null && ["text", "stage", "place", "now", "before"].every((name) => shown[name] === model[name])) return; // a long text takes its time
+    if (shown !== null && ["text", "stage", "place", "now", "before"].every((name) => shown[name] === model[name])) return training.draw(model, playing !== null); // a long text takes its time
     shown = model;
     now.set(...sentenceNodes(model, t));
     map.draw(model);
-    training.draw(model);
+    training.draw(model, playing !== null);
     box.draw(model);
     if (more.open) costs.draw(model);
   }

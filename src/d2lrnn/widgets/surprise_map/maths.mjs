@@ -5,7 +5,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
-export const BITS_SHOWN = 10; // the scale of bars and colours, unless a letter costs more
+export const BITS_SHOWN = 10; // the scale of the bars, unless a letter costs more
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
 export function readable(text) {
@@ -41,7 +41,7 @@ export function totals(bits) {
   return { bits: sum, rate, perplexity: 2 ** rate, bytes: Math.ceil(sum / 8) };
 }
 
-/** Where a surprisal stands on a scale of colours and heights, 0 to 1. */
+/** Where a surprisal stands on a scale of heights, 0 to 1. */
 export function level(bits, scale) {
   return Math.min(bits / scale, 1);
 }
@@ -66,13 +66,6 @@ export function bitsByPlace(text, bits) {
 export function compared(before, after) {
   const ratio = after / before;
   return ratio > 1.1 ? 2 : ratio < 1 / 1.1 ? 0 : 1;
-}
-
-/** What a stage has learned of this text, as far as its bits show it: "learned_spaces", "learned_later", or "learned" for the whole. */
-export function learned(stage, { first, later, space }) {
-  if (stage === STAGES[1] && space.mean < 0.8 * Math.min(first.mean, later.mean)) return "learned_spaces";
-  if (stage === STAGES[2] && later.mean < 0.9 * first.mean) return "learned_later";
-  return "learned";
 }
 
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */

@@ -2,10 +2,10 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { BITS_SHOWN, bitsByPlace, learned, level, MAX_TEXT, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
+import { level, MAX_TEXT, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
-export function sentenceOf({ text, count, stage, updates, now, before, vocab }, t) {
+export function sentenceOf({ count, stage, updates, now, before, vocab }) {
   if (count < 1) return { key: "now_short", values: {} };
   const values = {
     updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), before: formatNumber(before.perplexity, 1),
@@ -14,20 +14,18 @@ export function sentenceOf({ text, count, stage, updates, now, before, vocab }, 
   if (stage === STAGES[0]) return { key: now.perplexity > vocab.length ? "now_worse" : "now_untrained", values };
   if (now.perplexity > vocab.length) return { key: "now_blind", values };
   if (now.perplexity > before.perplexity) return { key: "now_more", values };
-  const kinds = bitsByPlace(text, now.bits);
-  const means = Object.fromEntries(Object.entries(kinds).map(([name, { mean }]) => [name, formatNumber(mean, 1)]));
-  return { key: "now_less", values: { ...values, learned: t(learned(stage, kinds), { ...values, ...means }) } };
+  return { key: "now_less", values };
 }
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, values } = sentenceOf(model, t);
+  const { key, values } = sentenceOf(model);
   return t(key, values);
 }
 
 export const sentenceNodes = (model, t) => {
-  const { key, values } = sentenceOf(model, t);
-  return emphasised(values.learned === undefined ? t.raw(key) : t.raw(key).replace("{learned}", values.learned), values);
+  const { key, values } = sentenceOf(model);
+  return emphasised(t.raw(key), values);
 };
 
 function letterSpan(character) {
@@ -47,11 +45,10 @@ function contextOf(text, place) {
 export function tell({ text, now, vocab }, place, t) {
   const character = visibleCharacter(text[place]);
   const b = now.bits[place - 1];
-  const expected = now.top(place - 1).map(([index, p]) =>
-    t("expected_row", { character: visibleCharacter(vocab[index]), p: probability(p, t) }));
+  const guesses = now.top(place - 1).map(([index, p]) => ({ character: visibleCharacter(vocab[index]), p }));
   return {
     context: contextOf(text, place), character, p: probability(2 ** -b, t), bits: formatNumber(b),
-    expected: expected.join(", "),
+    chance: 2 ** -b, guesses,
   };
 }
 
@@ -64,12 +61,19 @@ export function mapPanel({ t, signal, onPlace }) {
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
     element("span", { class: "map-tip" }, t("tip")), element("span", {}, t("space")), element("span", { class: "map-key map-then" }, element("span", { class: "map-dash" }), t("ghost")));
   const detail = element("p", { class: "map-detail" });
+  const guesses = element("div", { class: "map-guesses" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail);
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail, guesses);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
+  let letters = [];
+  // The lines are named before the first letter of every row.
+  const showRows = () => letters.forEach((letter, i) => letter.classList.toggle("map-row", i === 0 || letter.offsetTop > letters[i - 1].offsetTop + 8));
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
   text.addEventListener("scroll", showScroll, { signal, passive: true });
-  const sized = new ResizeObserver(showScroll);
+  const sized = new ResizeObserver(() => {
+    showRows();
+    showScroll();
+  });
   sized.observe(text);
   signal.addEventListener("abort", () => sized.disconnect(), { once: true });
   const bringIntoSight = (letter) => {
@@ -78,7 +82,6 @@ export function mapPanel({ t, signal, onPlace }) {
     const below = above + letter.offsetHeight - text.clientHeight;
     if (above < 0 || below > 0) text.scrollTop += above < 0 ? above : below;
   };
-  let letters = [];
   let shown = null;
   let pointed = null; // the letter under the mouse
 
@@ -101,7 +104,11 @@ export function mapPanel({ t, signal, onPlace }) {
   }, { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
 
+  const guess = ({ character, p, isReal }) => element("div", { class: `map-guess${isReal ? " map-real" : ""}` },
+    element("span", {}, element("b", {}, character), " ", p < 0.001 ? t("tiny") : percent(p)),
+    element("span", { class: "map-chance", style: `--map-chance: ${p.toFixed(4)}` }));
   const drawDetail = () => {
+    guesses.replaceChildren();
     if (shown.count < 1) {
       detail.textContent = t("text_short");
       return;
@@ -112,15 +119,19 @@ export function mapPanel({ t, signal, onPlace }) {
       detail.textContent = t("detail_given", { character: visibleCharacter(shown.text[0]) });
       return;
     }
-    const { context, expected, ...values } = tell(shown, place, t);
+    const { context, guesses: top, chance, ...values } = tell(shown, place, t);
+    const rows = top.map((row) => ({ ...row, isReal: row.character === values.character }));
+    if (!rows.some(({ isReal }) => isReal)) rows.push({ character: values.character, p: chance, isReal: true });
+    const expected = top.map(({ character, p }) => t("expected_row", { character, p: probability(p, t) })).join(", ");
+    guesses.replaceChildren(element("div", { class: "map-tops", role: "img", "aria-label": t("detail_expected", { expected }) }, ...rows.map(guess)));
     detail.replaceChildren(element("span", { class: "map-hint", "aria-hidden": "true" }, t("hint")), " ", t("detail_context", { context }), " ",
-      ...emphasised(t.raw("detail"), values), " ", t("detail_expected", { expected }));
+      ...emphasised(t.raw("detail"), values));
   };
   const draw = (model) => {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
-      letters[0]?.append(element("span", { class: "map-note" }, element("span", {}, t("given"))), element("span", { class: "map-note map-rule" }, element("span", {}, t("scale"))));
+      letters[0]?.append(element("span", { class: "map-note" }, element("span", {}, t("given"))));
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       text.replaceChildren(...pieces(model.text).map((piece) =>
@@ -141,7 +152,9 @@ export function mapPanel({ t, signal, onPlace }) {
       letter.style.setProperty("--map-ghost", i === 0 ? 0 : level(model.before.bits[i - 1], model.scale).toFixed(3));
     });
     node.classList.toggle("map-raw", model.stage === STAGES[0]);
-    text.style.setProperty("--map-line", (BITS_SHOWN / model.scale).toFixed(3));
+    text.style.setProperty("--map-five", (5 / model.scale).toFixed(3));
+    text.style.setProperty("--map-top", JSON.stringify(t("scale", { bits: model.scale })));
+    showRows();
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -163,7 +176,8 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   });
   range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
   const node = element("div", { class: "map-training" }, range.node, play);
-  const draw = ({ stage, updates }) => {
+  const draw = ({ stage, updates }, isPlaying) => {
+    play.textContent = t(isPlaying ? "pause" : stage === STAGES.at(-1) ? "again" : "play");
     range.set(STAGES.indexOf(stage), t(stage === STAGES[0] ? "stage_untrained" : "stage", { updates: formatNumber(updates[stage], 0) }));
     STAGES.forEach((name, i) => {
       marks[i].textContent = formatNumber(updates[name], 0);
