@@ -174,6 +174,21 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
 
 
+def test_a_hand_on_the_bars_leaves_a_question_and_keeps_an_answer(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    question, outcome = widget.locator(".d2lrnn-question"), widget.locator(".d2lrnn-outcome")
+    for act in (lambda: slider(widget, 1).press("ArrowRight"), lambda: press_preset(widget, "likely")):
+        widget.get_by_role("button", name="2 and 50").click()
+        expect(question).to_be_visible()
+        act()
+        expect(question).to_be_hidden()
+    widget.get_by_role("button", name="2 and 50").click()
+    widget.get_by_role("button", name="26", exact=True).click()
+    slider(widget, 1).press("ArrowRight")
+    expect(outcome).to_contain_text("Before your change")
+
+
 def test_what_stands_above_the_mean_is_what_is_missing_below_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")

@@ -32,17 +32,22 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tools.clear(); // a word that was refused is given up
     commit(values);
   };
+  /** The reader's own hand leaves a question that the figure would answer. */
+  const byHand = (slowly, values) => {
+    steps.leave();
+    change(slowly, values);
+  };
   const onProbability = (i, p) => {
-    if (shown.probs[i] !== p) change(false, { probs: shown.probs.map((q, j) => (j === i ? p : q)) });
+    if (shown.probs[i] !== p) byHand(false, { probs: shown.probs.map((q, j) => (j === i ? p : q)) });
   };
   const tools = toolbar({
     t, signal, say,
     onBadWord: (bad) => [result, table].forEach(({ node }) => node.classList.toggle("ppl-stale", bad)),
     onWord: (word) => {
       tools.replace(null);
-      change(false, { word, probs: carryProbs([], predictions(word).length, shown.vocabSize) });
+      byHand(false, { word, probs: carryProbs([], predictions(word).length, shown.vocabSize) });
     },
-    onPreset: (name) => change(true, { probs: shown.probs.map(() => presetProb(name, shown.vocabSize)) }),
+    onPreset: (name) => byHand(true, { probs: shown.probs.map(() => presetProb(name, shown.vocabSize)) }),
   });
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal, set: (values) => {
