@@ -136,7 +136,7 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     expect(slider).to_have_attribute("aria-valuenow", "21")
     slider.press("Home")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^“a”; “nd then"))
-    expect(widget.locator(".cut-gap")).to_contain_text("Here the difference first grows, to 112%.")
+    expect(widget.locator(".cut-gap")).to_contain_text("Here it first grows, to 112%.")
     slider.press("Tab")
     expect(widget.get_by_label("Your own text")).to_be_focused()
     press(widget, "Reset")
@@ -198,9 +198,9 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     handle(widget).press("ArrowRight")  # a reader may look elsewhere meanwhile
     assert words(widget)[1] != "ever?"
     press(widget, "“m”, as in “evermore”")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. “y”, 67%. Only 14% different, yet another guess.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. “y”, 67%. Only 14% different (step 1: 27%), yet")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "In step 1: 27% different, the same guess. So a smaller difference can matter more."
+        "less sure here: a space 59%, “y” 34%; in step 1 a space 94%. The less sure guess is the one that changed."
     )
     assert words(widget) == ["ever␣", "every␣"]
     press(widget, "How fast it fades")
@@ -274,6 +274,34 @@ def test_an_open_question_and_its_outcome_are_seen_whole(widget: Locator, opened
     widget.locator(".d2lrnn-answers button").first.focus()
     page.keyboard.press("Enter")
     expect(widget.locator(".d2lrnn-outcome")).to_be_in_viewport(ratio=1)
+
+
+def test_the_second_run_begins_at_the_cut_and_the_number_that_differs_most_is_that_of_the_text(widget: Locator) -> None:
+    widget.locator("summary").click()
+    runs = [widget.locator(f".cut-memory .d2lrnn-line-{i}").first.get_attribute("d") for i in (1, 2)]
+    points = [len(re.findall("[ML]", run)) for run in runs]
+    assert points == [27, 27 - 22]
+    hint = widget.locator(".cut-memory .cut-hint")
+    for cut in (22, 21):
+        python = HiddenState(cut=cut)
+        most = int((python.states[-1] - python.cut_states[-1]).abs().argmax())
+        expect(hint).to_contain_text(f"Number {most} differs most at the end.")
+        handle(widget).press("ArrowLeft")
+    press(widget, "One letter more")
+    expect(hint).not_to_contain_text("differs most")
+
+
+@pytest.mark.parametrize("width", [390, 760, 1280])
+def test_nothing_slides_under_the_scissors(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=1000) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path)
+        places = set()
+        for key in ("Home", *["PageUp"] * 5):
+            handle(widget).press(key)
+            places.add(widget.locator(".cut-figure").bounding_box()["y"])
+        assert len(places) == 1
+        assert record.errors == []
 
 
 def test_the_numbers_are_folded_and_one_of_them_is_marked_in_the_map(widget: Locator) -> None:

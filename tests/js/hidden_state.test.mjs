@@ -95,6 +95,20 @@ test("a guess ends with the word, or after so many letters, and begins with the 
   assert.deepEqual(["and ther", "", "so ", "x"].map(lastWord), ["ther", "", "", "x"]);
 });
 
+test("the second guess is the likeliest but one, and the number that differs most is found", () => {
+  for (const { settings } of CASES.filter((one) => one.settings.text !== "")) {
+    const model = at(settings);
+    model.guesses.forEach(({ p, second, secondP }, i) => {
+      const probs = probsOf(NETWORK.model, model.states[i].at(-1));
+      const sorted = [...probs].sort((a, b) => b - a);
+      assert.deepEqual([p, secondP], sorted.slice(0, 2));
+      assert.equal(probs[NETWORK.vocab.indexOf(second)], secondP);
+    });
+    const apart = Array.from(model.states[0].at(-1), (value, j) => Math.abs(value - model.states[1].at(-1)[j]));
+    assert.ok(apart.every((value) => value <= apart[model.mostUnit]));
+  }
+});
+
 test("the figure opens on the two guesses of the chapter", () => {
   const { guesses, text, cut } = at({});
   assert.deepEqual([text.slice(0, cut), text.slice(cut)], ["and then there was ano", "ther"]);

@@ -49,24 +49,30 @@ export function probsOf({ vocabSize, W_hq, b_q }, state) {
   return shares.map((share) => share / total);
 }
 
-/** How the network goes on from a state, always with the likeliest character, to the end of the word: { written, p }. */
+/** How the network goes on from a state, always with the likeliest character, to the end of the word: { written, p }, and the first character that comes second: { second, secondP }. */
 export function guessFrom({ model, vocab }, state) {
   const reader = createReader(model);
   reader.state = state;
   let probs = probsOf(model, state);
-  const p = Math.max(...probs);
+  const [[, p], [second, secondP]] = [...probs.entries()].sort(([, a], [, b]) => b - a);
   let written = "";
   while (written.length < MAX_GUESS && !written.endsWith(" ")) {
     const best = probs.indexOf(Math.max(...probs));
     written += vocab[best];
     probs = reader.read(best);
   }
-  return { written, p };
+  return { written, p, second: vocab[second], secondP };
 }
 
 /** Euclidean distance of two states. */
 export function distance(first, second) {
   return Math.sqrt(first.reduce((sum, value, j) => sum + (value - second[j]) ** 2, 0));
+}
+
+/** The number in which two states differ most. */
+export function mostApart(first, second) {
+  const apart = Array.from(first, (value, j) => Math.abs(value - second[j]));
+  return apart.indexOf(Math.max(...apart));
 }
 
 /** The word that is under way at the end of a text; "" after a space. */
@@ -93,6 +99,7 @@ export function derive({ text, cut, unit, weights }) {
   }));
   return {
     text, cut: cutAt, unit, numHiddens, forgotten: text.slice(0, cutAt), kept, guesses,
+    mostUnit: mostApart(whole.at(-1) ?? zeros, other.at(-1) ?? zeros),
     states: [whole, other], distances: whole.map((state, i) => distance(state, other[i])),
   };
 }

@@ -216,7 +216,10 @@ export function stage({ t, onCut, signal }) {
       add("path", { class: "cut-other", d: points.map(([x, depth], i) => `${i === 0 ? "M" : "L"}${x} ${y(depth)}`).join("") });
       const ends = points.length > 1 ? [points[0], points.at(-1)] : points;
       ends.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: 4 }));
-      if (edge > 150) add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
+      if (edge > 150) {
+        add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
+        add("text", { class: "cut-label cut-label-whole", x: edge - 8, y: THREAD + 22, "text-anchor": "end" }, t("same"));
+      }
       const share = (at, y, anchor) => add("text", { class: "cut-label cut-share", x: at, y, "text-anchor": anchor }, percentLeft(distances.at(-1), distances[cut - 1]));
       if (points.length > 1) {
         const depth = points.at(-1)[1];
@@ -329,8 +332,9 @@ export function memoryPanel({ t, onUnit, max, signal }) {
   });
   const picture = svg("svg", { class: "cut-picture", role: "img", height: TRACE + 30 });
   const box = element("div", {}, picture);
+  const most = element("span");
   const node = element(
-    "div", { class: "cut-memory" }, element("p", { class: "cut-hint" }, t("map")), element("div", { class: "cut-map-box" }, canvas, mark),
+    "div", { class: "cut-memory" }, element("p", { class: "cut-hint" }, t("map"), " ", most), element("div", { class: "cut-map-box" }, canvas, mark),
     range.node, box, legend([{ kind: 1, text: t("unit_whole") }, { kind: 2, text: t("unit_cut") }]),
   );
   let latest = null;
@@ -362,7 +366,8 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     if (text !== "") parts.push(svg("path", { class: "cut-cut", d: `M${LEFT + cut * column} 2V${TRACE + 26}` }));
     states.forEach((run, i) => {
       if (i === 1 && asking) return;
-      parts.push(svg("path", { class: `d2lrnn-line d2lrnn-line-${i + 1}`, d: linePath(xs, [0, ...run.map((state) => state[unit])], x, y) }));
+      const from = i === 1 ? cut : 0; // before the cut the two are one
+      parts.push(svg("path", { class: `d2lrnn-line d2lrnn-line-${i + 1}`, d: linePath(xs.slice(from), [0, ...run.map((state) => state[unit])].slice(from), x, y) }));
     });
     picture.setAttribute("viewBox", `0 0 ${width} ${TRACE + 30}`);
     const inWords = (run) => run.map((state, j) => `${visibleCharacter(text[j])} ${signed(state[unit])}`).join(", ");
@@ -385,6 +390,7 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     latest = model;
     asking = isAsking;
     value.textContent = String(model.unit);
+    most.textContent = asking || model.text === "" ? "" : t("map_most", { unit: model.mostUnit });
     range.set(model.unit, t("unit_value", { unit: model.unit, units: model.numHiddens }));
     paint(canvas, model, asking, colours());
     if (width > 0) paintTraces();
