@@ -159,14 +159,13 @@ def test_the_letters_of_a_first_guess_are_those_that_the_lesson_measures() -> No
 def test_the_bars_of_the_third_step_are_those_that_the_closer_look_checks() -> None:
     folder = Path(__file__).parent.parent
     lesson = (folder / "chapters" / "04_minibatches_cutting.ipynb").read_text(encoding="utf-8").replace('\\"', '"')
-    bars = SPEC["steps"][2]["bars"]
-    names = {(8, "in sequence"): "sequence", (8, "at random"): "random"}
-    names |= {(32, "in sequence"): "long_sequence", (32, "at random"): "long_random"}
-    assert bars.keys() == set(names.values())
-    for (num_steps, order), name in names.items():
-        assert f'({num_steps}, "{order}"): {bars[name]}' in lesson
+    gaps = SPEC["steps"][2]["gaps"]
+    assert gaps.keys() == {"short", "long"}
+    for num_steps, name in ((8, "short"), (32, "long")):
+        for order, end in (("in sequence", "sequence"), ("at random", "random")):
+            assert f'({num_steps}, "{order}"): {gaps[name][end]}' in lesson
     words = SPEC["words"]["en"]["step_3_question"]
-    assert f"{bars['random']} letters at random, {bars['sequence']} in sequence" in words
+    assert f"{gaps['short']['random']} letters at random, {gaps['short']['sequence']} in sequence" in words
 
 
 def test_reset_restores_what_the_author_gave() -> None:

@@ -89,7 +89,7 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
     with served(tmp_path) as addresses:
         widget = show(page, tmp_path, Windows(), address=addresses[scheme])
         check(widget, Windows())
-        expect(widget.locator(".win-state")).to_have_text(["starts with an empty memory (zeros): its first window"] * 2)
+        expect(widget.locator(".win-state")).to_have_text(["starts with an empty memory (zeros): its first piece"] * 2)
         now = widget.locator(".d2lrnn-now")
         expect(now).to_have_text("Each reader began with an empty memory and has read 10 letters.")
         expect(widget.locator(".win-told")).to_have_text(["10 letters"] * 2)
@@ -108,7 +108,7 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         expect(legend).to_have_text("20 never read")
         control(widget, "Steps").fill("10")
         widget.locator(".win-along input").press("End")
-        expect(legend).to_have_text("20 never read: one more minibatch lacks an answer")
+        expect(legend).to_have_text("20 never read: after the last one, none is left to guess")
 
 
 def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
         state = (
             "goes on from minibatch 1: it keeps its memory"
             if python.carries_state
-            else "starts with an empty memory (zeros): its last window ended at"
+            else "starts with an empty memory (zeros): its last piece ended at"
         )
         expect(widget.locator(".win-state").first).to_contain_text(state)
         expect(example).to_have_value(name)
@@ -290,7 +290,7 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     widget.get_by_role("button", name="At random").click()
     expect(offset).to_be_hidden()
     check(widget, Windows(sampling="random"))
-    now = "Each round cuts other pieces, but each one starts with an empty memory."
+    now = "Each pass over the text cuts other pieces, but each one starts with an empty memory."
     expect(widget.locator(".d2lrnn-now")).to_have_text(now)
     along = widget.locator(".win-along input")
     along.press("ArrowRight")
@@ -308,7 +308,7 @@ def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Pa
     twice = sum(count > 1 for count in reads.values())
     never = f"{240 - read} never read, {twice} more than once"
     expect(widget.locator(".win-legend-item:visible").last).to_have_text(never)
-    widget.get_by_role("button", name="Play").click()  # again from the start: another round, other pieces
+    widget.get_by_role("button", name="Play").click()  # again from the start: another pass, other pieces
     widget.get_by_role("button", name="Pause").click()
     stopped = int(place(widget).inner_text().split()[1])
     check(widget, Windows(sampling="random", seed=1, minibatch=stopped))
@@ -323,14 +323,14 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     fresh = shape.inner_text()
     told = widget.locator(".d2lrnn-outcome")
     outcomes = ["10 of 110: each jump empties it."]
-    outcomes += ["A wrong memory is worse than none.", "Smaller: less of a long piece is pale, near an empty start."]
+    outcomes += ["A wrong memory is worse than none.", "Smaller: less of a long piece is near an empty start."]
     for step, (right, outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(told).to_be_hidden()
         widget.locator(".d2lrnn-answers button").nth(right).click()
         expect(told).to_have_text(re.compile(f"^Right. {outcome}"))
         bars = widget.locator(".win-bar-of").evaluate_all("(all) => all.map((bar) => parseFloat(bar.style.width))")
-        assert bars == pytest.approx([[], [400 / 27, 900 / 27, 2500 / 27, 100], [82, 90, 82, 84]][step], abs=0.01)
+        assert bars == pytest.approx([[], [400 / 27, 900 / 27, 2500 / 27, 100], [400 / 6, 100 / 6]][step], abs=0.01)
     widget.get_by_role("button", name="Reset").click()
     check(widget, Windows())
     assert shape.inner_text() == fresh
@@ -417,11 +417,12 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     page, _ = opened
     widget = show(page, tmp_path, Windows())
     legend = widget.locator(".win-legend-item:visible")
-    hint = widget.get_by_text("Coloured: one minibatch, pieces read at once. Drag one.")
+    hint = widget.get_by_text("One minibatch: the pieces read at once. Drag one: all move.")
     expect(hint).to_be_visible()
-    expect(legend).to_have_text(["pale: memory still short"])
+    expect(legend).to_have_text(["fading in: memory still short"])
     widget.locator(".win-along input").press("ArrowRight")
     expect(legend).to_have_text(["read, memory kept"])
+    expect(legend.locator(".win-sample")).to_have_count(2)  # of each reader
     expect(hint).to_be_hidden()
     widget.locator(".win-along input").press("ArrowLeft")
     widget.get_by_role("button", name="At random").click()
@@ -432,7 +433,7 @@ def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: 
     look = "(e) => getComputedStyle(e).backgroundColor"
     looks = {widget.locator(f"{x}.win-once").first.evaluate(look) for x in (".win-trail", ".win-sample")}
     assert len(looks) == 1 and looks.isdisjoint({"rgba(0, 0, 0, 0)"})
-    control(widget, "Windows").select_option("adjoining")
+    control(widget, "Pieces").select_option("adjoining")
     widget.locator(".win-along input").press("End")
     expect(legend).to_have_text(["read, memory emptied", re.compile("never read$")])  # none overlap
 
@@ -447,7 +448,7 @@ def test_a_window_is_pale_where_its_memory_is_short(opened: tuple[Page, Record],
     assert sorted(parts.evaluate_all(before)) == [8, 8, 14]  # one goes on in the next line
     widget.get_by_role("button", name="At random").click()
     assert sorted(parts.evaluate_all(before))[:2] == [0, 0]
-    expect(widget.locator(".win-legend-item:visible").first).to_have_text("pale: memory still short")
+    expect(widget.locator(".win-legend-item:visible").first).to_have_text("fading in: memory still short")
 
 
 def test_what_is_in_the_memory_is_coloured_in_the_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -510,6 +511,8 @@ def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None
             expect(now).to_contain_text(f"This text has {len(used.tokens)} letters")
             expect(widget.locator(".win-arrays")).to_be_hidden()
             expect(place(widget)).to_have_text("no minibatch")
+            expect(widget.locator(".win-play")).to_be_disabled()
+            expect(widget.get_by_text("Drag one")).to_be_hidden()
         else:
             expect(now).to_contain_text("The reader began with an empty memory and has read 4 letters.")
             assert arrays(widget) == expected(used), text[:20]

@@ -10,8 +10,7 @@ const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const OPENING_SECONDS = 2.5;
 const GLIDE_SECONDS = 2.4;
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
-const SLOW = 2; // so many minibatches play slowly, the others faster
-const FAST_SECONDS = 0.45;
+const PLAY_SECONDS = 0.9; // of each minibatch, with a rest behind it
 const EPOCH_SECONDS = 30; // a long epoch plays faster still
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -100,8 +99,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   // ---- playing ----
-  const secondsEach = () => Math.min(model.k < SLOW ? GLIDE_SECONDS : FAST_SECONDS, Math.max(0.2, EPOCH_SECONDS / Math.max(1, model.epoch.length)));
-  const again = () => keep({ minibatch: 1, ...(model.carries ? {} : { seed: nextSeed() }) }); // at random, each round cuts other pieces
+  const secondsEach = () => Math.min(PLAY_SECONDS, Math.max(0.2, EPOCH_SECONDS / Math.max(1, model.epoch.length)));
+  const again = () => keep({ minibatch: 1, ...(model.carries ? {} : { seed: nextSeed() }) }); // at random, each pass cuts other pieces
   const setPlaying = (value) => {
     isPlaying = value;
     clearTimeout(timer);
@@ -198,6 +197,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const showPlace = () => {
     const { epoch: { length: count }, k } = model;
     along.input.max = Math.max(1, count);
+    along.input.disabled = play.disabled = count === 0;
     place.textContent = count ? t("place", { k: k + 1, count }) : t("place_none");
     along.set(k + 1, place.textContent);
   };

@@ -304,7 +304,7 @@ export function legendPanel({ t }) {
   const never = element("span", {});
   const items = {
     short: element("span", { class: "win-legend-item" }, sample(`win-short ${rowClass(0)}`), t("legend_short")),
-    kept: element("span", { class: "win-legend-item" }, sample(`win-kept ${rowClass(0)}`), t("legend_kept")),
+    kept: element("span", { class: "win-legend-item" }),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
   };
@@ -313,7 +313,8 @@ export function legendPanel({ t }) {
     const { tokens, epoch, k, isLast, num_steps } = model;
     const [read, twice] = [1, 2].map((times) => countRead(tokens.length, epoch, num_steps, k + 1, times)); // windows at random may overlap
     never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : twice > 0 ? "legend_never_twice" : "legend_never", { never: tokens.length - read, twice });
-    node.firstChild.hidden = k > 0; // there the legend has its place
+    node.firstChild.hidden = k > 0 || epoch.length === 0; // there the legend has its place
+    items.kept.replaceChildren(...Array.from({ length: model.batch_size }, (_, row) => sample(`win-kept ${rowClass(row)}`)), t("legend_kept"));
     items.short.hidden = isLast || epoch.length === 0 || memoryBefore(model, 0, epoch[k][0]) >= FULL;
     items.kept.hidden = keptBefore(model, k).length === 0;
     items.once.hidden = model.carries || readBefore(model, k).length === 0;
@@ -322,17 +323,24 @@ export function legendPanel({ t }) {
   return { node, draw };
 }
 
-/** What was measured: `draw({ bars: { right: 4, ... }, most })` shows a bar from 0 to `most` for each name, or none. */
+/**
+ * What was measured: `draw({ bars: { right: 4, ... }, most })` shows a bar from 0 to `most` for each name, `gaps` a line between
+ * two values from `least` to `most`, neither of them nothing.
+ */
 export function barsPanel({ t }) {
   const node = element("div", { class: "win-bars", hidden: true });
-  const draw = ({ bars = {}, most }) => {
+  const line = (name, [from, to], value) => {
+    const bar = element("span", { class: "win-bar-of", "aria-hidden": "true" });
+    Object.assign(bar.style, { marginLeft: `${100 * from}%`, width: `${100 * (to - from)}%` });
+    return element("div", { class: "win-bar-one" }, element("span", {}, name), element("span", { class: "win-bar-track" }, bar), element("span", {}, value));
+  };
+  const draw = ({ bars = {}, gaps = {}, least = 0, most }) => {
+    const at = (value) => (value - least) / (most - least);
     node.hidden = most === undefined;
-    node.replaceChildren(...Object.entries(bars).map(([name, value]) => {
-      const bar = element("span", { class: "win-bar-of", "aria-hidden": "true" });
-      bar.style.width = `${(100 * value) / most}%`;
-      const parts = [element("span", {}, t(`bar_${name}`)), element("span", { class: "win-bar-track" }, bar), element("span", {}, name === "chance" ? String(value) : t("bar_value", { value }))];
-      return element("div", { class: "win-bar-one" }, ...parts);
-    }));
+    node.replaceChildren(
+      ...Object.entries(bars).map(([name, value]) => line(t(`bar_${name}`), [0, at(value)], name === "chance" ? String(value) : t("bar_value", { value }))),
+      ...Object.entries(gaps).map(([name, ends]) => line(t(`gap_${name}`), [at(ends.sequence), at(ends.random)], t("gap_value", ends))),
+    );
   };
   return { node, draw };
 }
