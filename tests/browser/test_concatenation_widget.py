@@ -66,7 +66,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     work, calls = widget.locator(".glue-work"), widget.locator(".glue-call:not(.glue-saved)")
     expect(result).to_have_text("call 3: the sum")
     expect(widget.locator(".glue-from_x .glue-name")).to_have_text("call 1")
-    expect(work).to_have_text("3 calls, 15 multiplications")
+    expect(work).to_have_text("3 calls, 5 \u00d7 3 results = 15 multiplications")
     expect(calls).to_have_count(3)
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
@@ -77,7 +77,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(code).to_have_text(GLUED)
     expect(now).to_have_text("1 call: one product, and the result is the same 1.40.")
     expect(result).to_have_text("the same result")
-    expect(work).to_have_text("1 call, 15 multiplications")
+    expect(work).to_have_text("1 call, 5 \u00d7 3 results = 15 multiplications")
     expect(calls).to_have_count(1)
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -249,7 +249,7 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         expect(code).to_have_text(BOTH)
         expect(now).to_have_text("Both swapped: each number meets its own weights again, so again 1.40.")
         expect(result).to_have_text("the same result")
-        expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(0)
+        expect(widget.locator(".glue-wrongly").filter(visible=True)).to_have_count(0)
         check_sums(widget)
         both = places(widget)
         assert both["H"][2] == pytest.approx(both["X"][0], abs=1)
@@ -361,6 +361,7 @@ def test_the_sum_ends_whole_after_taking_apart_the_largest(browser: Browser, tmp
 
 
 DRAG_WHILE_TERMS_MOVE = """async () => {
+  document.querySelector(".glue-button").click();
   while (!document.querySelector(".glue-moving")) await new Promise(requestAnimationFrame);
   const at = (kind, clientX) => document.querySelector(".glue-H")
     .dispatchEvent(new PointerEvent(kind, { clientX, clientY: 0, bubbles: true }));
@@ -374,9 +375,9 @@ DRAG_WHILE_TERMS_MOVE = """async () => {
 def test_the_sum_runs_after_a_hand_stopped_its_terms(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=760, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation())
-        widget.locator(".glue-button").click()
         assert page.evaluate(DRAG_WHILE_TERMS_MOVE)
-        widget.locator(".glue-swap-weights").click()
+        expect(widget.locator(".glue-button")).to_have_text("Glue")  # let go near where it was
+        widget.locator(".glue-button").click()
         expect(widget.locator(".glue-one .glue-now")).to_have_count(1)
         assert record.errors == []
 
@@ -420,13 +421,14 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         if step == 1:
             expect(told).to_contain_text("The same 15: the same pairs meet.")
         if step == 2:
-            meets = "But the letter now meets orange weights, made for the memory."
+            meets = "But no number meets its own weight: even 0.3, whose colour fits, meets 0.8 in place of 0.7."
             expect(told).to_have_text(f"Right. 1.08. All sizes still fit, so no program complains. {meets}")
             swapped = "(all) => all.filter((e) => e.matches('.glue-x')).length"  # a letter with weights of the memory
             assert widget.locator(".glue-one .glue-mixed").evaluate_all(swapped) == 2
+            expect(widget.locator(".glue-one .glue-wrongly")).to_have_count(5)
         if step == 3:
             expect(told).to_contain_text("1.40. Any order is right, if both sides have the same.")
-            expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(0)
+            expect(widget.locator(".glue-wrongly").filter(visible=True)).to_have_count(0)
     widget.locator(".d2lrnn-answers button").last.click()
     expect(told).to_have_text(re.compile("^No"))
     widget.get_by_role("button", name="Reset").click()
@@ -523,9 +525,11 @@ TOLD_AT_ONCE = """() => {
   const at = (query) => document.querySelector(`.glue ${query}`);
   const look = () => {
     const sentence = at(".d2lrnn-now").textContent.split(":")[0];
-    const result = at("[role=radio]:nth-child(2)").textContent;
+    const result = at("[role=radio]:nth-child(2)").textContent + at("[role=radio][aria-checked=true]").textContent;
+    const total = at(":is(.glue-one, .glue-two):not(.glue-ghost) p:last-child b").textContent;
+    const press = at(".glue-button").textContent;
     const sums = at(".glue-two").classList.contains("glue-ghost") ? "one sum" : "two sums";
-    window.told.add([sentence, at(".glue-sum .glue-name").textContent, result, sums].join("|"));
+    window.told.add([sentence, at(".glue-sum .glue-name").textContent, result, total, sums, press].join("|"));
     requestAnimationFrame(look);
   };
   look(); }"""
@@ -545,9 +549,9 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         widget.locator(".d2lrnn-answers button").first.click()
         expect(code).to_have_text(BOTH, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
-            "3 calls|call 3: the sum|1.40|two sums",
-            "1 call|the same result|1.40|one sum",
-            "Wrong weights meet|a wrong result|1.08|one sum",
-            "Both swapped|the same result|1.40|one sum",
+            "3 calls|call 3: the sum|1.401.40|1.40|two sums|Glue",
+            "1 call|the same result|1.401.40|1.40|one sum|Take apart",
+            "Wrong weights meet|a wrong result|1.081.08|1.08|one sum|Take apart",
+            "Both swapped|the same result|1.401.40|1.40|one sum|Take apart",
         }
         assert record.errors == []

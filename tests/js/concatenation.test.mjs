@@ -38,6 +38,8 @@ test("swapped weights: which block each number meets, and whether the result is 
     const { x, h } = products(state.mats, 0, 0, true);
     const mixed = [...x.map(([, , kind]) => kind === "h"), ...h.map(([, , kind]) => kind === "x")].filter(Boolean).length;
     assert.equal(mixed, 2 * Math.min(sizes.num_inputs, sizes.num_hiddens), "blue meets orange, whatever the sizes");
+    assert.ok([...x, ...h].every(([, , , , isOwn]) => !isOwn), "where the colour fits, the row does not");
+    assert.ok(products(state.mats, 0, 0, true, true).all.every(([, , , , isOwn]) => isOwn));
     assert.equal(state.isWrong, state.parts.flat().some(({ sum, right }) => sum !== right));
     assert.ok(!derive({ ...state, swapped: false }).isWrong && !derive({ ...state, glued: false }).isWrong);
   }

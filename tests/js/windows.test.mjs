@@ -205,8 +205,8 @@ test("the right answers of the steps are right", () => {
   const random = at(state);
   assert.ok(!random.carries && random.epoch[0][0] + 10 !== random.epoch[1][0]);
   assert.equal(SPEC.words.en[`step_2_answer_${state.right + 1}`], "an empty one");
-  const { sequence, random: mixed, long_sequence, long_random } = better.bars; // measured in chapter 4's closer look, which checks them
-  assert.ok(long_random - long_sequence < mixed - sequence);
+  const { short: of8, long: of32 } = better.gaps; // measured in chapter 4's closer look, which checks them
+  assert.ok(of32.random - of32.sequence < of8.random - of8.sequence);
   assert.equal(SPEC.words.en[`step_3_answer_${better.right + 1}`], "smaller");
   const [short, long] = [at(better), at(better, better.state)];
   assert.deepEqual([short, long].map((model) => [model.num_steps, model.carries, memoryAt(model, model.k).memory]), [[8, false, 8], [32, false, 32]]);

@@ -1,11 +1,11 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { derive, exactSum, products, repair } from "./maths.mjs";
+import { derive, products, repair } from "./maths.mjs";
 import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const SLIDE_SECONDS = 1.2;
+const SLIDE_SECONDS = 0.9;
 const SWAP_SECONDS = 0.7;
 const HOME = 4; // times as fast a block that was let go returns
 const TERMS_SECONDS = 0.6; // until the terms of the sum are in their new places
@@ -25,15 +25,15 @@ function kindOf({ glued, swapped, memory_first, parts }, [row, column]) {
 /** The values of the templates that tell of one number of the result. */
 function told({ parts, mats, glued }, [row, column]) {
   const { x, h, sum, right } = parts[row][column];
+  const [count, results] = [mats.W_xh.length + mats.W_hh.length, parts.length * parts[0].length];
   return {
-    row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), right_value: written(right), count: mats.W_xh.length + mats.W_hh.length,
-    calls: glued ? 1 : 3, all: parts.length * parts[0].length * (mats.W_xh.length + mats.W_hh.length),
+    row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), right_value: written(right),
+    calls: glued ? 1 : 3, count, results, all: count * results,
   };
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
-  let model = null; // where all goes
-  let shown = null; // where all stands: what is told, until the blocks have landed somewhere else
+  let model = null; // where all goes, and what is told, at once
   let carried = Promise.resolve(true); // the terms have come to their new places
   let hovered = null;
   let looked = null; // the number on which the lights are
@@ -73,11 +73,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- the sum runs ----
   let runner = null;
-  const pairsNow = () => products(shown.mats, ...looked, shown.swapped, shown.memory_first);
+  const pairsNow = () => products(model.mats, ...looked, model.swapped, model.memory_first);
   const lightTerm = (count) => {
     const { all } = pairsNow();
     const running = count > 0 && count <= all.length && runner !== null;
-    sum.run(count, exactSum, running);
+    sum.run(count, running);
     stage.light(looked, running ? count - 1 : -1);
     code.light(running ? all[count - 1][3] : null);
   };
@@ -85,7 +85,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const runSum = () => {
     runner?.stop();
     if (isAsking()) return; // nothing moves below an open question
-    const all = shown.mats.W_xh.length + shown.mats.W_hh.length;
+    const all = model.mats.W_xh.length + model.mats.W_hh.length;
     const mine = motion({ seconds: SUM_SECONDS, signal });
     runner = mine;
     let last = -1;
@@ -101,16 +101,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const keepHeight = () => {
     for (const { node } of [now, sum]) node.style.minHeight = `${node.offsetHeight}px`;
   };
-  /** Turn to the hovered or else the chosen number: sentence, sum and code tell of where all stands. */
+  /** Turn to the hovered or else the chosen number: sentence, sum and code tell of it. */
   const look = () => {
-    looked = hovered ?? [shown.row, shown.column];
-    const values = told(shown, looked);
-    const part = shown.parts[looked[0]][looked[1]];
-    now.set(...emphasised(t.raw(`now_${kindOf(shown, looked)}`), values));
+    looked = hovered ?? [model.row, model.column];
+    const values = told(model, looked);
+    const part = model.parts[looked[0]][looked[1]];
+    now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
-    const areMoving = sum.show(pairsNow(), part, shown.glued, values);
+    const areMoving = sum.show(pairsNow(), part, model.glued, values);
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
-    code.show(shown);
+    code.show(model);
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -129,23 +129,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const moves = [slideBlocks, () => pass("weights"), () => pass("rows")];
     for (const move of model.glued ? moves : moves.reverse()) {
       if (!await move()) return false;
-      land();
     }
     return true;
-  };
-  /** Where the blocks have landed, sentence, label, result and sum change together. */
-  const land = () => {
-    const places = { glued: stage.share(), swapped: stage.order("weights"), memory_first: stage.order("rows") };
-    if (Object.values(places).some((at) => at % 1 !== 0)) return; // turned round on the way
-    const landed = Object.fromEntries(Object.entries(places).map(([name, at]) => [name, at === 1]));
-    if (Object.keys(landed).every((name) => landed[name] === shown[name])) return;
-    turn(derive({ ...model, ...landed }));
-  };
-  const turn = (next) => {
-    shown = next;
-    stage.fill(shown);
-    for (const { node } of [now, sum]) node.style.minHeight = "";
-    look();
   };
   const slideBlocks = () => {
     const [from, to] = [stage.share(), model.glued ? 1 : 0];
@@ -219,15 +204,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
     const isRunning = runner !== null && isElsewhere && ["glued", ...Object.values(SIDES)].every((name) => given[name] === model[name]) && looked.join() === [given.row, given.column].join();
     model = given;
+    stage.fill(model);
     if (first || isOther) { // other numbers stand where they belong at once
       slider.stop();
       swapper.stop();
       settleTerms();
-      shown = model;
-      stage.fill(model);
       for (const [side, name] of Object.entries(SIDES)) stage.swap(side, Number(model[name]));
       stage.slide(model.glued ? 1 : 0);
-    } else shown = { ...shown, row: model.row, column: model.column };
+    }
     stage.select(model.row, model.column);
     if (hovered && (hovered[0] >= model.batch_size || hovered[1] >= model.num_hiddens)) hovered = null;
     glue.textContent = t(model.glued ? "unglue" : "glue");
@@ -240,7 +224,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
-    turn(shown);
+    for (const { node } of [now, sum]) node.style.minHeight = "";
+    look();
     if (isElsewhere) slid.then(async (arrived) => arrived && await carried && runSum());
   };
   return { draw };

@@ -18,16 +18,19 @@ export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
 
 /**
  * The products that make the number in row i, column j: { all } in their order, and those of X and of H, each [number,
- * weight, block of the weight, block of the number] with "x" or "h" for a block. `swapped`: W_hh stands on top of W_xh;
+ * weight, block of the weight, block of the number, whether it is its own weight] with "x" or "h" for a block. `swapped`: W_hh stands on top of W_xh;
  * `memory_first`: H stands before X.
  */
 export function products({ X, W_xh, H, W_hh }, i, j, swapped = false, memory_first = false) {
   const glued = (x, h, hFirst) => {
-    const blocks = [x.map((value) => [value, "x"]), h.map((value) => [value, "h"])];
+    const blocks = [x.map((value, k) => [value, "x", k]), h.map((value, k) => [value, "h", k])];
     return (hFirst ? blocks.reverse() : blocks).flat();
   };
   const [column, line] = [glued(W_xh.map((row) => row[j]), W_hh.map((row) => row[j]), swapped), glued(X[i], H[i], memory_first)];
-  const all = line.map(([value, of], k) => [value, ...column[k], of]);
+  const all = line.map(([value, of, place], k) => {
+    const [weight, block, row] = column[k];
+    return [value, weight, block, of, block === of && row === place];
+  });
   const from = (block) => all.filter(([, , , of]) => of === block);
   return { all, x: from("x"), h: from("h") };
 }

@@ -325,32 +325,30 @@ export function sumPanel({ t }) {
   const calls = Array.from({ length: CALLS }, () => element("span", { class: "glue-call" }));
   const cost = element("span", {});
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows, element("p", { class: "glue-work" }, ...calls, cost));
-  let lines = []; // [{ pairs, terms, total }]
+  let lines = []; // [{ pairs, terms }]
 
   const line = (name, pairs, part, value, sums = null) => {
-    const terms = pairs.map(([u, v, kind], k) => element(
-      "span", { class: `glue-term glue-${part(k)}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
+    const terms = pairs.map(([u, v, kind, , isOwn], k) => element(
+      "span", { class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
     const groups = sums === null ? all : [part(0), part(pairs.length - 1)].map((kind) => element( // a bracket below says what they make
       "span", { class: `glue-group glue-${kind}`, "data-sum": written(sums[kind]) }, ...all.filter((_, k) => part(k) === kind),
     ));
-    return { pairs, terms, total, node: row(name, ...groups, element("span", { class: "glue-total" }, "= ", total)) };
+    return { pairs, terms, node: row(name, ...groups, element("span", { class: "glue-total" }, "= ", total)) };
   };
   const row = (name, ...parts) => element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...parts);
-  const run = (count, sum, isRunning) => {
+  const run = (count, isRunning) => {
     let before = 0;
-    for (const { pairs, terms, total } of lines) {
+    for (const { pairs, terms } of lines) {
       const added = Math.max(0, Math.min(pairs.length, count - before));
       terms.forEach((term, k) => {
         term.classList.toggle("glue-later", k >= added);
         term.classList.toggle("glue-now", isRunning && before + k === count - 1);
       });
-      total.textContent = added < pairs.length ? "…" : written(sum(pairs));
       before += pairs.length;
     }
-    node.classList.toggle("glue-running", count < before);
   };
   let before = null; // glued or not
   let ways = []; // [term, dx, dy]: from where it comes
