@@ -15,7 +15,7 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-NOW = "At temperature 0 it repeats itself. At 1.5 it gambles: 27 unlikely letters."
+NOW = "At temperature 0 it repeats itself. At 1.5 it gambles: 27 unlikely picks."
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_four_temperatures_write_what_python_writes(widget: Locator) -> None:
     python = NextCharacter()
     assert written(widget) == list(python.writings.values())
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
-    counts = ["repeats 26 letters", "10 unlikely", "27 unlikely", "2 unlikely"]
+    counts = ["repeats 26 letters", *(f"{count} unlikely picks" for count in (10, 27, 2))]
     expect(widget.locator(".next-count")).to_have_text(counts)
     assert widget.locator(".next-written").nth(2).locator(".next-improbable").count() == 27
     lap = widget.locator(".next-written").first.locator(".next-lap").all_text_contents()
@@ -118,15 +118,15 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     expect(widget.locator(".next-came")).to_have_text("t")
     widget.locator(".next-written").nth(2).locator(".next-letter").nth(1).click()
     expect(widget.locator(".next-caption")).to_contain_text("“h” after “the␣tide␣t”: probability ")
-    expect(chosen).to_have_text("1.5 yours")
-    # the reader's own text is the one of the row that was pressed, and has the same letter boxed
-    assert written(widget)[3] == written(widget)[2]
-    expect(widget.locator(".next-here")).to_have_text(["h", "h"])
+    expect(widget.locator(".next-caption")).to_contain_text("Temperature 1.5 makes it")
+    expect(widget.locator(".next-pill")).to_have_text("at 1.5")
+    expect(widget.locator(".next-looked .next-temperature")).to_have_text("1.5 bold")
+    expect(chosen).to_have_text("0.7 yours")  # it stays
+    expect(widget.locator(".next-here")).to_have_text("h")
     column = widget.get_by_role("slider", name="Written at temperature 1.5", exact=True)
     expect(column).to_have_value("2")
     column.press("ArrowRight")
     expect(column).to_have_attribute("aria-valuetext", re.compile("^Letter 3, o: probability"))
-    expect(widget.locator(".next-here")).to_have_count(2)
     column.press("End")
     expect(column).to_have_value("80")
     walk = [widget.get_by_role("button", name=f"The letter {where}") for where in ("before", "after")]
@@ -137,6 +137,8 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
     expect(widget.locator(".next-caption")).to_have_text(
         "“h” after “the␣tide␣t”: probability 0.40. Temperature 0 makes it 1."
     )
+    widget.locator(".next-own .d2lrnn-range").press("End")
+    expect(widget.locator(".next-pill")).to_have_text("at 2")  # who sets a temperature looks at its row
 
 
 def test_letters_are_forbidden_by_dragging_and_by_keys(widget: Locator) -> None:
@@ -163,8 +165,18 @@ def test_letters_are_forbidden_by_dragging_and_by_keys(widget: Locator) -> None:
     expect(value).to_contain_text("here, only the likeliest may come.")
     assert len(set(written(widget))) <= 4
 
+    slider.press("ArrowRight")
+    top_p = slider.get_attribute("aria-valuetext")
+    note = widget.locator(".next-note").nth(1)
+    expect(note).to_have_text("as learned, cut")
+    widget.get_by_role("button", name="top-k").click()  # the other kind begins with as many
+    expect(slider).to_have_attribute("aria-valuetext", "top-k 2 keeps 2 of 27.")
+    slider.press("End")
+    expect(note).to_have_text("as it learned")
+    widget.get_by_role("button", name="top-p").click()
+    expect(slider).to_have_attribute("aria-valuetext", top_p)  # and each keeps its own
     widget.get_by_role("button", name="top-k").click()
-    expect(slider).to_have_attribute("aria-valuetext", "top-k all keeps 27 of 27.")
+    slider.press("End")
     slider.press("PageDown")
     expect(value).to_contain_text("top-k 22: only the 22 likeliest letters may come.")
     assert written(widget) == list(NextCharacter(kind="top-k", top_k=22).writings.values())
@@ -194,9 +206,9 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     expect(caption).to_have_text("“a” after “the␣tide␣”: probability 0.10.")
     widget.locator(".d2lrnn-now").hover()
     expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
-    expect(widget.locator(".next-level")).to_have_text(["0.5", "1"])
+    expect(widget.locator(".next-level")).to_have_text(["0.3", "0.6"])
     together = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
-    expect(widget.locator(".next-sum-of")).to_have_text(f"sum: {together:.2f}21 unlikely")
+    expect(widget.locator(".next-sum-of")).to_have_text(f"sum: {together:.2f}21 letters")
     expect(widget.locator(".next-rare")).to_have_count(21)
     expect(widget.locator(".next-ticks > *")).to_have_text(["0", "0.5", "1", "1.5", "2"])
 
@@ -220,13 +232,15 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     assert written(widget) == others
 
 
-def test_the_outlines_keep_their_height_at_every_temperature(widget: Locator) -> None:
-    outline, heights = widget.locator(".next-outline").first, set()
-    for keys in (["Home"], ["ArrowRight"] * 7, ["End"]):
+def test_the_bars_are_as_high_as_the_axis_says(widget: Locator) -> None:
+    own, levels = NextCharacter().ranked[0][1], widget.locator(".next-level")
+    for keys, levels_told in ((["Home"], ["0.5", "1"]), (["ArrowRight"] * 7, ["0.3", "0.6"]), (["End"], ["0.3", "0.6"])):
         for key in keys:
             widget.locator(".next-own .d2lrnn-range").press(key)
-        heights.add(round(outline.bounding_box()["height"]))
-    assert len(heights) == 1
+        expect(levels).to_have_text(levels_told)
+        tall = widget.locator(".next-cell .next-track").first.bounding_box()["height"]
+        outline = widget.locator(".next-outline").first.bounding_box()["height"]
+        assert outline == pytest.approx(tall * own / float(levels_told[1]), abs=2)
 
 
 def test_a_begun_word_stands_before_what_goes_on_with_it(widget: Locator) -> None:
@@ -243,8 +257,8 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget.get_by_role("button", name="hardly any").click()
         told = re.search(r"(\d+) instead of 27", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"Unlikely ones at 1.5: {told}, without the cut 27.")
-        expect(widget.locator(".next-count").nth(2)).to_have_text(f"{told} unlikely")
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"At 1.5: {told} unlikely picks (uncut: 27).")
+        expect(widget.locator(".next-count").nth(2)).to_have_text(re.compile(rf"^{told} unlikely picks?$"))
         assert record.errors == []
 
 
@@ -252,18 +266,18 @@ def test_the_guided_steps(widget: Locator) -> None:
     told = widget.locator(".d2lrnn-outcome")
     widget.get_by_role("button", name="Cut", exact=True).click()
     expect(told).to_be_hidden()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("27 of 80 letters are unlikely")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("27 of 80 picks are unlikely")
     widget.get_by_role("button", name="hardly any").click()
     expect(told).to_contain_text(re.compile(r"^Right\. \d instead of 27\."))
     widget.get_by_role("button", name="Hottest").click()
-    expect(widget.locator(".next-count").nth(2)).to_have_text("27 unlikely")  # the question finds them uncut
+    expect(widget.locator(".next-count").nth(2)).to_have_text("27 unlikely picks")  # the question finds them uncut
     expect(widget.locator(".d2lrnn-question")).to_contain_text("the 21 unlikely letters have 0.30 together")
     expect(widget.locator(".next-sum")).to_have_text("sum: 0.30")
     texts = written(widget)
     assert texts[3] == texts[1] and len(set(texts)) == 3, "the dice are the same: equal temperatures, equal texts"
     widget.get_by_role("button", name="nearly all").click()
-    hot = widget.locator(".next-count").nth(3).inner_text().removesuffix(" unlikely")
-    expect(told).to_contain_text(f"No. 0.51: each grows a little, and they are many. {hot} of the 80")
+    hot = widget.locator(".next-count").nth(3).inner_text().removesuffix(" unlikely picks")
+    expect(told).to_contain_text(f"No. 0.51: each grows a little, and they are many. {hot} of its 80")
     expect(widget.locator(".next-sum")).to_have_text("sum: 0.51")
     widget.locator("summary", has_text="The arithmetic").click()
     pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+); .*, ([\d.]+): ([\d.]+)\.$"
@@ -275,15 +289,24 @@ def test_the_guided_steps(widget: Locator) -> None:
     assert len(set(written(widget))) == 1
     same = "The cut leaves only the likeliest letter: all four write the same text."
     expect(widget.locator(".d2lrnn-now")).to_have_text(same)
-    widget.get_by_role("button", name="Colder").click()
-    expect(widget.locator(".next-chosen .next-temperature")).to_have_text(re.compile("^1 yours$"))
+    widget.get_by_role("button", name="Other dice").click()
     expect(widget.locator(".next-cutting")).to_have_count(0)
-    tallest = widget.locator(".next-bar").first
-    warm = tallest.bounding_box()["height"]
-    widget.get_by_role("button", name="it grows").click()
-    expect(told).to_contain_text("Right. It grows from 0.26 to 0.58; the low bars shrink.")
-    expect(widget.locator(".next-chosen .next-temperature")).to_have_text("0.5 yours")
-    assert tallest.bounding_box()["height"] > 2 * warm, "it is seen"
+    python = NextCharacter()
+    assert written(widget) == list(python.writings.values())
+    widget.get_by_role("button", name="all but 0").click()
+    python.seed += 1
+    assert written(widget) == list(python.writings.values())
+    assert [old == new for old, new in zip(NextCharacter().writings.values(), written(widget))] == [True] + [False] * 3
+    expect(told).to_contain_text("Right. At 0 no dice decide")
+    expect(told).to_contain_text("it repeats the same 26 letters.")
+
+
+def test_who_rolls_the_dice_is_no_longer_asked_what_they_change(widget: Locator) -> None:
+    step = widget.locator(".d2lrnn-step")
+    widget.get_by_role("button", name="Other dice").click()
+    expect(step).to_be_visible()
+    widget.get_by_role("button", name="Write again").click()
+    expect(step).to_be_hidden()
 
 
 def test_a_link_brings_back_text_and_cut(widget: Locator, opened: tuple[Page, Record]) -> None:

@@ -5,7 +5,7 @@ import { buttonControl, element, explorable, fill, rangeControl, twoDigits, visi
 import { leftOut, loadModel, unaccented } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  FREE_COLUMN, NUM_WRITTEN, TEMPERATURES, countImprobable, cutOf, distributionAt, findCircle, readable, temperaturesOf, topPFor, worked, write, writings,
+  FREE_COLUMN, NUM_WRITTEN, TEMPERATURES, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, worked, write, writings,
 } from "./maths.mjs";
 import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
@@ -64,9 +64,9 @@ export function outcomes(network, state) {
     const { rows, improbable } = distributionAt(network, { temperature, letters }, place, cut);
     return { count: countImprobable(letters), likeliest: rows[0], improbable };
   };
-  const [colder, hottest, three] = SPEC.steps.map(({ before, state: after }) => [found(before), found(after)]);
+  const [, hottest, three] = SPEC.steps.map(({ before, state: after }) => [found(before), found(after)]);
   return [
-    { before: probability(colder[0].likeliest.after), after: probability(colder[1].likeliest.after), warm: colder[0].count, cold: colder[1].count },
+    { length: findCircle(textsOf(writings(network, { ...state, ...SPEC.steps[0].state }))[0]).length },
     {
       count: hottest[0].improbable.count, before: probability(hottest[0].improbable.after), after: probability(hottest[1].improbable.after),
       own: hottest[0].count, hot: hottest[1].count, all: NUM_WRITTEN, letter: visibleCharacter(hottest[1].likeliest.character),
@@ -81,6 +81,7 @@ function build(context) {
   if (model.get("compact")) return buildCompact({ ...context, network });
   const size = network.vocab.length;
   let shown = null; // the state on the screen
+  let looked = FREE_COLUMN; // the row whose letter the bars belong to
   let run = { key: null, all: [] };
   let uncut = { key: null, count: 0 }; // the unlikely letters at the hottest temperature without a cut
   let atOnce = false; // what a guided step sets is written at once: its outcome speaks of the finished texts
@@ -100,11 +101,16 @@ function build(context) {
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
-  const again = buttonControl({ label: t("again"), signal, onPress: () => commit({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
+  const again = buttonControl({ label: t("again"), signal, 
+    onPress: () => {
+      if (steps.opened() === 0 && steps.node.querySelector(".d2lrnn-outcome").hidden) steps.ask(-1); // this is its answer
+      commit({ seed: (shown.seed + 1) % (SEED.max + 1) });
+    },
+  });
   const number = element("b");
   const slider = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
-    onInput: (temperature) => commit({ temperature }),
+    onInput: (temperature) => lookAt(FREE_COLUMN, { temperature }),
   });
   const ticks = linearTicks(SPEC.controls.temperature.max, 4).map((tick) => {
     const mark = element("span", {}, String(tick));
@@ -115,18 +121,27 @@ function build(context) {
   const tellNow = (isWriting) => now.set(...emphasised(...(isWriting ? [t.raw("now_writing"), {}] : ended)));
   const columns = columnsPanel({
     t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)),
-    onLetter: (column, place) => commit({ temperature: temperaturesOf(shown)[column], place }), onWriting: tellNow,
+    onLetter: (column, place) => lookAt(column, { place }), onWriting: tellNow,
   });
+  /** The cut of one kind that keeps so many of the letters that are shown. */
+  const cutAt = (kind, count) => {
+    const { temperature, letters } = run.all[looked];
+    return kind === "top-k" ? { top_k: count } : { top_p: topPFor(reshapeProbs(letters[shown.place].probs, { temperature }), count) };
+  };
+  /** The other kind begins with as many letters as this one keeps here; then each has its own value. */
+  const setKind = (kind) => {
+    const other = { ...shown, kind };
+    const { kept } = distributionAt(network, run.all[looked], shown.place, cutOf(shown));
+    commit(isBinding(shown) && !isBinding(other) && run.all[looked].temperature > 0 ? { kind, ...cutAt(kind, kept) } : { kind });
+  };
   const chart = cutPanel({
     t, size, signal, onLook: (row) => tell(row),
     onKeep: (count) => {
-      const { temperature, letters } = run.all[FREE_COLUMN];
-      const tempered = reshapeProbs(letters[shown.place].probs, { temperature });
-      commit(shown.kind === "top-k" ? { top_k: count } : { top_p: topPFor(tempered, count) });
+      commit(cutAt(shown.kind, count));
     },
   });
   const kinds = SPEC.controls.kind.choices.map((kind) => ({
-    kind, button: buttonControl({ label: t(`button_${kind}`), "aria-pressed": "false", signal, onPress: () => commit({ kind }) }),
+    kind, button: buttonControl({ label: t(`button_${kind}`), "aria-pressed": "false", signal, onPress: () => setKind(kind) }),
   }));
   const axis = element("p", { class: "next-key next-axis" });
   const step = (by) => commit({ place: Math.min(NUM_WRITTEN - 1, Math.max(0, shown.place + by)) });
@@ -139,6 +154,7 @@ function build(context) {
   cuts.addEventListener("toggle", () => drawChart(), { signal });
   const setAtOnce = (values) => {
     atOnce = true;
+    looked = FREE_COLUMN;
     cuts.open = isCutting({ ...shown, ...values });
     commit(values);
     columns.finish();
@@ -147,11 +163,12 @@ function build(context) {
     });
   };
   const told = (i) => outcomes(network, context.state())[i];
-  const { node: guided } = guidedSteps({
+  const steps = guidedSteps({
     t, state, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, asked: told, outcome: told,
   });
-  keepInView(guided, { signal });
+  keepInView(steps.node, { signal });
   onReset(() => {
+    looked = FREE_COLUMN;
     cuts.open = false;
     chart.lookAway();
   });
@@ -164,7 +181,7 @@ function build(context) {
     element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
       caption, element("div", { class: "next-legend-row" }, element("div", { class: "next-walk" }, ...walk, element("span", { class: "next-key" }, t("press"))), chart.legend),
       chart.node)),
-    guided, cuts, fold(t("axis_fold"), axis),
+    steps.node, cuts, fold(t("axis_fold"), axis),
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
   ));
 
@@ -187,7 +204,12 @@ function build(context) {
       axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), sum: exact(sum), p: probability(row.after) });
     }
   };
-  const draw = (state) => {
+  const lookAt = (column, values) => {
+    looked = column;
+    commit(values);
+    draw(state()); // also where the values are those that stand
+  };
+  function draw(state) {
     const before = shown;
     shown = state;
     if (input.value !== state.text && readable(input.value) !== state.text) input.value = state.text;
@@ -206,8 +228,8 @@ function build(context) {
     const values = nowValues(run.all, isBound, uncut.count);
     ended = [t.raw(nowWords(values)), values];
     if (!columns.isWriting()) tellNow(false);
-    columns.draw(run.all, state, { animate: before !== null && isNew && !isWarmer && !atOnce });
-    const writing = run.all[FREE_COLUMN];
+    columns.draw(run.all, { ...state, looked, isCut: isBound }, { animate: before !== null && isNew && !isWarmer && !atOnce });
+    const writing = run.all[looked];
     const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
     const distribution = distributionAt(network, writing, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
@@ -224,7 +246,7 @@ function build(context) {
     drawChart();
     if (before === null) return;
     say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
-  };
+  }
   input.value = model.get("text");
   whenSeen(columns.node, { act: columns.play, signal });
   return { draw };

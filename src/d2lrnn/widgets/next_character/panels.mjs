@@ -1,11 +1,11 @@
 // What the figure of the next character shows: four writings at once, and the distribution with its cut.
-import { linearTicks } from "../charts.mjs";
 import { dragOn, motion } from "../shape.mjs";
 import { element, formatProbability, visibleCharacter } from "../ui.mjs";
 import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, begunWord, countImprobable, findCircle } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 45;
 const MORE_WIDE = 3; // columns of the chart for all other letters there
+const LOW_TOP = 0.6; // of the chart
 const SHOWN = 10; // the likeliest letters, which a phone shows
 
 /** A letter of a writing, marked where it is improbable. */
@@ -20,8 +20,8 @@ export function markedKey(template, word) {
 }
 
 /**
- * Four columns that write at once, letter by letter. A letter can be pressed: the reader's own column, the last, then
- * has its temperature, and so its text; the arrow keys go along a column. `slider` stands at the head of the reader's own.
+ * Four columns that write at once, letter by letter. A letter of any of them can be pressed, to look at its bars; the arrow
+ * keys go along a column. `slider` stands at the head of the reader's own.
  * `onWriting` hears whether they still write: what is counted is told at the end.
  */
 export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
@@ -29,6 +29,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   let all = null;
   let length = NUM_WRITTEN;
   let here = 0; // the place that is looked at
+  let looked = FREE_COLUMN; // and its column
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
     const box = element("div", { class: "next-written", translate: "no" });
@@ -45,7 +46,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
     const note = element("span", { class: "next-note" }, t(`note_${column}`));
     const head = element("div", { class: "next-head" }, element("span", { class: "next-temperature" }, number, " ", note), " ", ...(column === FREE_COLUMN ? [slider, " "] : []), count);
     const node = element("div", { class: `next-column${column === FREE_COLUMN ? " next-chosen" : ""}` }, head, element("div", { class: "next-page" }, box, keys));
-    return { node, box, keys, count, number };
+    return { node, box, keys, count, number, note };
   });
   let spans = columns.map(() => []);
   const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
@@ -64,14 +65,16 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
         span.classList.toggle("next-lap", lap);
         span.classList.toggle("next-lap-start", lap && (place - circle.from) % circle.length === 0);
       });
-      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count: countImprobable(letters) });
+      const count = countImprobable(letters);
+      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t(count === 1 ? "improbable_one" : "improbable", { count });
       columns[i].count.classList.toggle("next-lap-key", circle !== null);
     });
   };
   const mark = () => {
     columns.forEach(({ node, keys }, i) => {
-      const isEqual = all[i].temperature === all[FREE_COLUMN].temperature; // and so is its text
+      const isEqual = all[i].temperature === all[looked].temperature; // and so is its text
       node.classList.toggle("next-equal", isEqual);
+      node.classList.toggle("next-looked", i === looked);
       spans[i].forEach((span, place) => span.classList.toggle("next-here", isEqual && place === here));
       const place = isEqual ? here : 0;
       const { character, bits } = all[i].letters[place];
@@ -92,8 +95,9 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
       pen.stop();
       if (all !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
     },
-    draw(writings, { text, place }, { animate }) {
-      here = place;
+    draw(writings, { text, place, looked: column, isCut }, { animate }) {
+      [here, looked] = [place, column];
+      columns.forEach(({ note }, i) => { note.textContent = t(isCut && TEMPERATURES[i] === 1 ? `note_${i}_cut` : `note_${i}`); });
       if (writings !== all) {
         all = writings;
         spans = all.map(({ letters }, i) => {
@@ -128,20 +132,21 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   });
   const line = element("span", { class: "next-line" });
   const more = element("span", { class: "next-more" }); // on a phone, in place of the letters after the first ten
-  const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...linearTicks(1, 2).slice(1).map((tick) => {
-    const level = element("i", { class: "next-level" }, String(tick));
-    level.style.setProperty("bottom", `${100 * tick}%`);
-    return level;
-  }));
+  const levels = [0.5, 1].map((share) => {
+    const level = element("i", { class: "next-level" });
+    level.style.setProperty("bottom", `${100 * share}%`);
+    return { level, share };
+  });
+  const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...levels.map(({ level }) => level));
   const bars = element("span", { class: "next-pill" }); // as the temperature at the head of the row
   const legend = element("div", { class: "next-legend", "aria-hidden": "true" },
     bars, element("span", { class: "next-swatch-own" }), element("span", {}, t("outline")));
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), more, line);
   const chart = element("div", { class: "next-chart" }, box);
   // The low bars can hardly be seen: one more has them all.
-  const sum = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }), p: element("span", { class: "next-sum" }), count: element("span") };
+  const sum = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }), p: element("span", { class: "next-sum" }), name: element("span", { class: "next-sum-name" }) };
   const improbable = element("div", { class: "next-sum-of", "aria-hidden": "true" },
-    element("span", { class: "next-track" }, sum.bar, sum.outline, sum.p), element("span", { class: "next-sum-name" }, sum.count, " ", t("unlikely")));
+    element("span", { class: "next-track" }, sum.bar, sum.outline, sum.p), sum.name);
   const node = element("div", { class: "next-bars" }, chart, improbable);
   let cutting = false;
   let kept = size;
@@ -187,7 +192,8 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     chart.setAttribute("role", cutting ? "slider" : "img");
     chart.setAttribute("aria-label", cutting ? t("cut_label", { now: cutWords }) : told);
   };
-  const stand = (part, p) => part.style.setProperty("height", `${(100 * p).toFixed(2)}%`); // one scale, whatever the temperature
+  let top = 1; // of the scale: the low bars are higher where all fit in a lower one
+  const stand = (part, p) => part.style.setProperty("height", `${((100 * p) / top).toFixed(2)}%`);
   const draw = ({ rows, kept: count, improbable: rare }, came, { temperature, cutWords, told, cutting: isCutting }) => {
     kept = count;
     cutting = isCutting;
@@ -195,6 +201,8 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     bars.textContent = t(count < size && temperature > 0 ? "bars_cut" : "bars", { temperature: Number(temperature.toFixed(2)) });
     legend.classList.toggle("next-same", temperature === 1 && count === size);
     shown = { rows, row: rows.find(({ character }) => character === came) };
+    top = Math.max(rare.before, rare.after, ...rows.flatMap(({ before, after }) => [before, after])) <= LOW_TOP ? LOW_TOP : 1;
+    for (const { level, share } of levels) level.textContent = String(share * top);
     look(shown.row);
     rows.forEach(({ character, before, after }, i) => {
       const { node, outline, bar, name } = cells[i];
@@ -208,8 +216,8 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     stand(sum.outline, rare.before);
     stand(sum.bar, rare.after);
     sum.p.textContent = t("together", { p: formatProbability(rare.after) });
-    sum.p.style.setProperty("bottom", `min(${(100 * Math.max(rare.before, rare.after)).toFixed(2)}%, 100% - 0.8em)`);
-    sum.count.textContent = String(rare.count);
+    sum.p.style.setProperty("bottom", `min(${((100 * Math.max(rare.before, rare.after)) / top).toFixed(2)}%, 100% - 0.8em)`);
+    sum.name.textContent = t("sum_of", { count: rare.count });
     line.style.setProperty("--all", count / size);
     line.style.setProperty("--few", (count <= SHOWN ? count : SHOWN + ((count - SHOWN) * MORE_WIDE) / (size - SHOWN)) / (SHOWN + MORE_WIDE));
     const isExtra = !cutting && shown.rows.indexOf(shown.row) >= SHOWN; // the letter that came is shown too
