@@ -234,7 +234,8 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
 
 def test_the_bars_are_as_high_as_the_axis_says(widget: Locator) -> None:
     own, levels = NextCharacter().ranked[0][1], widget.locator(".next-level")
-    for keys, levels_told in ((["Home"], ["0.5", "1"]), (["ArrowRight"] * 7, ["0.3", "0.6"]), (["End"], ["0.3", "0.6"])):
+    low, whole = ["0.3", "0.6"], ["0.5", "1"]
+    for keys, levels_told in ((["Home"], whole), (["ArrowRight"] * 7, low), (["End"], low)):
         for key in keys:
             widget.locator(".next-own .d2lrnn-range").press(key)
         expect(levels).to_have_text(levels_told)
