@@ -171,7 +171,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate(
         (
             ("all as little", "20% of its signal is left, and the past gets nothing. Five letters later, 74% is left."),
-            ("48", "= 144 steps. Now all keep as much: 26% is cut off, not 49%. But one window of 24 cuts off only 17%"),
+            ("48", "= 144 steps. Now all keep as much: 26% is cut off, not 49%. But one window of 24 cuts off only 17"),
             ("Less is cut off", "Right. 16%, not 49%"),
         )
     ):
