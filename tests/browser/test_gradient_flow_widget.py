@@ -249,7 +249,7 @@ def test_the_area_of_a_disc_is_the_size_of_the_message(opened: tuple[Page, Recor
         widget.get_by_label("factor of each step").fill(str(round(100 * radius)))
         norms = GradientFlow(radius=radius).norms_by_lag
         expect(discs).to_have_count(2)
-        expect(hint).to_contain_text("true areas")
+        expect(hint).to_contain_text("the disc from the loss")
         first, end = sorted(discs.all(), key=lambda disc: -float(disc.get_attribute("cx")))
         share = (float(end.get_attribute("r")) / float(first.get_attribute("r"))) ** 2
         assert share == pytest.approx(norms[-1] / norms[0], rel=0.03, abs=2e-8), radius

@@ -201,7 +201,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. It fills 321, about 5 times the work. It can pay where many processors fill a column at once"
+        "Right. It fills 321, about 5 times as many. It can pay where many processors fill a column at once"
     )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
