@@ -244,8 +244,9 @@ test("the unit that tells most is the one that differs most after the commonest 
 test("what a story came to is read off its runs", () => {
   const report = (ys, rest) => ({ heldout: { xs: ys.map((_, i) => 512 * (298 + i)), ys }, tokens: 512 * 600, steps: 600, perplexity: ys.at(-1), ...rest });
   const told = OUTCOMES[1]([report([8, 7.7, 3e7, 2e6]), report([8, 7.6, 8.7, 6.6])], LEVELS, 300);
-  assert.deepEqual(told, { lost: "2.0×10⁶", clipped: "8.70" });
-  const spelled = { steps: 251, real: 37, words: 73 };
-  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73, percent: 51 });
+  assert.deepEqual(told, { least: "2.0×10⁶", most: "3.0×10⁷", clipped: "8.70" });
+  assert.equal(OUTCOMES[1]([report([8, 7.7, 3e3, 20])], LEVELS, 300).least, "20.00", "between the runs");
+  const spelled = { steps: 251, real: 37, words: 73, pieces: [..."sea the qox the tide do".split(/( )/)].map((piece) => [piece, piece.length > 2 && piece !== "qox"]) };
+  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73, percent: 51, different: 2 });
   assert.deepEqual(OUTCOMES[2]([report([9.01])], LEVELS), { perplexity: "9.01", bigram: "8.85" });
 });

@@ -324,25 +324,30 @@ function eachPassage(text, from, to, act) {
 
 // ---- stories --------------------------------------------------------------------------------------------------------
 
-/** The last score of a curve before a place, and the largest from there on. */
+/** The last score of a curve before a place, and the least and the largest from there on. */
 function around({ xs, ys }, place) {
   let before = NaN;
+  let least = Infinity;
   let worst = 0;
   xs.forEach((x, i) => {
     if (x < place) before = ys[i];
-    else worst = Math.max(worst, ys[i] ?? Infinity);
+    else [least, worst] = [Math.min(least, ys[i] ?? Infinity), Math.max(worst, ys[i] ?? Infinity)];
   });
-  return { before, worst };
+  return { before, least, worst };
 }
 
 const show = (value) => formatNumber(value);
 
 /** What each story came to, as the values of its words; `reports` are the last ones of its runs. */
 export const OUTCOMES = [
-  ([{ spelled: { steps, real, words } }]) => ({ steps: formatNumber(steps, 0), real, words, percent: Math.round(100 * real / words) }),
-  ([free, clipped], levels, cat) => {
-    const { worst } = around(clipped.heldout, cat * clipped.tokens / clipped.steps);
-    return { lost: show(free.perplexity), clipped: show(worst) };
+  ([{ spelled: { steps, real, words, pieces } }]) => ({
+    steps: formatNumber(steps, 0), real, words, percent: Math.round(100 * real / words),
+    different: new Set(pieces.slice(1, -1).filter(([, isReal]) => isReal).map(([piece]) => piece)).size, // not those at the edges
+  }),
+  ([free, clipped = free], levels, cat) => { // between its runs there is the first alone
+    const after = ({ heldout, tokens, steps }) => around(heldout, cat * tokens / steps);
+    const { least, worst } = after(free);
+    return { least: show(least), most: show(worst), clipped: show(after(clipped).worst) };
   },
   ([report], levels) => ({
     perplexity: show(report.perplexity),

@@ -99,14 +99,15 @@ export function readingPanel({ t, signal, onReset }) {
     }
   };
 
-  const explainStrip = ({ sentence, states }, units) => {
+  const explainStrip = ({ sentence, states, steps }, units) => {
     const known = unitLetters({ sentence, states }, unit);
     const stuck = unitRest({ sentence, states }, unit);
     const sides = ["high", "low"].flatMap((side) => {
       const letters = known.most === side ? t("unit_most") : known[side].map(visibleCharacter).join(" ");
       return letters ? [t(`unit_${side}`, { letters })] : [];
     });
-    if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
+    if (steps === 0) strip.textContent = t("unit_fresh", { unit: unit + 1 }); // what random weights do is no finding
+    else if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
     else strip.textContent = t("unit", { unit: unit + 1, sides: sides.join(", ") || t("unit_mixed") });
     strip.setAttribute("aria-valuemax", units);
     strip.setAttribute("aria-valuenow", unit + 1);

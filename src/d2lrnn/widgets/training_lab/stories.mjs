@@ -1,6 +1,6 @@
 // Stories: a question to guess at, a run (or two) that ends by itself, and what it came to, measured.
 import { bringAbove } from "../shape.mjs";
-import { buttonControl, element, formatNumber } from "../ui.mjs";
+import { buttonControl, element } from "../ui.mjs";
 
 const BETWEEN_MS = 3000; // time to look at the first run's end
 
@@ -109,7 +109,7 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     if (reports.length <= (then ? 1 : 0)) {
       const kept = story;
       story.waits = true;
-      tell(t(`step_${i + 1}_between`, { perplexity: formatNumber(report.perplexity) }));
+      tell(t(`step_${i + 1}_between`, outcome(i, reports)));
       setTimeout(() => {
         if (signal.aborted || story !== kept) return;
         story.waits = false;
