@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import SurpriseMap
+from d2lrnn.widgets.page import page_of as whole_page_of
 from pages import page_of
 from watching import Record, watched_page
 
@@ -148,6 +149,20 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
     bars = widget.locator(".map-bar")
     tall = [bars.nth(i).bounding_box()["height"] for i in (3, 6)]
     assert tall[1] > 1.15 * tall[0], "12.16 bits stand higher than 10.22"
+
+
+def test_on_a_wide_page_of_its_own_a_name_stands_in_one_row(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(whole_page_of(SurpriseMap()), encoding="utf-8")
+    with watched_page(browser, width=1280, height=800) as (page, record):
+        page.goto(f"{tmp_path.as_uri()}/page.html")
+        widget = page.locator('.d2lrnn-widget[data-ready="1"]')
+        widget.get_by_label("Your own text").fill("fatima nguyen")
+        letters = widget.locator(".map-letter")
+        expect(letters).to_have_count(13)
+        assert len(set(letters.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)"))) == 1
+        view, page_width = widget.locator(".d2lrnn-view").bounding_box(), page.evaluate("innerWidth")
+        assert view["width"] == 52 * 16 and abs(2 * view["x"] + view["width"] - page_width) <= 1  # in the middle
+        assert record.errors == []
 
 
 STEPS = [

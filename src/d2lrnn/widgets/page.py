@@ -21,8 +21,7 @@ _PAGE = """<!DOCTYPE html>
 <style>
 body {{ margin: 0; }}
 body > main > .d2lrnn-widget {{ min-height: 100vh; margin: 0; border: 0; border-radius: 0; }}
-body > main > .d2lrnn-widget {{ padding-inline: max(0px, 50% - var(--d2lrnn-widest, 100%) / 2); }}
-body > main > .d2lrnn-widget > .d2lrnn-view {{ max-width: var(--d2lrnn-widest, 52rem); margin: 0 auto; }}
+body > main > .d2lrnn-widget {{ padding-inline: max(0px, 50% - var(--d2lrnn-widest, 52rem) / 2); }}
 </style>
 <script>
 {{

@@ -245,8 +245,8 @@ export function chart({ t, signal }) {
     const at = touched ?? most;
     views.forEach((view, i) => view.light(i === at));
     const { context, target, p, bits, choices } = model.rows[at];
-    const kind = bits === Infinity ? "_infinite" : isWorseThanBlind(choices, blind) ? "_worse" : blind === Infinity ? "_other" : "";
-    detail.replaceChildren(...emphasised(t.raw(`detail${kind}`), {
+    const finite = isWorseThanBlind(choices, blind) ? "detail_worse" : blind === Infinity ? "detail_other" : "detail";
+    detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : finite), {
       blind: String(blind), others: String(vocabSize - 1), left: columnProbability(1 - p),
       context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
     }));
