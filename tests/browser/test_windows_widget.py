@@ -108,7 +108,10 @@ def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path,
         expect(legend).to_have_text("20 never read")
         control(widget, "Steps").fill("10")
         widget.locator(".win-along input").press("End")
-        expect(legend).to_have_text("20 never read: after the last one, none is left to guess")
+        expect(legend).to_have_text("20 never read: the last letter has none to guess")
+        wide = "(all) => all.reduce((sum, one) => sum + one.getBoundingClientRect().width, 0)"
+        veiled, kept = (widget.locator(f".win-trail.win-{kind}").evaluate_all(wide) for kind in ("never", "kept"))
+        assert veiled == pytest.approx(kept * 20 / 200, rel=0.02), "all 20 are pale, beside 200 that were read before"
 
 
 def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:

@@ -116,8 +116,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     trails.replaceChildren(...(model.carries
       ? keptBefore(model, k).flatMap((kept, row) => boxesOf([kept], `win-kept ${rowClass(row)}`))
       : boxesOf(readBefore(model, k), "win-once")));
-    const answers = (epoch[k] ?? []).map((start) => [start + num_steps, start + num_steps + 1]);
-    const never = isOver ? stretches(tokens.length, epoch, num_steps, { read: false, without: answers }) : [];
+    const never = isOver ? stretches(tokens.length, epoch, num_steps, { read: false }) : [];
     veils.replaceChildren(...boxesOf(never, "win-never"));
   };
 
