@@ -67,13 +67,18 @@ export function mapPanel({ t, signal, onPlace }) {
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
   // The lines are named before the first letter of every row.
-  const showRows = () => letters.forEach((letter, i) => letter.classList.toggle("map-row", i === 0 || letter.offsetTop > letters[i - 1].offsetTop + 8));
+  const showRows = () => {
+    const tops = letters.map((letter) => letter.offsetTop); // all are read before one is written
+    letters.forEach((letter, i) => letter.classList.toggle("map-row", i === 0 || tops[i] > tops[i - 1] + 8));
+  };
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
   text.addEventListener("scroll", showScroll, { signal, passive: true });
-  const sized = new ResizeObserver(() => {
+  const measure = () => {
+    if (signal.aborted) return;
     showRows();
     showScroll();
-  });
+  };
+  const sized = new ResizeObserver(measure);
   sized.observe(text);
   signal.addEventListener("abort", () => sized.disconnect(), { once: true });
   const bringIntoSight = (letter) => {
@@ -141,7 +146,7 @@ export function mapPanel({ t, signal, onPlace }) {
       letters.forEach((letter, i) => letter.classList.toggle("map-first", i > 0 && model.text[i] !== " " && model.text[i - 1] === " "));
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
       text.scrollTop = 0;
-      showScroll();
+      requestAnimationFrame(measure); // the page lays a long text out in a task of its own
     }
     const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
     if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
@@ -154,7 +159,6 @@ export function mapPanel({ t, signal, onPlace }) {
     node.classList.toggle("map-raw", model.stage === STAGES[0]);
     text.style.setProperty("--map-five", (5 / model.scale).toFixed(3));
     text.style.setProperty("--map-top", JSON.stringify(t("scale", { bits: model.scale })));
-    showRows();
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
