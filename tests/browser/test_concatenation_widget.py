@@ -63,22 +63,17 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     widget = show(page, tmp_path, Concatenation())
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
     result = widget.locator(".glue-sum .glue-name")
-    work, calls = widget.locator(".glue-work"), widget.locator(".glue-call:not(.glue-saved)")
-    expect(result).to_have_text("call 3: the sum")
-    expect(widget.locator(".glue-from_x .glue-name")).to_have_text("call 1")
-    expect(work).to_have_text("3 calls, 5 \u00d7 3 results = 15 multiplications")
-    expect(calls).to_have_count(3)
+    expect(result).to_have_text("sum")
+    expect(widget.locator(".glue-from_x .glue-name")).to_have_text("from X")
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("3 calls: two products and their sum, 0.16 + 1.24 = 1.40.")
+    expect(now).to_have_text("Two products, then their sum: 0.16 + 1.24 = 1.40.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("1 call: one product, and the result is the same 1.40.")
+    expect(now).to_have_text("Glued, the state is just more inputs: one product, the same 1.40.")
     expect(result).to_have_text("the same result")
-    expect(work).to_have_text("1 call, 5 \u00d7 3 results = 15 multiplications")
-    expect(calls).to_have_count(1)
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
     assert sums == ["0.16", "1.24"], "the brackets below the one sum"
@@ -227,7 +222,7 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         right = places(widget)
         swap.click()
         expect(code).to_have_text(SWAPPED)
-        expect(now).to_have_text("Wrong weights meet: 1.40 becomes 1.08, and nothing warns you.")
+        expect(now).to_have_text("Wrong weights: 1.08 in place of 1.40, and no error.")
         expect(result).to_have_text("a wrong result")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
@@ -267,6 +262,24 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         widget.locator(".glue-button").click()
         expect(code).to_have_text(GLUED)
         assert record.errors == []
+
+
+def test_on_a_phone_the_glued_tables_fill_the_room_of_those_apart(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 844})
+    widget = show(page, tmp_path, Concatenation())
+    stage = widget.locator(".glue-stage").bounding_box()
+    cell = widget.locator(".glue-X .glue-cell").first
+    apart, near = cell.bounding_box(), places(widget)
+    assert stage and apart and apart["width"] > 48
+    assert near["W_xh"][1] == pytest.approx(stage["y"], abs=2)
+    assert near["X"][2] == pytest.approx(near["H"][2], abs=1)
+    widget.locator(".glue-button").click()
+    glued, at = cell.bounding_box(), places(widget)
+    assert glued and glued["height"] > 1.4 * apart["height"]
+    assert at["W_xh"][1] - stage["y"] < 8 and stage["y"] + stage["height"] - at["X"][3] < 30  # its words stand there
+    widget.locator(".glue-button").click()
+    assert places(widget) == near
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -419,15 +432,15 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("The same 15: the same pairs meet.")
+            expect(told).to_contain_text("The same five products are added, in one sum.")
         if step == 2:
-            meets = "But no number meets its own weight: even 0.3, whose colour fits, meets 0.8 in place of 0.7."
-            expect(told).to_have_text(f"Right. 1.08. All sizes still fit, so no program complains. {meets}")
+            expect(told).to_contain_text("so there is no error. But 0.6 meets 0.7 in place of its own 0.2")
+            expect(widget.locator(".glue-one .glue-term").first).to_have_text("0.6 \u00d7 0.7")
             swapped = "(all) => all.filter((e) => e.matches('.glue-x')).length"  # a letter with weights of the memory
             assert widget.locator(".glue-one .glue-mixed").evaluate_all(swapped) == 2
             expect(widget.locator(".glue-one .glue-wrongly")).to_have_count(5)
         if step == 3:
-            expect(told).to_contain_text("1.40. Any order is right, if both sides have the same.")
+            expect(told).to_contain_text("Either order is right, if both sides have the same")
             expect(widget.locator(".glue-wrongly").filter(visible=True)).to_have_count(0)
     widget.locator(".d2lrnn-answers button").last.click()
     expect(told).to_have_text(re.compile("^No"))
@@ -549,9 +562,9 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         widget.locator(".d2lrnn-answers button").first.click()
         expect(code).to_have_text(BOTH, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
-            "3 calls|call 3: the sum|1.401.40|1.40|two sums|Glue",
-            "1 call|the same result|1.401.40|1.40|one sum|Take apart",
-            "Wrong weights meet|a wrong result|1.081.08|1.08|one sum|Take apart",
+            "Two products, then their sum|sum|1.401.40|1.40|two sums|Glue",
+            "Glued, the state is just more inputs|the same result|1.401.40|1.40|one sum|Take apart",
+            "Wrong weights|a wrong result|1.081.08|1.08|one sum|Take apart",
             "Both swapped|the same result|1.401.40|1.40|one sum|Take apart",
         }
         assert record.errors == []

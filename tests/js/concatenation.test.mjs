@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  arrange, between, derive, exactSum, frames, gapBetween, matrices, products, repair,
+  arrange, between, cellsAt, derive, exactSum, frames, gapBetween, matrices, products, repair,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -81,7 +81,7 @@ test("the right answers of the steps are right", () => {
   const counted = [false, true].map((answered) => all(work, answered).mats).map(({ X, W_xh, H, W_hh }) => (
     X.length * (W_xh.length * W_xh[0].length + H[0].length * W_hh[0].length)));
   assert.deepEqual([n * h * (d + h), ...counted], [15, 15, 15]);
-  assert.equal(words[`step_1_answer_${work.right + 1}`], "15 too");
+  assert.equal(words[`step_1_answer_${work.right + 1}`], "1.40 again");
   // [X H] times W_xh above W_hh is the sum of the two products; with W_hh above, another; with H first as well, the same
   const sum = (line, weights) => exactSum(line.map((value, k) => [value, weights[k][column]]));
   const sums = [[X, H, W_xh, W_hh], [X, H, W_hh, W_xh], [H, X, W_hh, W_xh]].map(([a, b, above, below]) => sum([...a[row], ...b[row]], [...above, ...below]));
@@ -102,17 +102,21 @@ test("each order of numbers has its own order of products, and the same products
   }
 });
 
+const NAMES = ["X", "H", "W_xh", "W_hh", "sum"];
+
 test("the blocks fit where they stand and never lie on each other", () => {
   for (const width of [200, 262, 330, 420, 560, 690, 900]) {
     for (const sizes of SIZES) {
       const layout = arrange(sizes, width);
       const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
-      const { unit, row } = layout;
-      const boxes = {
+      const boxesAt = ({ unit, row }) => ({
         X: [d * unit, n * row], H: [h * unit, n * row], W_xh: [h * unit, d * row], W_hh: [h * unit, h * row], sum: [h * unit, n * row],
-      };
-      assert.ok(unit >= 26 && row >= 28 && (unit >= 36 || layout.width === width), "numbers can be read");
-      for (const state of ["apart", "glued"]) {
+      });
+      for (const [i, state] of ["apart", "glued"].entries()) {
+        const { unit, row } = layout[state];
+        assert.deepEqual(cellsAt(layout, i), { unit, row });
+        assert.ok(unit >= 26 && row >= 30 && (unit >= 36 || layout.width === width || state === "apart"), "numbers can be read");
+        const boxes = boxesAt(layout[state]);
         const shown = state === "apart" ? { ...boxes, from_x: boxes.sum, from_h: boxes.sum } : boxes;
         const placed = Object.entries(shown).map(([name, size]) => [...layout[state][name], ...size]);
         for (const [x, y, wide, high] of placed) {
@@ -124,10 +128,10 @@ test("the blocks fit where they stand and never lie on each other", () => {
         }));
       }
       for (const state of layout.isWide ? ["apart", "glued"] : ["apart"]) {
-        assert.equal(Math.min(...Object.keys(boxes).map((name) => layout[state][name][1])), 0, "no band above the tables");
+        assert.equal(Math.min(...NAMES.map((name) => layout[state][name][1])), 0, "no band above the tables");
       }
       for (let share = 0; share <= 1; share += 0.02) { // nor on the way
-        const placed = Object.entries(boxes).map(([name, size]) => [...between(layout, name, share), ...size]);
+        const placed = Object.entries(boxesAt(cellsAt(layout, share))).map(([name, size]) => [...between(layout, name, share), ...size]);
         placed.forEach(([x, y, wide, high], i) => placed.slice(0, i).forEach(([x2, y2, wide2, high2]) => {
           const over = [Math.min(x + wide, x2 + wide2) - Math.max(x, x2), Math.min(y + high, y2 + high2) - Math.max(y, y2)];
           assert.ok(Math.min(...over) < 0.01, JSON.stringify({ width, sizes, share, over }));
@@ -135,14 +139,14 @@ test("the blocks fit where they stand and never lie on each other", () => {
         assert.ok(placed.every(([, y, , high]) => y >= -0.01 && y + high <= layout.height + 0.01), JSON.stringify({ width, sizes, share }));
       }
       // Glued, H stands at the right of X, W_hh below W_xh, and the result where rows and columns cross.
-      const { X, H, W_xh, W_hh, sum } = layout.glued;
+      const { X, H, W_xh, W_hh, sum, unit, row } = layout.glued;
       assert.ok(Math.abs(X[0] + d * unit - H[0]) < 1e-9 && X[1] === H[1] && W_xh[0] === W_hh[0] && Math.abs(W_xh[1] + d * row - W_hh[1]) < 1e-9);
       assert.deepEqual(sum, [W_xh[0], X[1]]);
       assert.deepEqual([0, 1].map((share) => between(layout, "H", share)), [layout.apart.H, H]);
     }
   }
-const still = arrange(DEFAULTS, 330);
-  for (const name of ["H", "W_hh"]) assert.deepEqual(still.apart[name], still.glued[name], "on a phone the memory's blocks stay");
+  const phone = arrange(DEFAULTS, 357);
+  assert.ok(phone.glued.W_xh[1] < 8 && phone.glued.row > 1.4 * phone.apart.row && phone.apart.unit > 48, "on a phone both fill their room");
   const largest = { batch_size: 4, num_inputs: 4, num_hiddens: 4 };
   assert.equal(arrange(largest, 331).width, 331, "nor the largest on a phone of 360 pixels");
   assert.ok(arrange(DEFAULTS, 262).width === 262, "the first sizes need not scroll on the narrowest phone");
@@ -168,6 +172,6 @@ test("the frames of the glued matrices hold both blocks", () => {
   const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
   const layout = arrange(sizes, 700);
   const { rows, columns } = frames(sizes, layout);
-  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.unit);
-  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.row);
+  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.glued.unit);
+  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.glued.row);
 });

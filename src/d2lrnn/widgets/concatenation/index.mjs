@@ -23,12 +23,12 @@ function kindOf({ glued, swapped, memory_first, parts }, [row, column]) {
 }
 
 /** The values of the templates that tell of one number of the result. */
-function told({ parts, mats, glued }, [row, column]) {
+function told({ parts, mats }, [row, column]) {
   const { x, h, sum, right } = parts[row][column];
   const [count, results] = [mats.W_xh.length + mats.W_hh.length, parts.length * parts[0].length];
   return {
     row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), right_value: written(right),
-    calls: glued ? 1 : 3, count, results, all: count * results,
+    count, results, all: count * results,
   };
 }
 
@@ -45,7 +45,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const sum = sumPanel({ t });
   const code = codePanel({ t });
-  const pressed = element("p", { class: "glue-soft" });
+  const [work, pressed] = [0, 1].map(() => element("p", { class: "glue-soft" }));
   const stage = stagePanel({
     t, signal,
     onSelect: (place) => {
@@ -108,7 +108,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const part = model.parts[looked[0]][looked[1]];
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
-    const areMoving = sum.show(pairsNow(), part, model.glued, values);
+    const areMoving = sum.show(pairsNow(), part, model.glued);
+    work.replaceChildren(...emphasised(t.raw("work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model);
     if (hovered) keepHeight();
@@ -183,7 +184,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hint), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
-    fold(t("fold"), element("div", {}, numbers), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, pressed),
+    fold(t("fold"), element("div", {}, numbers), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, work, pressed),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);

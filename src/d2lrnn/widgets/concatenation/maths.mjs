@@ -65,7 +65,8 @@ const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
 const UNIT = { least: 26, good: 36, most: 52 }; // width of a column: all cells are alike
-const ROW = { wide: 36, narrow: 28 };
+const ROW = { wide: 36, narrow: 30 };
+const TALL = 1.15; // times as high as wide a glued cell may be on a phone
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */
 function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, left) {
@@ -82,12 +83,12 @@ const lowered = (blocks, by) => Object.fromEntries(Object.entries(blocks).map(([
 /**
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
- * `width` is what there is. Gives { width, height, isWide, unit, row, apart, glued }: the last two are { X, W_xh, H, W_hh,
- * from_x, from_h, sum, plus, equals }, each block [x, y]. Apart they stand side by side where there is room, their sum
- * below; else one below the other, and H and W_hh stay where they are. So few blocks have to move.
+ * `width` is what there is. Gives { width, height, isWide, apart, glued }: the last two are { X, W_xh, H, W_hh,
+ * from_x, from_h, sum, plus, equals }, each block [x, y], and the size of a cell, { unit, row }. Apart they stand side by
+ * side where there is room, their sum below; else one below the other, and cells are as large as either state has room for.
  */
 export function arrange(sizes, width) {
-  const { num_inputs: d, num_hiddens: h } = sizes;
+  const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
   const unitIn = (room, columns) => (room / columns < UNIT.least ? UNIT.good : Math.min(UNIT.most, room / columns)); // else it scrolls
   const room = width - 2 * GAP - SIGN;
   const isWide = room / (d + 3 * h) >= UNIT.good;
@@ -95,19 +96,21 @@ export function arrange(sizes, width) {
     const unit = unitIn(room, d + 3 * h);
     const glued = together(sizes, unit, ROW.wide, (width - (d + 2 * h) * unit - GAP) / 2);
     const apart = abreast(sizes, unit, ROW.wide, (room - (d + 3 * h) * unit) / 2, glued.sum);
-    return { width, height: apart.height, isWide, unit, row: ROW.wide, apart, glued };
+    const cell = { unit, row: ROW.wide };
+    return { width, height: apart.height, isWide, apart: { ...apart, ...cell }, glued: { ...glued, ...cell } };
   }
   const unit = unitIn(width - GAP - FRAME, d + 2 * h);
   const needed = (d + 2 * h) * unit + GAP + FRAME;
   const total = Math.max(width, needed);
-  const left = (total - needed) / 2 + FRAME / 2;
-  const glued = together(sizes, unit, ROW.narrow, left);
-  const apart = stacked(sizes, unit, ROW.narrow, left + (d + h) * unit);
-  const low = Math.max(0, apart.H[1] - glued.H[1]);
-  const high = Math.max(0, glued.H[1] - apart.H[1]);
+  const rows = Math.max(d, h);
+  const large = Math.max(UNIT.least, unitIn(width - GAP - SIGN, rows + h));
+  const over = total - (rows + h) * large - GAP - SIGN; // where it scrolls, the result is at the right
+  const apart = stacked(sizes, large, ROW.narrow, (total > width ? over : over / 2) + SIGN + rows * large);
+  const row = Math.max(ROW.narrow, Math.min(TALL * unit, (apart.height - GAP - LABEL) / (n + d + h)));
+  const glued = together(sizes, unit, row, (total - needed) / 2 + FRAME / 2);
   return {
-    width: total, height: Math.max(apart.height + high, glued.height + low), isWide, unit, row: ROW.narrow,
-    apart: lowered(apart, high), glued: lowered(glued, low),
+    width: total, height: apart.height, isWide, apart: { ...apart, unit: large, row: ROW.narrow },
+    glued: { ...lowered(glued, (apart.height - glued.height) / 2), unit, row },
   };
 }
 
@@ -136,12 +139,12 @@ function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, edge) {
 }
 
 // The motion, in shares of it. The partial results fade first. Side by side: the rows meet and W_hh makes room for W_xh above
-// it, then the rows go down and the weights meet. One below the other: X steps aside, then X and W_xh come down. No block
-// ever lies on another.
+// it, then the rows go down and the weights meet. One below the other: X steps aside, then X and W_xh come down, and the
+// cells take the size that they have glued. No block ever lies on another.
 export const MERGED = 0.15;
 const WAYS = {
   wide: { x: { X: [0.05, 0.5], H: [0.05, 0.5], W_xh: [0.55, 1], W_hh: [0.55, 1] }, y: { X: [0.4, 0.8], H: [0.4, 0.8], W_xh: [0.2, 0.6], W_hh: [0.2, 0.6], sum: [0.4, 0.8] } },
-  narrow: { x: [0.05, 0.5], y: { X: [0.3, 1], W_xh: [0.3, 1], sum: [0.1, 0.8] } },
+  narrow: { x: [0.05, 0.5], y: [0.3, 1] },
 };
 
 /** Slow, fast, slow: speed and its change are 0 at both ends. */
@@ -161,8 +164,15 @@ export function between({ isWide, apart, glued }, name, share) {
   });
 }
 
+/** The width of a cell and its height, { unit, row }, on the way between apart (share 0) and glued (1). */
+export function cellsAt({ apart, glued }, share) {
+  const at = (name, way) => apart[name] + during(share, way) * (glued[name] - apart[name]);
+  return { unit: at("unit", WAYS.narrow.x), row: at("row", WAYS.narrow.y) };
+}
+
 /** Where [X H] and the weights on top of each other stand once glued: { rows, columns }, each { x, y, width, height }. */
-export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued, unit, row }) {
+export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued }) {
+  const { unit, row } = glued;
   const box = ([x, y], width, height) => ({ x, y, width, height });
   return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * unit, (d + h) * row) };
 }

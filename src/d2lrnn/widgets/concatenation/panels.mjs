@@ -1,7 +1,7 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
-import { dragOn, emphasised } from "../shape.mjs";
+import { dragOn } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion, svg } from "../ui.mjs";
-import { MERGED, arrange, between, frames, gapBetween } from "./maths.mjs";
+import { MERGED, arrange, between, cellsAt, frames, gapBetween } from "./maths.mjs";
 
 /** A number behind a plus or a times sign. */
 const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
@@ -22,7 +22,6 @@ const PARTNER = { H: "X", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
 const BEND = 6; // px: the round corner of a line
 const PULL = 40; // px from where it was taken it comes off
-const CALLS = 3; // apart: two products and a sum
 const RESULTS = ["from_x", "from_h", "sum"];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -41,6 +40,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   let cells = {}; // name -> rows of cells
   let shown = null; // what the cells were made for
   let layout = null;
+  let fonts = null; // of factors and of results, apart and glued
   let share = 0;
   const orders = { weights: 0, rows: 0 }; // 1: W_hh stands on top of W_xh, H before X
   let ends = null;
@@ -48,8 +48,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   const placeOf = (name) => {
     const [x, y] = between(layout, name, share);
+    const { unit, row } = cellsAt(layout, share);
     const past = { W_xh: shown.num_hiddens, W_hh: -shown.num_inputs, X: shown.num_hiddens, H: -shown.num_inputs }[name] ?? 0; // so many cells when swapped
-    return name === "X" || name === "H" ? [x + orders.rows * past * layout.unit, y] : [x, y + orders.weights * past * layout.row];
+    return name === "X" || name === "H" ? [x + orders.rows * past * unit, y] : [x, y + orders.weights * past * row];
   };
   const boxOf = (name) => {
     const [x, y] = placeOf(name);
@@ -58,7 +59,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       W_xh: [shown.num_hiddens, shown.num_inputs], W_hh: [shown.num_hiddens, shown.num_hiddens],
     }[name];
     const [dx, dy] = lifted?.name === name ? [lifted.dx * lifted.left, lifted.dy * lifted.left] : [0, 0];
-    return { x: x + dx, y: y + dy, width: columns * layout.unit, height: rows * layout.row };
+    const { unit, row } = cellsAt(layout, share);
+    return { x: x + dx, y: y + dy, width: columns * unit, height: rows * row };
   };
   const gapOf = (name) => gapBetween(boxOf(name), boxOf(PARTNER[name]));
 
@@ -108,7 +110,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   for (const name of [...Object.keys(FACTORS), ...RESULTS]) {
     const part = FACTORS[name] ?? "r";
-    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name === "sum" ? name : `is_${name}`));
+    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name));
     const grid = element("div", { class: "glue-grid" });
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part === "h") drag(name, nodes[name]);
@@ -126,15 +128,21 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   const tie = () => {
     const boxes = Object.fromEntries(Object.keys(FACTORS).map((name) => [name, boxOf(name)]));
     const { num_inputs: d, num_hiddens: h } = shown;
-    const rowsOf = (name) => Array.from({ length: name === "W_xh" ? d : h }, (_, i) => [boxes[name].x, boxes[name].y + (i + 0.5) * layout.row]);
+    const { unit, row } = cellsAt(layout, share);
+    const rowsOf = (name) => Array.from({ length: name === "W_xh" ? d : h }, (_, i) => [boxes[name].x, boxes[name].y + (i + 0.5) * row]);
     const rows = (orders.weights === 1 ? ["W_hh", "W_xh"] : ["W_xh", "W_hh"]).flatMap(rowsOf); // swapped, the first number meets the first row
     numbersOf(shown, orders.rows === 1).forEach(([name, j, k], i) => {
-      const [x, y] = [boxes[name].x + (j + 0.5) * layout.unit, boxes[name].y];
+      const [x, y] = [boxes[name].x + (j + 0.5) * unit, boxes[name].y];
       ties.children[i].setAttribute("d", `M${x.toFixed(1)} ${(y - 1).toFixed(1)}V${(rows[k][1] + BEND).toFixed(1)}q0 ${-BEND} ${BEND} ${-BEND}H${(rows[k][0] - 1).toFixed(1)}`);
     });
   };
   const place = () => {
     if (layout === null) return;
+    const { unit, row } = cellsAt(layout, share);
+    const grown = layout.glued.unit === layout.apart.unit ? 1 : (unit - layout.apart.unit) / (layout.glued.unit - layout.apart.unit);
+    const sizes = { unit, row, size: 0, "size-r": 1 };
+    for (const name of ["size", "size-r"]) sizes[name] = fonts.apart[sizes[name]] + grown * (fonts.glued[sizes[name]] - fonts.apart[sizes[name]]);
+    for (const [name, size] of Object.entries(sizes)) stage.style.setProperty(`--glue-${name}`, `${size.toFixed(2)}px`);
     const move = (node, name) => {
       const { x, y } = FACTORS[name] ? boxOf(name) : Object.fromEntries(placeOf(name).map((value, i) => ["xy"[i], value]));
       node.style.transform = `translate(${x.toFixed(2)}px, ${y.toFixed(2)}px)`;
@@ -153,7 +161,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-done", share === 1 && lifted === null && !isCrossing);
     stage.classList.toggle("glue-crossing", isCrossing);
     stage.classList.toggle("glue-wrong", shown.isWrong);
-    nodes.sum.firstChild.textContent = t(!shown.glued ? "is_sum" : shown.isWrong ? "wrong" : "same");
+    nodes.sum.firstChild.textContent = t(!shown.glued ? "sum" : shown.isWrong ? "wrong" : "same");
   };
   const measure = () => {
     const width = box.clientWidth - 2 * EDGE;
@@ -162,29 +170,27 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.style.width = `${layout.width}px`;
     stage.style.height = `${layout.height}px`;
     stage.style.setProperty("--glue-rows", shown.batch_size);
-    stage.style.setProperty("--glue-unit", `${layout.unit}px`);
-    stage.style.setProperty("--glue-row", `${layout.row}px`);
     const sizesIn = (isTight) => {
       stage.classList.toggle("glue-tight", isTight);
-      return sizesOfFont(layout.unit, ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => { // widths at 1 px
+      const widths = ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => { // widths at 1 px
         probe.textContent = text;
         return probe.getBoundingClientRect().width / 50;
-      }));
+      });
+      return Object.fromEntries(["apart", "glued"].map((state) => [state, sizesOfFont(layout[state].unit, widths)]));
     };
-    let sizes = sizesIn(false);
-    if (Math.min(...sizes) < SMALL) sizes = sizesIn(true);
-    sizes.forEach((size, i) => stage.style.setProperty(["--glue-size", "--glue-size-r"][i], `${size.toFixed(2)}px`));
+    fonts = sizesIn(false);
+    if (Math.min(...fonts.apart, ...fonts.glued) < SMALL) fonts = sizesIn(true);
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
-    stage.classList.toggle("glue-slim", shown.num_hiddens * layout.unit < RESULT_CAPTION); // its words begin where it begins
-    const { unit, row } = layout;
+    stage.classList.toggle("glue-slim", shown.num_hiddens * layout.glued.unit < RESULT_CAPTION); // its words begin where it begins
+    const unit = Math.min(layout.apart.unit, layout.glued.unit);
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
       const many = Number(shown.batch_size > 1);
       nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION[name][many] ? ` ${t(`is_${name}${many ? "_many" : ""}`)}` : "");
     }
     for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) { // between two lines
-      nodes[name].firstChild.style.top = `${rows === 1 ? row / 2 - 9 : Math.floor(rows / 2) * row}px`;
+      nodes[name].firstChild.style.top = rows === 1 ? "calc(0.5 * var(--glue-row) - 9px)" : `calc(${Math.floor(rows / 2)} * var(--glue-row))`;
     }
     place();
     if (box.scrollWidth > box.clientWidth + 1) {
@@ -315,16 +321,13 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 }
 
 /**
- * The sum of one number, term by term: two rows and their sum, or one row; below, what all results cost.
- * `show(pairs, values, glued, work)` lists the terms,
+ * The sum of one number, term by term: two rows and their sum, or one row. `show(pairs, values, glued)` lists the terms,
  * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old
  * place to its new one: `show` says whether that is to be done.
  */
 export function sumPanel({ t }) {
   const rows = element("div", { class: "glue-rows" });
-  const calls = Array.from({ length: CALLS }, () => element("span", { class: "glue-call" }));
-  const cost = element("span", {});
-  const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows, element("p", { class: "glue-work" }, ...calls, cost));
+  const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows);
   let lines = []; // [{ pairs, terms }]
 
   const line = (name, pairs, part, value, sums = null) => {
@@ -366,9 +369,7 @@ export function sumPanel({ t }) {
     if (share === 1) ways = [];
     node.classList.toggle("glue-moving", ways.length > 0);
   };
-  const show = (pairs, values, glued, work) => {
-    calls.forEach((call, i) => call.classList.toggle("glue-saved", i >= work.calls));
-    cost.replaceChildren(...emphasised(t.raw(glued ? "work_glued" : "work_apart"), work));
+  const show = (pairs, values, glued) => {
     const old = before !== null && before !== glued ? placesNow() : [];
     list(pairs, values, glued);
     before = glued;
