@@ -49,7 +49,7 @@ def written(widget: Locator) -> list[str]:
 def cut(widget: Locator) -> Locator:
     slider = widget.get_by_role("slider", name=re.compile("^Drag to cut"))
     if slider.count() == 0:
-        widget.locator("summary", has_text="Cut: forbid").click()
+        widget.locator("summary", has_text="Cut: top-k").click()
         expect(slider).to_have_count(1)
     return slider
 
@@ -58,7 +58,7 @@ def test_four_temperatures_write_what_python_writes(widget: Locator) -> None:
     python = NextCharacter()
     assert written(widget) == list(python.writings.values())
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
-    counts = ["repeats 26 letters", *(f"{count} unlikely picks" for count in (10, 27, 2))]
+    counts = ["repeats 26 letters", *(f"{count} unlikely" for count in (10, 27, 2))]
     expect(widget.locator(".next-count")).to_have_text(counts)
     assert widget.locator(".next-written").nth(2).locator(".next-improbable").count() == 27
     lap = widget.locator(".next-written").first.locator(".next-lap").all_text_contents()
@@ -80,7 +80,7 @@ def test_they_write_at_once_letter_by_letter(browser: Browser, tmp_path: Path) -
                 counts = widget.locator(".next-count").filter(visible=True).count()
                 now = widget.locator(".d2lrnn-now").inner_text()
                 ended = len(written(widget)[0]) == 80
-                assert ended or (counts == 0 and "unlikely" not in now), "counted at the end"
+                assert ended or (counts == 0 and now == ""), "counted at the end"
             heights.add(widget.locator(".next-columns").bounding_box()["height"])
             if len(texts[0]) == 80 and len(lengths) > 3:
                 break
@@ -101,24 +101,27 @@ def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
 
 
 def test_what_is_not_read_is_counted(widget: Locator) -> None:
-    field, told = widget.get_by_label("Your text"), widget.get_by_text("Only the letters a to z and spaces are read")
-    expect(told).to_be_hidden()
-    field.fill("the tide Привет 12")
-    expect(told).to_have_text("Only the letters a to z and spaces are read; 8 other signs count as spaces.")
+    field, now = widget.get_by_label("Your text"), widget.locator(".d2lrnn-now")
+    columns = widget.locator(".next-columns").bounding_box()["y"]
+    for text, count in (("the tide Привет 12", 8), ("the tide Привет 1", 7), ("the tidé straße", 1)):
+        field.fill(text)
+        expect(now).to_have_text(f"Only a to z and spaces are read. Other signs ({count}) count as spaces.")
+        assert widget.locator(".next-columns").bounding_box()["y"] == columns, "nothing is pushed down"
+    field.fill("the tidé ")
+    expect(now).to_contain_text("At temperature 0")
+    field.fill("the tide 1")
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_be_hidden()
+    expect(now).to_have_text(NOW)
 
 
 def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locator) -> None:
-    expect(widget.locator(".next-caption")).to_have_text(
-        "“t” after “the␣tide␣”: probability 0.26. Temperature 0.7 makes it 0.40."
-    )
+    expect(widget.locator(".next-caption")).to_have_text("“t” after “the␣tide␣” network 0.26 at 0.7 0.40")
+    expect(widget.get_by_role("img", name="“t” after “the␣tide␣”: network 0.26, at 0.7 0.40.")).to_have_count(1)
     chosen = widget.locator(".next-chosen .next-temperature")
     expect(chosen).to_have_text("0.7 yours")
     expect(widget.locator(".next-came")).to_have_text("t")
     widget.locator(".next-written").nth(2).locator(".next-letter").nth(1).click()
-    expect(widget.locator(".next-caption")).to_contain_text("“h” after “the␣tide␣t”: probability ")
-    expect(widget.locator(".next-caption")).to_contain_text("Temperature 1.5 makes it")
+    expect(widget.locator(".next-caption")).to_contain_text("“h” after “the␣tide␣t” network ")
     expect(widget.locator(".next-pill")).to_have_text("at 1.5")
     expect(widget.locator(".next-looked .next-temperature")).to_have_text("1.5 bold")
     expect(chosen).to_have_text("0.7 yours")  # it stays
@@ -134,9 +137,7 @@ def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locato
         button.click()
         expect(column).to_have_value(place)
     widget.get_by_role("slider", name="Written at temperature 0", exact=True).press("ArrowRight")
-    expect(widget.locator(".next-caption")).to_have_text(
-        "“h” after “the␣tide␣t”: probability 0.40. Temperature 0 makes it 1."
-    )
+    expect(widget.locator(".next-caption")).to_have_text("“h” after “the␣tide␣t” network 0.40 at 0 1")
     widget.locator(".next-own .d2lrnn-range").press("End")
     expect(widget.locator(".next-pill")).to_have_text("at 2")  # who sets a temperature looks at its row
 
@@ -162,17 +163,25 @@ def test_letters_are_forbidden_by_dragging_and_by_keys(widget: Locator) -> None:
     slider.press("ArrowLeft")
     expect(slider).to_have_attribute("aria-valuenow", "11")
     slider.press("Home")
-    expect(value).to_contain_text("here, only the likeliest may come.")
+    expect(value).to_contain_text("here, only the likeliest may come, because it alone reaches")
     assert len(set(written(widget))) <= 4
 
     slider.press("ArrowRight")
     top_p = slider.get_attribute("aria-valuetext")
-    note = widget.locator(".next-note").nth(1)
-    expect(note).to_have_text("as learned, cut")
+    note, fixed = widget.locator(".next-note").nth(3), written(widget)[:3]
+    expect(note).to_have_text("yours, cut")
+    expect(widget.locator(".next-pill")).to_have_text("0.7, cut")
+    # Another row is not cut, and has no line.
+    widget.locator(".next-written").nth(1).locator(".next-letter").first.click()
+    expect(widget.locator(".next-pill")).to_have_text("at 1")
+    expect(value).to_have_text("The cut changes your text only.")
+    expect(widget.locator(".next-cutting, .next-cut")).to_have_count(0)
+    widget.locator(".next-chosen .next-letter").first.click()
+    expect(slider).to_have_attribute("aria-valuenow", "2")
     widget.get_by_role("button", name="top-k").click()  # the other kind begins with as many
     expect(slider).to_have_attribute("aria-valuetext", "top-k 2 keeps 2 of 27.")
     slider.press("End")
-    expect(note).to_have_text("as it learned")
+    expect(note).to_have_text("yours")
     widget.get_by_role("button", name="top-p").click()
     expect(slider).to_have_attribute("aria-valuetext", top_p)  # and each keeps its own
     widget.get_by_role("button", name="top-k").click()
@@ -180,6 +189,7 @@ def test_letters_are_forbidden_by_dragging_and_by_keys(widget: Locator) -> None:
     slider.press("PageDown")
     expect(value).to_contain_text("top-k 22: only the 22 likeliest letters may come.")
     assert written(widget) == list(NextCharacter(kind="top-k", top_k=22).writings.values())
+    assert written(widget)[:3] == fixed == list(NextCharacter().writings.values())[:3]
     slider.press("End")
     expect(widget.get_by_role("status")).to_contain_text("top-k all keeps 27 of 27.")
 
@@ -201,15 +211,21 @@ def test_the_probability_of_any_bar_is_told(widget: Locator) -> None:
     caption = widget.locator(".next-caption")
     widget.locator(".next-written").nth(1).locator(".next-letter").first.click()
     widget.locator(".next-cell").first.hover()
-    expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
+    expect(caption).to_have_text("“t” after “the␣tide␣” network 0.26 at 1 0.26")
     widget.locator(".next-cell").nth(1).hover()
-    expect(caption).to_have_text("“a” after “the␣tide␣”: probability 0.10.")
+    expect(caption).to_have_text("“a” after “the␣tide␣” network 0.10 at 1 0.10")
     widget.locator(".d2lrnn-now").hover()
-    expect(caption).to_have_text("“t” after “the␣tide␣”: probability 0.26.")
-    expect(widget.locator(".next-level")).to_have_text(["0.3", "0.6"])
+    expect(caption).to_have_text("“t” after “the␣tide␣” network 0.26 at 1 0.26")
     together = sum(p for _, p, _ in NextCharacter().ranked if p < 1 / 16)
-    expect(widget.locator(".next-sum-of")).to_have_text(f"sum: {together:.2f}21 letters")
+    expect(widget.locator(".next-together")).to_have_text(f"unlikely together {together:.2f}")
     expect(widget.locator(".next-rare")).to_have_count(21)
+    bracket, letters = (
+        widget.locator(part).bounding_box() for part in (".next-together", ".next-rare .next-name >> nth=0")
+    )
+    assert bracket["x"] == pytest.approx(letters["x"], abs=2), "it begins above the first unlikely letter"
+    top_of = "(all) => all.map((e) => e.getBoundingClientRect().top)"
+    tops = widget.locator(".next-rare .next-bar").evaluate_all(top_of)
+    assert bracket["y"] + bracket["height"] <= min(tops), "and stands above their bars"
     expect(widget.locator(".next-ticks > *")).to_have_text(["0", "0.5", "1", "1.5", "2"])
 
 
@@ -218,13 +234,13 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
     expect(slider).to_have_value("0.7")
     others = written(widget)
     slider.press("End")
-    expect(widget.locator(".next-caption")).to_contain_text("Temperature 2 makes it")
+    expect(widget.locator(".next-caption")).to_contain_text("at 2")
     texts = written(widget)
     assert texts[3] == NextCharacter(temperature=2).writings[2]
     assert texts[:3] == others[:3]
     widget.locator(".next-own .d2lrnn-range").press("Home")
     assert written(widget)[3] == others[0]
-    expect(widget.locator(".next-legend")).to_contain_text("at 0")
+    expect(widget.locator(".next-pill")).to_have_text("at 0")
     paint = "(e) => getComputedStyle(e).backgroundColor"
     painted = (".next-chosen .next-temperature > b", ".next-pill", ".next-bar")
     assert len({widget.locator(part).first.evaluate(paint) for part in painted}) == 1, "row, legend and bars"
@@ -233,15 +249,16 @@ def test_the_temperature_of_one_column_is_the_readers(widget: Locator) -> None:
 
 
 def test_the_bars_are_as_high_as_the_axis_says(widget: Locator) -> None:
-    own, levels = NextCharacter().ranked[0][1], widget.locator(".next-level")
-    low, whole = ["0.3", "0.6"], ["0.5", "1"]
-    for keys, levels_told in ((["Home"], whole), (["ArrowRight"] * 7, low), (["End"], low)):
+    own = NextCharacter().ranked[0][1]
+    for keys in (["Home"], ["ArrowRight"] * 7, ["End"]):
         for key in keys:
             widget.locator(".next-own .d2lrnn-range").press(key)
-        expect(levels).to_have_text(levels_told)
-        tall = widget.locator(".next-cell .next-track").first.bounding_box()["height"]
+        expect(widget.locator(".next-level")).to_have_text(["0.5", "1"])  # it never jumps
+        track = widget.locator(".next-cell .next-track").first.bounding_box()
         outline = widget.locator(".next-outline").first.bounding_box()["height"]
-        assert outline == pytest.approx(tall * own / float(levels_told[1]), abs=2)
+        assert outline == pytest.approx(track["height"] * own, abs=2)
+        half = widget.locator(".next-level").first.bounding_box()["y"]
+        assert half == pytest.approx(track["y"] + track["height"] / 2, abs=2)
 
 
 def test_a_begun_word_stands_before_what_goes_on_with_it(widget: Locator) -> None:
@@ -258,8 +275,16 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         widget.get_by_role("button", name="hardly any").click()
         told = re.search(r"(\d+) instead of 27", widget.locator(".d2lrnn-outcome").inner_text())[1]
         assert all(len(text) == 80 for text in written(widget))
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"At 1.5: {told} unlikely picks (uncut: 27).")
-        expect(widget.locator(".next-count").nth(2)).to_have_text(re.compile(rf"^{told} unlikely picks?$"))
+        expect(widget.locator(".next-count").nth(2)).to_have_text("27 unlikely")
+        expect(widget.locator(".next-count").nth(3)).to_have_text(f"{told} unlikely")
+        # Other dice are thrown before the reader's eyes: three texts are written anew, and one stays.
+        widget.get_by_role("button", name="Other dice").click()
+        old = written(widget)
+        widget.get_by_role("button", name="the one at 0").click()
+        begun = written(widget)
+        assert begun[0] == old[0] and all(len(text) < 80 for text in begun[1:])
+        page.wait_for_function("() => document.querySelectorAll('.next-to-come').length === 0")
+        assert [one == other for one, other in zip(old, written(widget))] == [True, False, False, False]
         assert record.errors == []
 
 
@@ -267,39 +292,51 @@ def test_the_guided_steps(widget: Locator) -> None:
     told = widget.locator(".d2lrnn-outcome")
     widget.get_by_role("button", name="Cut", exact=True).click()
     expect(told).to_be_hidden()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("27 of 80 picks are unlikely")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("at 1.5 now: 27 unlikely picks")
+    texts = written(widget)
+    assert texts[3] == texts[2], "the question finds it uncut"
     widget.get_by_role("button", name="hardly any").click()
-    expect(told).to_contain_text(re.compile(r"^Right\. \d instead of 27\."))
-    widget.get_by_role("button", name="Hottest").click()
-    expect(widget.locator(".next-count").nth(2)).to_have_text("27 unlikely picks")  # the question finds them uncut
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("the 21 unlikely letters have 0.30 together")
-    expect(widget.locator(".next-sum")).to_have_text("sum: 0.30")
+    expect(told).to_contain_text(re.compile(r"^Right\. \d instead of 27:"))
+    expect(widget.locator(".next-together")).to_have_text(re.compile(r"0\.30 → 0$"))
+    widget.get_by_role("button", name="Hotter").click()
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("10 of its 80 letters are unlikely picks")
+    expect(widget.locator(".next-together b")).to_have_text("0.30")
     texts = written(widget)
     assert texts[3] == texts[1] and len(set(texts)) == 3, "the dice are the same: equal temperatures, equal texts"
     widget.get_by_role("button", name="nearly all").click()
-    hot = widget.locator(".next-count").nth(3).inner_text().removesuffix(" unlikely picks")
-    expect(told).to_contain_text(f"No. 0.51: each grows a little, and they are many. {hot} of its 80")
-    expect(widget.locator(".next-sum")).to_have_text("sum: 0.51")
-    widget.locator("summary", has_text="The arithmetic").click()
-    pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+); .*, ([\d.]+): ([\d.]+)\.$"
-    own, raised, total, p = map(float, re.search(pattern, widget.locator(".next-axis").inner_text()).groups())
-    assert abs(own**0.5 - raised) < 2e-3 and round(raised / total, 2) == p
+    hot = widget.locator(".next-count").nth(3).inner_text().removesuffix(" unlikely")
+    expect(told).to_have_text(
+        f"No. {hot} of 80. Each unlikely letter gains only a little, but together they rise from 0.30 to 0.51."
+    )
+    expect(widget.locator(".next-together b")).to_have_text("0.30 → 0.51")
+    widget.locator("summary", has_text="arithmetic").click()
+    axis = widget.locator(".next-axis")
+    pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+)\. .* the (\d+) letters .* is ([\d.]+)\. .* = ([\d.]+)\.$"
+
+    def reckoned() -> int:
+        own, raised, count, total, p = map(float, re.search(pattern, axis.inner_text()).groups())
+        assert abs(own**0.5 - raised) < 2e-3 and round(raised / total, 2) == p
+        return int(count)
+
+    assert reckoned() == 27
     slider = cut(widget)
     widget.get_by_role("button", name="top-k").click()
     slider.press("Home")
-    assert len(set(written(widget))) == 1
-    same = "The cut leaves only the likeliest letter: all four write the same text."
-    expect(widget.locator(".d2lrnn-now")).to_have_text(same)
+    for _ in range(2):
+        slider.press("ArrowRight")
+    assert reckoned() == 3
+    slider.press("Home")
+    texts = written(widget)
+    assert texts[3] == texts[0], "who may take the likeliest letter only writes what temperature 0 writes"
     widget.get_by_role("button", name="Other dice").click()
     expect(widget.locator(".next-cutting")).to_have_count(0)
     python = NextCharacter()
     assert written(widget) == list(python.writings.values())
-    widget.get_by_role("button", name="all but 0").click()
+    widget.get_by_role("button", name="the one at 0").click()
     python.seed += 1
     assert written(widget) == list(python.writings.values())
     assert [old == new for old, new in zip(NextCharacter().writings.values(), written(widget))] == [True] + [False] * 3
-    expect(told).to_contain_text("Right. At 0 no dice decide")
-    expect(told).to_contain_text("it repeats the same 26 letters.")
+    expect(told).to_have_text("Right. At 0 no dice decide: it always takes the likeliest letter.")
 
 
 def test_who_rolls_the_dice_is_no_longer_asked_what_they_change(widget: Locator) -> None:

@@ -29,7 +29,7 @@ def _trained() -> Pretrained:
 
 
 class NextCharacter(Explorable):
-    r"""Let a trained network write at four temperatures at once, and forbid it the unlikeliest letters.
+    r"""Let a trained network write at four temperatures at once; in one text the unlikeliest letters can be forbidden.
 
     The network read :math:`x_1, \ldots, x_t` and gives :math:`P(x_{t+1} \mid x_1, \ldots, x_t)`. Temperature
     :math:`\kappa` draws from :math:`p^{1/\kappa}` (normalised) instead of :math:`p`, top-k from the k likeliest
@@ -48,7 +48,8 @@ class NextCharacter(Explorable):
     top_k : int, optional
         1 to 27 (cuts nothing).
     temperature : float, optional
-        0 to 2, of the reader's own text and of the compact form; 0 always takes the likeliest character.
+        0 to 2, of the reader's own text, the only one that is cut, and of the compact form; 0 always takes the
+        likeliest character.
     place : int, optional
         The letter of the reader's own text whose distribution is shown, 0 to 79.
     compact : bool, optional
@@ -90,9 +91,9 @@ class NextCharacter(Explorable):
     def _validate_text(self, proposal: dict[str, Any]) -> str:
         return normalize(unaccented(proposal["value"]))[-_SPEC.controls["text"]["max"] :]
 
-    def _drawn(self, logits: torch.Tensor, temperature: float) -> list[float]:
+    def _drawn(self, logits: torch.Tensor, temperature: float, is_cut: bool = True) -> list[float]:
         cut = {"top_k": self.top_k} if self.kind == "top-k" else {"top_p": self.top_p}
-        return next_token_probs(logits, temperature, **cut).tolist()
+        return next_token_probs(logits, temperature, **(cut if is_cut else {})).tolist()
 
     @property
     def ranked(self) -> list[tuple[str, float, float]]:
@@ -104,13 +105,15 @@ class NextCharacter(Explorable):
 
     @property
     def writings(self) -> dict[float, str]:
-        """What the network writes after `text`, by temperature."""
-        free = {_SIZES["free_column"]: self.temperature}
-        temperatures = (free.get(column, fixed) for column, fixed in enumerate(_SIZES["temperatures"]))
-        return {temperature: self._written(temperature) for temperature in temperatures}
+        """What the network writes after `text`, by temperature; at the reader's own, with the cut."""
+        free = _SIZES["free_column"]
+        fixed = [kappa for column, kappa in enumerate(_SIZES["temperatures"]) if column != free]
+        return {kappa: self._written(kappa, False) for kappa in fixed} | {
+            self.temperature: self._written(self.temperature)
+        }
 
     @torch.no_grad()
-    def _written(self, temperature: float) -> str:
+    def _written(self, temperature: float, is_cut: bool = True) -> str:
         text = self.text or " "
         of_the_text = sum(i * ord(character) for i, character in enumerate(text, 1))
         dice = random_source((self.seed + of_the_text) % (_SPEC.controls["seed"]["max"] + 1))
@@ -119,7 +122,7 @@ class NextCharacter(Explorable):
         with evaluating(network.model):
             for _ in range(_SIZES["num_written"]):
                 rest = next(dice)
-                for index, p in enumerate(self._drawn(logits, temperature)):
+                for index, p in enumerate(self._drawn(logits, temperature, is_cut)):
                     rest -= p
                     if p > 0:
                         last = index

@@ -5,7 +5,7 @@ import { buttonControl, element, explorable, fill, rangeControl, twoDigits, visi
 import { leftOut, loadModel, unaccented } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  FREE_COLUMN, NUM_WRITTEN, TEMPERATURES, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, worked, write, writings,
+  FREE_COLUMN, NUM_WRITTEN, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, worked, write, writings,
 } from "./maths.mjs";
 import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
@@ -37,21 +37,18 @@ const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || to
 /** Whether the cut forbids any letter. */
 const isBinding = ({ kind, top_k, top_p }) => (kind === "top-k" ? top_k < SPEC.controls.top_k.max : top_p < SPEC.controls.top_p.max);
 
-const textsOf = (all) => all.map(({ letters }) => letters.map(({ character }) => character).join(""));
-
-/** The words for what is the case: after a cut, with a circle, or without. */
-export function nowWords({ isCircle, count, isCut, isSame }) {
-  if (isCut) return isSame ? "now_cut_same" : "now_cut";
+/** The words for what is the case: with a circle, or without. */
+export function nowWords({ isCircle, count }) {
   if (isCircle) return count === 1 ? "now_circle_one" : "now_circle";
   return count === 1 ? "now_one" : "now";
 }
 
-/** What is the case once all is written, as values for these words; `free` counts the unlikely letters without the cut. */
-export function nowValues(all, isCut, free = null) {
+/** What is the case once all is written, as values for these words. */
+export function nowValues(all) {
   const [first, last] = [all[0], all[HOTTEST]];
   return {
-    first: first.temperature, last: last.temperature, count: countImprobable(last.letters), free,
-    isCircle: findCircle(textsOf([first])[0]) !== null, isCut, isSame: new Set(textsOf(all)).size === 1,
+    first: first.temperature, last: last.temperature, count: countImprobable(last.letters),
+    isCircle: findCircle(first.letters.map(({ character }) => character).join("")) !== null,
   };
 }
 
@@ -61,17 +58,17 @@ export function outcomes(network, state) {
     const { text, temperature, seed, place, ...kind } = { ...state, ...given };
     const cut = cutOf(kind);
     const letters = write(network, text, temperature, cut, seed);
-    const { rows, improbable } = distributionAt(network, { temperature, letters }, place, cut);
-    return { count: countImprobable(letters), likeliest: rows[0], improbable };
+    const { improbable } = distributionAt(network, { temperature, letters }, place, cut);
+    return { count: countImprobable(letters), improbable };
   };
   const [, hottest, three] = SPEC.steps.map(({ before, state: after }) => [found(before), found(after)]);
   return [
-    { length: findCircle(textsOf(writings(network, { ...state, ...SPEC.steps[0].state }))[0]).length },
+    {},
     {
-      count: hottest[0].improbable.count, before: probability(hottest[0].improbable.after), after: probability(hottest[1].improbable.after),
-      own: hottest[0].count, hot: hottest[1].count, all: NUM_WRITTEN, letter: visibleCharacter(hottest[1].likeliest.character),
+      before: probability(hottest[0].improbable.after), after: probability(hottest[1].improbable.after),
+      own: hottest[0].count, hot: hottest[1].count, all: NUM_WRITTEN,
     },
-    { now: three[1].count, before: three[0].count, all: NUM_WRITTEN },
+    { now: three[1].count, before: three[0].count },
   ];
 }
 
@@ -83,21 +80,14 @@ function build(context) {
   let shown = null; // the state on the screen
   let looked = FREE_COLUMN; // the row whose letter the bars belong to
   let run = { key: null, all: [] };
-  let uncut = { key: null, count: 0 }; // the unlikely letters at the hottest temperature without a cut
   let atOnce = false; // what a guided step sets is written at once: its outcome speaks of the finished texts
 
   const now = nowLine();
   const input = element("input", { type: "text", class: "d2lrnn-text next-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
-  const lost = element("p", { class: "next-key", hidden: true });
-  const tellLost = () => {
-    const count = leftOut(unaccented(input.value)).length;
-    lost.textContent = t("text_lost", { count });
-    lost.hidden = count === 0;
-  };
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
-    tellLost();
     commit({ text: readable(input.value), place: 0 });
+    if (shown) tellNow(columns.isWriting()); // the text that is read may be the same
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
@@ -118,27 +108,27 @@ function build(context) {
     return mark;
   });
   let ended = []; // what is the case once all is written, as arguments of emphasised()
-  const tellNow = (isWriting) => now.set(...emphasised(...(isWriting ? [t.raw("now_writing"), {}] : ended)));
+  const lost = () => leftOut(unaccented(input.value)).length;
+  const nowParts = () => (lost() > 0 ? [t.raw("text_lost"), { count: lost() }] : ended);
+  const tellNow = (isWriting) => now.set(...(isWriting && lost() === 0 ? [] : emphasised(...nowParts())));
   const columns = columnsPanel({
     t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)),
     onLetter: (column, place) => lookAt(column, { place }), onWriting: tellNow,
   });
   /** The cut of one kind that keeps so many of the letters that are shown. */
   const cutAt = (kind, count) => {
-    const { temperature, letters } = run.all[looked];
+    const { temperature, letters } = run.all[FREE_COLUMN];
     return kind === "top-k" ? { top_k: count } : { top_p: topPFor(reshapeProbs(letters[shown.place].probs, { temperature }), count) };
   };
   /** The other kind begins with as many letters as this one keeps here; then each has its own value. */
   const setKind = (kind) => {
     const other = { ...shown, kind };
-    const { kept } = distributionAt(network, run.all[looked], shown.place, cutOf(shown));
-    commit(isBinding(shown) && !isBinding(other) && run.all[looked].temperature > 0 ? { kind, ...cutAt(kind, kept) } : { kind });
+    const { kept } = distributionAt(network, run.all[FREE_COLUMN], shown.place, cutOf(shown));
+    commit(isBinding(shown) && !isBinding(other) && shown.temperature > 0 ? { kind, ...cutAt(kind, kept) } : { kind });
   };
   const chart = cutPanel({
     t, size, signal, onLook: (row) => tell(row),
-    onKeep: (count) => {
-      commit(cutAt(shown.kind, count));
-    },
+    onKeep: (count) => commit(cutAt(shown.kind, count)),
   });
   const kinds = SPEC.controls.kind.choices.map((kind) => ({
     kind, button: buttonControl({ label: t(`button_${kind}`), "aria-pressed": "false", signal, onPress: () => setKind(kind) }),
@@ -146,18 +136,26 @@ function build(context) {
   const axis = element("p", { class: "next-key next-axis" });
   const step = (by) => commit({ place: Math.min(NUM_WRITTEN - 1, Math.max(0, shown.place + by)) });
   const walk = [["‹", "before", -1], ["›", "after", 1]].map(([label, name, by]) => buttonControl({ label, "aria-label": t(name), onPress: () => step(by), signal }));
-  const caption = element("p", { class: "next-caption" });
+  const caption = element("span", { class: "next-of" });
+  const own = element("b");
+  const pill = element("span", { class: "next-pill" }); // as the temperature at the head of the row
+  const drawn = element("b");
+  const legend = element("span", { class: "next-legend" },
+    element("span", {}, element("span", { class: "next-swatch-own" }), t("network"), " ", own), " ", element("span", {}, pill, " ", drawn));
   const value = element("p", { class: "next-value" });
   const cuts = fold(t("cut_fold"), element("div", { class: "next-cuts" },
     element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value, element("p", { class: "next-key" }, t("cut_kinds"))));
-  let drawChart = () => {};
-  cuts.addEventListener("toggle", () => drawChart(), { signal });
+  cuts.addEventListener("toggle", () => {
+    if (cuts.open) looked = FREE_COLUMN; // the cut is for the reader's own text
+    draw(state());
+  }, { signal });
   const setAtOnce = (values) => {
-    atOnce = true;
+    // Where the dice alone change, the texts are written before the reader's eyes: one stays as it is.
+    atOnce = Object.keys(values).some((name) => name !== "seed" && values[name] !== shown[name]);
     looked = FREE_COLUMN;
     cuts.open = isCutting({ ...shown, ...values });
     commit(values);
-    columns.finish();
+    if (atOnce) columns.finish();
     queueMicrotask(() => {
       atOnce = false; // after the figure is drawn
     });
@@ -174,34 +172,36 @@ function build(context) {
   });
   el.append(element(
     "div", { class: "d2lrnn-shape next" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
-    lost,
+    element("p", { class: "d2lrnn-lead" }, t("lead")),
+    element("div", { class: "next-top" }, now.node, element("div", { class: "next-tools" },
+      element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again)),
     element("div", { class: "next-keys-row" },
       element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
-    element("div", { class: "next-joined" }, columns.node, element("div", { class: "next-figure" },
-      caption, element("div", { class: "next-legend-row" }, element("div", { class: "next-walk" }, ...walk, element("span", { class: "next-key" }, t("press"))), chart.legend),
-      chart.node)),
+    columns.node,
+    element("div", { class: "next-figure" },
+      element("div", { class: "next-caption-row" }, element("div", { class: "next-walk" }, ...walk), element("p", { class: "next-caption" }, caption, " ", legend)),
+      chart.node),
     steps.node, cuts, fold(t("axis_fold"), axis),
-    footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellLost(); }, link, say, signal }),
+    footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellNow(columns.isWriting()); }, link, say, signal }),
   ));
 
   // What stands over the bars: where we are, and the probability of one letter.
   let place = null;
-  const words = ({ character, before, after }) => {
-    const isOwn = place.temperature === 1 || before === after;
-    const isCut = place.isCut && before !== after;
-    const values = { ...place, letter: `“${visibleCharacter(character)}”`, p: probability(after), own: probability(before) };
-    const where = t.raw(place.past ? "where" : "where_start"); // an empty text has no letter to name
-    const key = isOwn ? (isCut ? "chart_own_cut" : "chart_own") : (isCut ? "chart_cut" : "chart");
-    return [t.raw(key).replace("{where}", where), values];
-  };
+  const where = () => t.raw(place.past ? "where" : "where_start"); // an empty text has no letter to name
+  const words = ({ character, before, after }) => ({
+    ...place, letter: `“${visibleCharacter(character)}”`, p: probability(after), own: probability(before),
+    drawn: t(place.isCut ? "bars_cut" : "bars", place),
+  });
   const tell = (row) => {
-    caption.replaceChildren(...emphasised(...words(row)));
-    const { temperature, isCut, probs } = place;
-    if (isCut || temperature === 0 || temperature === 1) axis.textContent = t("axis");
+    const values = words(row);
+    caption.replaceChildren(...emphasised(`{letter} ${where()}`, values));
+    [own.textContent, pill.textContent, drawn.textContent] = [values.own, values.drawn, values.p];
+    const { temperature, keptProbs } = place;
+    if (temperature === 0) axis.textContent = t("axis");
+    else if (row.after === 0) axis.textContent = t("axis_cut");
     else {
-      const { raised, sum } = worked(probs, row.before, temperature);
-      axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), sum: exact(sum), p: probability(row.after) });
+      const { raised, sum } = worked(keptProbs, row.before, temperature);
+      axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), count: keptProbs.length, sum: exact(sum), p: probability(row.after) });
     }
   };
   const lookAt = (column, values) => {
@@ -213,7 +213,6 @@ function build(context) {
     const before = shown;
     shown = state;
     if (input.value !== state.text && readable(input.value) !== state.text) input.value = state.text;
-    tellLost();
     number.textContent = String(Number(state.temperature.toFixed(2)));
     slider.set(state.temperature, number.textContent);
     for (const { kind, button } of kinds) button.setAttribute("aria-pressed", String(kind === state.kind));
@@ -222,30 +221,31 @@ function build(context) {
     const isNew = key !== run.key;
     const isWarmer = before !== null && before.temperature !== state.temperature; // its column is written at once
     if (isNew || isWarmer) run = { key, all: writings(network, state, run.all) };
-    const isBound = isBinding(state);
-    const uncutKey = JSON.stringify([state.text, state.seed]);
-    if (isBound && uncut.key !== uncutKey) uncut = { key: uncutKey, count: countImprobable(write(network, state.text, TEMPERATURES[HOTTEST], {}, state.seed)) };
-    const values = nowValues(run.all, isBound, uncut.count);
+    const values = nowValues(run.all);
     ended = [t.raw(nowWords(values)), values];
     if (!columns.isWriting()) tellNow(false);
-    columns.draw(run.all, { ...state, looked, isCut: isBound }, { animate: before !== null && isNew && !isWarmer && !atOnce });
+    columns.draw(run.all, { ...state, looked, isCut: isBinding(state) }, { animate: before !== null && isNew && !isWarmer && !atOnce });
     const writing = run.all[looked];
     const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
-    const distribution = distributionAt(network, writing, state.place, cut);
+    const isOwn = looked === FREE_COLUMN;
+    const distribution = distributionAt(network, writing, state.place, isOwn ? cut : {});
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     const isCut = distribution.kept < size && writing.temperature > 0;
-    place = { past: past && `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut, probs: writing.letters[state.place].probs };
+    place = {
+      past: past && `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut,
+      keptProbs: distribution.rows.filter(({ after }) => after > 0).map(({ before: p }) => p),
+    };
     const why = () => t(`cut_why_${state.kind}${distribution.kept === 1 ? "_one" : ""}`, { value: cutValue(state, t), count: distribution.kept, all: size });
-    if (writing.temperature === 0) value.textContent = t("frozen");
+    if (!isOwn) value.textContent = t("other_row");
+    else if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
     const { character } = writing.letters[state.place];
     const { count, after } = distribution.improbable;
-    const described = `${fill(...words(distribution.rows.find((row) => row.character === character)))} ${t("unlikely_all", { count, p: probability(after) })}`;
+    const described = `${fill(t.raw("chart").replace("{where}", where()), words(distribution.rows.find((row) => row.character === character)))} ${t("unlikely_all", { count, p: probability(after) })}`;
     if (isCutting(state) && (before === null || !isCutting(before))) cuts.open = true;
-    drawChart = () => chart.draw(distribution, character, { temperature: writing.temperature, cutWords, told: described, cutting: cuts.open });
-    drawChart();
+    chart.draw(distribution, character, { cutWords, told: described, cutting: cuts.open && isOwn });
     if (before === null) return;
-    say(t("spoken", { now: fill(t.raw(nowWords(values)), values), cut: cutWords }));
+    say(t("spoken", { now: fill(...nowParts()), cut: cutWords }));
   }
   input.value = model.get("text");
   whenSeen(columns.node, { act: columns.play, signal });

@@ -54,7 +54,7 @@ export function ranking(probs) {
   return Array.from(probs.keys()).sort((i, j) => probs[j] - probs[i] || i - j);
 }
 
-/** What a temperature makes of a probability: its power, the sum of all powers, and their quotient. */
+/** What a temperature makes of a probability: its power, and the sum of the powers of all that may come. */
 export function worked(probs, own, temperature) {
   const power = (p) => p ** (1 / temperature);
   const sum = Array.from(probs).reduce((all, p) => all + power(p), 0);
@@ -100,10 +100,10 @@ export function temperaturesOf({ temperature = TEMPERATURES[FREE_COLUMN] }) {
   return TEMPERATURES.map((fixed, column) => (column === FREE_COLUMN ? temperature : fixed));
 }
 
-/** The four writings of a state; what `known` already holds with the same key is taken from there. */
+/** The four writings of a state, the reader's own with the cut; what `known` already holds with the same key is taken from there. */
 export function writings(network, { text, seed, ...state }, known = []) {
-  const cut = cutOf(state);
-  return temperaturesOf(state).map((temperature) => {
+  return temperaturesOf(state).map((temperature, column) => {
+    const cut = column === FREE_COLUMN ? cutOf(state) : {};
     const key = JSON.stringify([text, seed, cut, temperature]);
     return known.find((each) => each.key === key) ?? { key, temperature, letters: write(network, text, temperature, cut, seed) };
   });

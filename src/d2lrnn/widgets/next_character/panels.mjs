@@ -5,7 +5,6 @@ import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, begunWord, cou
 
 const LETTERS_A_SECOND = 45;
 const MORE_WIDE = 3; // columns of the chart for all other letters there
-const LOW_TOP = 0.6; // of the chart
 const SHOWN = 10; // the likeliest letters, which a phone shows
 
 /** A letter of a writing, marked where it is improbable. */
@@ -13,11 +12,17 @@ export function letterSpan({ character, bits }) {
   return element("span", { class: bits > IMPROBABLE_BITS ? "next-letter next-improbable" : "next-letter" }, character);
 }
 
-/** "unlikely: ..." with its mark shown on the word itself. */
-export function markedKey(template, word) {
+/** "{marked}: ..." with its mark shown on the word itself. */
+function marked(template, word) {
   const [before, after] = template.split("{marked}");
-  return element("p", { class: "next-key" }, before, element("span", { class: "next-letter next-improbable" }, word), after);
+  return [before, element("span", { class: "next-letter next-improbable" }, word), after];
 }
+
+export function markedKey(template, word) {
+  return element("p", { class: "next-key" }, ...marked(template, word));
+}
+
+const textOf = (letters) => letters.map(({ character }) => character).join("");
 
 /**
  * Four columns that write at once, letter by letter. A letter of any of them can be pressed, to look at its bars; the arrow
@@ -30,6 +35,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   let length = NUM_WRITTEN;
   let here = 0; // the place that is looked at
   let looked = FREE_COLUMN; // and its column
+  let still = TEMPERATURES.map(() => false); // a text that does not change is not written again
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
     const box = element("div", { class: "next-written", translate: "no" });
@@ -58,25 +64,25 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
     node.classList.toggle("next-writing", isWriting());
     if (isWriting() !== wasWriting) onWriting(isWriting());
     all.forEach(({ letters }, i) => {
-      spans[i].forEach((span, place) => span.classList.toggle("next-to-come", place >= length));
-      const circle = findCircle(letters.slice(0, length).map(({ character }) => character).join(""));
+      const there = still[i] ? NUM_WRITTEN : length;
+      spans[i].forEach((span, place) => span.classList.toggle("next-to-come", place >= there));
+      const circle = findCircle(textOf(letters.slice(0, there)));
       spans[i].forEach((span, place) => {
-        const lap = circle !== null && place >= circle.from && place < length;
+        const lap = circle !== null && place >= circle.from && place < there;
         span.classList.toggle("next-lap", lap);
         span.classList.toggle("next-lap-start", lap && (place - circle.from) % circle.length === 0);
       });
       const count = countImprobable(letters);
-      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t(count === 1 ? "improbable_one" : "improbable", { count });
+      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count });
       columns[i].count.classList.toggle("next-lap-key", circle !== null);
     });
   };
   const mark = () => {
     columns.forEach(({ node, keys }, i) => {
-      const isEqual = all[i].temperature === all[looked].temperature; // and so is its text
-      node.classList.toggle("next-equal", isEqual);
-      node.classList.toggle("next-looked", i === looked);
-      spans[i].forEach((span, place) => span.classList.toggle("next-here", isEqual && place === here));
-      const place = isEqual ? here : 0;
+      const isLooked = i === looked;
+      node.classList.toggle("next-looked", isLooked);
+      spans[i].forEach((span, place) => span.classList.toggle("next-here", isLooked && place === here));
+      const place = isLooked ? here : 0;
       const { character, bits } = all[i].letters[place];
       const words = { place: place + 1, character: visibleCharacter(character), p: formatProbability(2 ** -bits) };
       keys.value = place + 1;
@@ -97,8 +103,9 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
     },
     draw(writings, { text, place, looked: column, isCut }, { animate }) {
       [here, looked] = [place, column];
-      columns.forEach(({ note }, i) => { note.textContent = t(isCut && TEMPERATURES[i] === 1 ? `note_${i}_cut` : `note_${i}`); });
+      columns[FREE_COLUMN].note.textContent = t(isCut ? "note_3_cut" : "note_3");
       if (writings !== all) {
+        still = writings.map(({ letters }, i) => animate && textOf(letters) === textOf(all[i].letters));
         all = writings;
         spans = all.map(({ letters }, i) => {
           const made = letters.map(letterSpan);
@@ -133,21 +140,18 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const line = element("span", { class: "next-line" });
   const more = element("span", { class: "next-more" }); // on a phone, in place of the letters after the first ten
   const levels = [0.5, 1].map((share) => {
-    const level = element("i", { class: "next-level" });
+    const level = element("i", { class: "next-level" }, String(share));
     level.style.setProperty("bottom", `${100 * share}%`);
-    return { level, share };
+    return level;
   });
-  const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...levels.map(({ level }) => level));
-  const bars = element("span", { class: "next-pill" }); // as the temperature at the head of the row
-  const legend = element("div", { class: "next-legend", "aria-hidden": "true" },
-    bars, element("span", { class: "next-swatch-own" }), element("span", {}, t("outline")));
+  // The low bars can hardly be seen: a bracket over them says what they have together.
+  const sum = element("b");
+  const together = element("span", { class: "next-together" },
+    element("span", { class: "next-together-name" }, ...marked(t.raw("together"), t("unlikely"))), " ", sum);
+  const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...levels, together);
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), more, line);
   const chart = element("div", { class: "next-chart" }, box);
-  // The low bars can hardly be seen: one more has them all.
-  const sum = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }), p: element("span", { class: "next-sum" }), name: element("span", { class: "next-sum-name" }) };
-  const improbable = element("div", { class: "next-sum-of", "aria-hidden": "true" },
-    element("span", { class: "next-track" }, sum.bar, sum.outline, sum.p), sum.name);
-  const node = element("div", { class: "next-bars" }, chart, improbable);
+  const node = element("div", { class: "next-bars" }, chart);
   let cutting = false;
   let kept = size;
   let shown = null; // rows, and the one whose probability is told while the pointer is elsewhere
@@ -192,17 +196,12 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     chart.setAttribute("role", cutting ? "slider" : "img");
     chart.setAttribute("aria-label", cutting ? t("cut_label", { now: cutWords }) : told);
   };
-  let top = 1; // of the scale: the low bars are higher where all fit in a lower one
-  const stand = (part, p) => part.style.setProperty("height", `${((100 * p) / top).toFixed(2)}%`);
-  const draw = ({ rows, kept: count, improbable: rare }, came, { temperature, cutWords, told, cutting: isCutting }) => {
+  const stand = (part, p) => part.style.setProperty("height", `${(100 * p).toFixed(2)}%`);
+  const draw = ({ rows, kept: count, improbable: rare }, came, { cutWords, told, cutting: isCutting }) => {
     kept = count;
     cutting = isCutting;
     chart.classList.toggle("next-cutting", cutting);
-    bars.textContent = t(count < size && temperature > 0 ? "bars_cut" : "bars", { temperature: Number(temperature.toFixed(2)) });
-    legend.classList.toggle("next-same", temperature === 1 && count === size);
     shown = { rows, row: rows.find(({ character }) => character === came) };
-    top = Math.max(rare.before, rare.after, ...rows.flatMap(({ before, after }) => [before, after])) <= LOW_TOP ? LOW_TOP : 1;
-    for (const { level, share } of levels) level.textContent = String(share * top);
     look(shown.row);
     rows.forEach(({ character, before, after }, i) => {
       const { node, outline, bar, name } = cells[i];
@@ -213,16 +212,18 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
       node.classList.toggle("next-came", character === came);
       node.classList.toggle("next-rare", i >= rows.length - rare.count);
     });
-    stand(sum.outline, rare.before);
-    stand(sum.bar, rare.after);
-    sum.p.textContent = t("together", { p: formatProbability(rare.after) });
-    sum.p.style.setProperty("bottom", `min(${((100 * Math.max(rare.before, rare.after)) / top).toFixed(2)}%, 100% - 0.8em)`);
-    sum.name.textContent = t("sum_of", { count: rare.count });
     line.style.setProperty("--all", count / size);
     line.style.setProperty("--few", (count <= SHOWN ? count : SHOWN + ((count - SHOWN) * MORE_WIDE) / (size - SHOWN)) / (SHOWN + MORE_WIDE));
     const isExtra = !cutting && shown.rows.indexOf(shown.row) >= SHOWN; // the letter that came is shown too
+    const likely = size - rare.count;
+    together.hidden = rare.count === 0;
+    together.style.setProperty("--all", likely / size);
+    together.style.setProperty("--few", Math.min(likely, SHOWN) / (SHOWN + MORE_WIDE + isExtra));
+    together.style.setProperty("bottom", `calc(${(100 * Math.max(0, ...rows.slice(likely).flatMap(({ before, after }) => [before, after]))).toFixed(2)}% + 3px)`);
+    const [before, after] = [rare.before, rare.after].map(formatProbability);
+    sum.textContent = before === after ? before : `${before} → ${after}`;
     more.textContent = t("more", { count: size - SHOWN - isExtra });
     describe(cutWords, told);
   };
-  return { node, legend, draw, lookAway: () => look(shown.row) };
+  return { node, draw, lookAway: () => look(shown.row) };
 }
