@@ -44,21 +44,28 @@ def darkness(widget: Locator) -> float:
     )
 
 
-def test_it_opens_on_the_beginning_of_a_word_that_costs_most(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_it_opens_on_a_letter_that_the_training_makes_easy(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    text, after = SurpriseMap().text, SurpriseMap(stage="trained").bits
     widget = show(page, tmp_path)
-    most = max((place for place in range(1, len(text)) if text[place - 1] == " "), key=lambda place: after[place - 1])
-    assert text[most:].startswith("eleven")
-    context = f"…{text[most - 12 : most].lstrip()}".replace(" ", "␣")
-    told = f"Tap a letter. After “{context}” it gave {text[most]} a chance of 4.0%: 4.65 bits."
-    expect(widget.locator(DETAIL)).to_have_text(told)
+    expect(widget.locator(DETAIL)).to_have_text("After “…d␣the␣feelin” it gave g 4.2%: 4.58 bits.")
     guesses = widget.locator(".map-tops")
-    label = re.compile(r"^Its top guesses: q\s4\.9%, v\s4\.8%, n\s4\.3%\.$")
+    label = re.compile(r"^Its top guesses: q\s5\.2%, f\s4\.9%, k\s4\.7%\.$")
     expect(guesses).to_have_attribute("aria-label", label)
-    assert guesses.locator(".map-guess").all_inner_texts() == ["q 4.9%", "v 4.8%", "n 4.3%", f"{text[most]} 4.0%"]
-    expect(guesses.locator(".map-real")).to_have_text(f"{text[most]} 4.0%")
+    assert guesses.locator(".map-guess").all_inner_texts() == ["q 5.2%", "f 4.9%", "k 4.7%", "g 4.2%"]
+    expect(guesses.locator(".map-real")).to_have_text("g 4.2%")
     expect(widget.locator(".map-here")).to_have_count(1)
+    widget.get_by_role("slider", name="Training").press("End")
+    expect(widget.locator(DETAIL)).to_have_text("After “…d␣the␣feelin” it gave g 98%: 0.03 bits.")
+
+
+def test_a_letter_that_costs_more_than_before_says_why(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, SurpriseMap(stage="trained", place=55))
+    told = "After “…the␣rod␣to␣” it gave e 1.8%: 5.78 bits. Before: 4.65; now it expects others."
+    expect(widget.locator(DETAIL)).to_have_text(told)
+    widget.locator(".map-letter").nth(6).click()
+    expect(widget.locator(DETAIL)).to_contain_text("it gave a space ")
+    expect(widget.locator(DETAIL)).not_to_contain_text("Before")
 
 
 def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -93,18 +100,16 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    training = widget.get_by_role("slider", name="Training so far: updates")
+    training = widget.get_by_role("slider", name="Training on a story: updates")
     training.focus()
     page.keyboard.press("Home")
-    expect(widget.locator(NOW)).to_contain_text(
-        "Before training: 4.81 bits a letter, like choosing among 28.0. A little worse than blind guessing: 27"
-    )
+    expect(widget.locator(NOW)).to_have_text("Before training: 4.81 bits a letter, like choosing among 28.0.")
     levels = [darkness(widget)]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
         levels.append(darkness(widget))
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
-    expect(widget.locator(NOW)).to_contain_text("choosing among 3.8. Before training: 28.0.")
+    expect(widget.locator(NOW)).to_contain_text("1.92 bits a letter, like choosing among 3.8.")
 
 
 def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -118,11 +123,12 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     expect(widget.locator(NOW)).to_contain_text("After 300 updates")
     widget.get_by_role("button", name="Watch it learn").click()  # it goes on
     expect(widget.locator(NOW)).to_contain_text("3.8")
-    widget.get_by_role("button", name="Again").click(timeout=9000)
+    expect(widget.locator(NOW)).to_contain_text("1.92 bits a letter", timeout=9000)
+    expect(widget.get_by_role("button", name="Pause")).to_have_count(0, timeout=1000)  # at the end nothing is to pause
+    widget.get_by_role("button", name="Again").click()
     expect(widget.locator(NOW)).to_contain_text("Before training: 4.81")
     widget.get_by_label("Your own text").fill("quixotl")
-    told = "on the wrong letters: 6.42 bits each, "
-    expect(widget.locator(NOW)).to_contain_text(f"{told}like choosing among 85.7: worse than blind guessing, 27.")
+    expect(widget.locator(NOW)).to_have_text("Now 6.42 bits a letter, like choosing among 85.7; there are only 27.")
     page.wait_for_timeout(3500)
     expect(widget.locator(NOW)).to_contain_text("85.7")
 
@@ -166,8 +172,12 @@ def test_on_a_wide_page_of_its_own_a_name_stands_in_one_row(browser: Browser, tm
 
 
 STEPS = [
-    ("The hardest letters", "later letters", "No. First letters cost 3.42 bits on average, later ones 1.80,"),
-    ("A made-up word", "no, even more", "Right. Now it is like choosing among 85.7, and there are only 27: worse than"),
+    ("The hardest letters", "later letters", "No. First letters: 3.42 bits on average, later ones 1.80, spaces 0.73."),
+    (
+        "A made-up word",
+        "no, even more",
+        "Right. After “quixot” it bets 64% on a space, as if the word ended; the l costs 12.16",
+    ),
 ]
 
 
@@ -184,7 +194,7 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     widget.get_by_role("button", name=guess).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
-    expect(widget.locator(NOW)).not_to_contain_text("Before training: 4.")
+    expect(widget.locator(NOW)).not_to_contain_text("Before training")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
 
@@ -229,7 +239,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_contain_text("a chance of about 1 in ")
+    expect(widget.locator(DETAIL)).to_contain_text("it gave q about 1 in ")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("other signs")).to_be_hidden()
 
@@ -242,18 +252,21 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(box).to_be_focused()
     page.keyboard.type("Zdzisław")  # it replaces what is selected
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("Right. “zdzis aw”: like choosing among 26.3 letters before training, among 600.8")
+    expect(told).to_contain_text(
+        "Right. “zdzis aw”: like choosing among 26.3 before training, among 600.8 now. It expects what it has"
+    )
     box.fill("ming")  # another name: the question is asked again
     expect(told).to_be_hidden()
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("No. “ming”: like choosing among 23.8 letters before training, among 4.7 now.")
-    expect(told).to_contain_text("A network expects what it has read.")
+    expect(told).to_contain_text("No. “ming”: like choosing among 23.8 before training, among 4.7 now.")
+    expect(told).to_contain_text("Its letters follow each other as in the story")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
     box.fill("alexander")
     widget.get_by_role("button", name="about the same").click()
-    expect(told).to_contain_text("Right. “alexander”: like choosing among 27.1 letters before training, among 26.7")
-    expect(told).to_contain_text("The x after “ale” cost most: 15.33 bits")
+    expect(told).to_contain_text("Right. “alexander”: like choosing among 27.1 before training, among 26.7 now.")
+    expect(told).to_contain_text("the x after “ale” cost most, 15.33 bits.")
+    expect(widget.locator(DETAIL)).to_contain_text("After “ale” it gave x")  # the frame goes to it
     widget.get_by_role("button", name="A made-up word").click()
     box.fill("the sea")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -265,6 +278,7 @@ def test_the_costs_are_folded_away_and_say_what_is_counted(opened: tuple[Page, R
     expect(widget.locator(".map-costs")).to_be_hidden()
     widget.locator("summary").click()
     expect(widget.locator(".map-costs")).to_contain_text("As plain text 5 bytes, one for each letter that is guessed;")
+    expect(widget.locator(".map-costs")).to_contain_text("among the 27 signs (a to z and the space) costs 4.75 bits")
     expect(widget.locator("tbody tr")).to_have_count(4)
     widget.get_by_label("Your own text").fill("")
     expect(widget.locator(NOW)).to_contain_text("Type at least two letters")
@@ -279,14 +293,30 @@ def test_an_empty_text_leaves_its_room(opened: tuple[Page, Record], tmp_path: Pa
     assert abs(widget.bounding_box()["height"] - height) < 40
 
 
-def test_the_top_line_is_named_and_gives_no_answer_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_question_is_drawn_on_a_scale_that_gives_no_answer_away(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    line = "(e) => getComputedStyle(e.querySelector('.map-row'), '::before').content"
+    ten = "(e) => e.style.getPropertyValue('--map-ten')"
     widget.get_by_role("button", name="A made-up word").click()
-    assert widget.evaluate(line) == '"10 bits"'
+    assert widget.locator(".map-letters").evaluate(ten) == "1.000"
     widget.get_by_role("button", name="no, even more").click()
-    assert widget.evaluate(line) == '"13 bits"', "the highest bar, 12.16 bits, stands below it"
+    assert widget.locator(".map-letters").evaluate(ten) == "0.769", "the highest bar, 12.16 bits, has room"
+
+
+@pytest.mark.parametrize("width", [360, 390, 720])
+def test_the_lines_are_named_at_the_edge_and_given_touches_no_bar(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        for text in ("phoebe", "fatima nguyen", SurpriseMap().text):
+            widget = show(page, tmp_path, SurpriseMap(text=text))
+            note = widget.locator(".map-note > span").bounding_box()
+            bar = widget.locator(".map-bar").nth(1).bounding_box()
+            assert note["x"] + note["width"] <= bar["x"] + 0.5, text
+            first, edge = (
+                widget.locator(".map-letter").first.bounding_box(),
+                widget.locator(".map-letters").bounding_box(),
+            )
+            assert first["x"] - edge["x"] < 30, "the names of the lines stand left of the first letter"
+        assert record.errors == []
 
 
 def test_every_row_of_the_text_has_its_lines_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -299,25 +329,36 @@ def test_every_row_of_the_text_has_its_lines_named(opened: tuple[Page, Record], 
     expect(widget.locator(".map-row")).not_to_have_count(len(set(tops)))
 
 
-def test_an_open_question_closes_once_a_hand_shows_its_answer(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_an_open_question_stays_while_a_hand_looks_for_its_answer(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    question, table = widget.locator(".d2lrnn-step"), widget.locator("summary")
-    for reveal in (
+    question, table = widget.locator(".d2lrnn-question"), widget.locator("summary")
+    widget.get_by_role("button", name="A made-up word").click()
+    for look in (
         lambda: widget.get_by_role("slider", name="Training").press("End"),
-        lambda: widget.get_by_role("button", name="Watch it learn").click(),
+        lambda: widget.get_by_role("button", name="Again").click(),
         table.click,
     ):
-        widget.get_by_role("button", name="A made-up word").click()
+        look()
         expect(question).to_be_visible()
-        expect(widget.locator(".map-costs")).to_be_hidden()
-        reveal()
-        expect(question).to_be_hidden()
-    table.click()
-    widget.get_by_role("button", name="A made-up word").click()
+    expect(widget.locator(".map-costs")).to_be_visible()
     widget.get_by_role("button", name="no, even more").click()
-    widget.get_by_role("slider", name="Training").press("Home")
-    expect(question).to_be_visible()
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
+    widget.get_by_role("button", name="Your name").click()  # the table has its answer
+    expect(widget.locator(".map-costs")).to_be_hidden()
+
+
+def test_the_beginnings_text_stands_in_the_picture_alone(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    box, lead = widget.get_by_label("Your own text"), widget.locator(".d2lrnn-lead")
+    expect(box).to_have_value("")
+    expect(lead).to_contain_text("lines that are new to it")
+    box.fill("phoebe")
+    expect(lead).to_have_text("A network guesses each next letter of this text.")
+    widget.get_by_role("button", name="Reset").click()
+    expect(box).to_have_value("")
+    expect(widget.locator(".map-letter")).to_have_count(len(SurpriseMap().text))
 
 
 @pytest.mark.parametrize("width", [390, 720, 1280])

@@ -52,8 +52,8 @@ class SurpriseMap(Explorable):
         not guessed.
     stage : "untrained", "first_steps", "half_way" or "trained", optional
     place : int, optional
-        The letter to look at, from 1; 0 (the default) is the beginning of a word that costs the trained
-        network most, or, in one word, its letter that does.
+        The letter to look at, from 1; one that the text does not have, as 0, is the letter that costs the trained
+        network most.
 
     Raises
     ------
@@ -151,7 +151,6 @@ class SurpriseMap(Explorable):
             updates=format_number(_network(self._printed).num_steps, 0),
             perplexity=format_number(now, 1),
             rate=format_number(math.log2(now)),
-            before=format_number(before, 1),
             characters=characters,
         )
 

@@ -2,7 +2,7 @@
 import { element, explorable, formatNumber } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { bitsByPlace, compared, derive, percent, repair, STAGES } from "./maths.mjs";
+import { bitsByPlace, compared, DEFAULT_TEXT, derive, percent, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const STAGE_MS = 3200; // how long the training stands still at each of its stages
@@ -11,6 +11,7 @@ const OWN = 2; // the step that asks about the reader's own word
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
+  const lead = element("p", { class: "d2lrnn-lead" });
   let timer = 0;
   let playing = null; // the stage that is played, which no trait holds
   let shown = null;
@@ -25,15 +26,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
-  /** A question whose answer the reader's own hand shows is no longer asked. */
-  const closeQuestion = () => {
-    if (steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null) steps.ask(-1);
-  };
-  /** Show the stages one after the other, from this one on; then the one that the traits name. */
+  /** Show the stages one after the other, from this one on; the last is the one that the traits name. */
   const play = (first) => {
     stop();
     const next = (i) => {
-      playing = STAGES[i] ?? null;
+      playing = i < STAGES.length - 1 ? STAGES[i] : null;
       draw(derive(state()));
       if (playing !== null) timer = setTimeout(next, STAGE_MS, i + 1);
     };
@@ -42,12 +39,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   const map = mapPanel({ t, signal, onPlace: (place) => change({ place }) });
   const training = trainingPanel({
-    t, signal, onStage: (stage) => {
-      closeQuestion();
-      change({ stage });
-    },
+    t, signal, onStage: (stage) => change({ stage }),
     onPlay: () => {
-      closeQuestion();
       if (playing !== null) return change({ stage: playing });
       const next = (STAGES.indexOf(state().stage) + 1) % STAGES.length; // a press moves something at once
       change({ stage: STAGES.at(-1) });
@@ -64,9 +57,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const costs = costTable(t);
   const more = fold(t("more_costs"), costs.node);
   more.addEventListener("toggle", () => {
-    if (!more.open) return;
-    closeQuestion();
-    costs.draw(shown);
+    if (more.open) costs.draw(shown);
   }, { signal });
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal,
@@ -82,9 +73,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       if (model.count < 1) return { text, verdict: t("text_short") };
       const { first, later, space } = bitsByPlace(text, after.bits);
       const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
-      const [[guess, p]] = after.top(model.most - 1);
-      const over = model.vocab[guess] === " " && text[model.most] !== " " && p > 0.5 ? t("over", { p: percent(p) }) : "";
-      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), characters: model.vocab.length, letter, context, bits, over };
+      const [[, p]] = after.top(model.most - 1);
+      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits, p: percent(p) };
       const right = compared(before.perplexity, after.perplexity);
       const why = text === SPEC.steps[OWN].before.text ? t("known") : t(right === 0 ? "why_less" : "why", values);
       return {
@@ -102,12 +92,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape map" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, training.node, element("div", { class: "map-view" }, map.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal })));
+    lead, now.node, training.node, element("div", { class: "map-view" }, map.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });
     if (shown !== null && ["text", "stage", "place", "now", "before"].every((name) => shown[name] === model[name])) return training.draw(model, playing !== null); // a long text takes its time
     shown = model;
+    lead.textContent = t(model.text === DEFAULT_TEXT ? "lead_new" : "lead");
     now.set(...sentenceNodes(model, t));
     map.draw(model);
     training.draw(model, playing !== null);

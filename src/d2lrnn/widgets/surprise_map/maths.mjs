@@ -5,6 +5,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
+export const DEFAULT_TEXT = SPEC.controls.text.default;
 export const BITS_SHOWN = 10; // the scale of the bars, unless a letter costs more
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
@@ -98,8 +99,7 @@ function readBy(network, text) {
 /**
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
- * `most` is the letter that costs the trained network most; place 0 is that among those that begin a word, if there are
- * any. `count` is the number of letters that are guessed, all but the first. `scale` is the number of bits of the highest
+ * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the number of bits of the highest
  * bar that there may be. Before the training it leaves out what the trained network finds: a question may ask for that.
  */
 export function derive(state) {
@@ -111,12 +111,11 @@ export function derive(state) {
   const after = readBy(network(STAGES.at(-1)), text);
   const largest = (values) => values.indexOf(Math.max(...values)) + 1;
   const most = largest(after.bits);
-  const begins = after.bits.map((b, i) => (text[i] === " " && text[i + 1] !== " " ? b : 0));
   return {
     text, stage, count, now, before, after,
     scale: Math.ceil(Math.max(BITS_SHOWN, ...now.bits, ...before.bits, ...(stage === STAGES[0] ? [] : after.bits))),
     most,
-    place: Math.min(state.place === 0 ? (begins.some((b) => b > 0) ? largest(begins) : most) : state.place, count),
+    place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),
     at: (name) => readBy(network(name), text),
@@ -126,5 +125,5 @@ export function derive(state) {
 /** A link's text is what is read of it, and the letter is one of it. */
 export function repair(state) {
   const text = readable(state.text);
-  return { ...state, text, place: Math.max(0, Math.min(state.place, text.length - 1)) };
+  return { ...state, text, place: state.place < text.length ? state.place : 0 };
 }

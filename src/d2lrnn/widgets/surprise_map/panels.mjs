@@ -2,16 +2,15 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { level, MAX_TEXT, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
+import { DEFAULT_TEXT, level, MAX_TEXT, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
 
 /** The sentence on top: { key, values }. */
 export function sentenceOf({ count, stage, updates, now, before, vocab }) {
   if (count < 1) return { key: "now_short", values: {} };
   const values = {
-    updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), before: formatNumber(before.perplexity, 1),
-    characters: vocab.length, rate: formatNumber(now.rate),
+    updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), rate: formatNumber(now.rate), characters: vocab.length,
   };
-  if (stage === STAGES[0]) return { key: now.perplexity > vocab.length ? "now_worse" : "now_untrained", values };
+  if (stage === STAGES[0]) return { key: "now_untrained", values };
   if (now.perplexity > vocab.length) return { key: "now_blind", values };
   if (now.perplexity > before.perplexity) return { key: "now_more", values };
   return { key: "now_less", values };
@@ -29,7 +28,7 @@ export const sentenceNodes = (model, t) => {
 };
 
 function letterSpan(character) {
-  return element("span", { class: "map-letter" }, element("span", { class: "map-bar" }),
+  return element("span", { class: `map-letter${character === " " ? " map-space" : ""}` }, element("span", { class: "map-bar" }),
     element("span", { class: "map-glyph" }, visibleCharacter(character)));
 }
 
@@ -59,11 +58,11 @@ export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", { class: "map-tip" }, t("tip")), element("span", {}, t("space")), element("span", { class: "map-key map-then" }, element("span", { class: "map-dash" }), t("ghost")));
+    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-key map-then" }, element("span", { class: "map-dash" }), t("ghost")));
   const detail = element("p", { class: "map-detail" });
   const guesses = element("div", { class: "map-guesses" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), scale, detail, guesses);
+    scale, element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), detail, guesses);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
   // The lines are named before the first letter of every row.
@@ -129,8 +128,9 @@ export function mapPanel({ t, signal, onPlace }) {
     if (!rows.some(({ isReal }) => isReal)) rows.push({ character: values.character, p: chance, isReal: true });
     const expected = top.map(({ character, p }) => t("expected_row", { character, p: probability(p, t) })).join(", ");
     guesses.replaceChildren(element("div", { class: "map-tops", role: "img", "aria-label": t("detail_expected", { expected }) }, ...rows.map(guess)));
-    detail.replaceChildren(element("span", { class: "map-hint", "aria-hidden": "true" }, t("hint")), " ", t("detail_context", { context }), " ",
-      ...emphasised(t.raw("detail"), values));
+    detail.replaceChildren(t("detail_context", { context }), " ",
+      ...emphasised(t.raw("detail"), values.character === "␣" ? { ...values, character: t("by_space") } : values),
+      ...(shown.now.bits[place - 1] > shown.before.bits[place - 1] ? [" ", t("detail_more", { before: formatNumber(shown.before.bits[place - 1]) })] : []));
   };
   const draw = (model) => {
     if (shown?.text !== model.text) {
@@ -142,7 +142,6 @@ export function mapPanel({ t, signal, onPlace }) {
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
-      text.classList.toggle("map-short", letters.length <= 20); // it stands in one line
       letters.forEach((letter, i) => letter.classList.toggle("map-first", i > 0 && model.text[i] !== " " && model.text[i - 1] === " "));
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
       text.scrollTop = 0;
@@ -158,7 +157,7 @@ export function mapPanel({ t, signal, onPlace }) {
     });
     node.classList.toggle("map-raw", model.stage === STAGES[0]);
     text.style.setProperty("--map-five", (5 / model.scale).toFixed(3));
-    text.style.setProperty("--map-top", JSON.stringify(t("scale", { bits: model.scale })));
+    text.style.setProperty("--map-ten", (10 / model.scale).toFixed(3));
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -194,7 +193,7 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
 /** The reader's own text. */
 export function textBox({ t, signal, onText }) {
   const input = element("textarea", {
-    class: "d2lrnn-text map-text", rows: 2, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    class: "d2lrnn-text map-text", rows: 1, placeholder: t("text_any"), autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
   const lost = element("p", { class: "map-hint", hidden: true }, t("text_lost"));
@@ -208,8 +207,8 @@ export function textBox({ t, signal, onText }) {
   input.addEventListener("compositionend", read, { signal });
   const node = element("div", { class: "map-own" },
     element("label", { class: "d2lrnn-control map-label" }, element("span", {}, t("text")), input), hint, lost);
-  const draw = ({ text }) => {
-    if (readable(input.value) !== text) input.value = text;
+  const draw = ({ text }) => { // the text of the beginning stands in the picture, the reader's own here too
+    if (readable(input.value) !== text) input.value = text === DEFAULT_TEXT ? "" : text;
   };
   const clear = () => (hint.hidden = lost.hidden = true);
   return { node, draw, clear, focus: () => input.select() };
@@ -226,7 +225,7 @@ export function costTable(t) {
       element("th", { scope: "col" }, t(`column_${name}`))))),
     element("tbody", {}, ...lines));
   const node = element("div", { class: "map-costs" }, table, raw);
-  const draw = ({ count, stage, updates, at }) => {
+  const draw = ({ count, stage, updates, at, vocab }) => {
     STAGES.forEach((name, i) => {
       heads[i].textContent = formatNumber(updates[name], 0);
       lines[i].classList.toggle("map-chosen", name === stage);
@@ -234,7 +233,7 @@ export function costTable(t) {
       const texts = count < 1 ? ["–", "–", "–"] : [formatNumber(rate), formatNumber(perplexity), String(bytes)];
       cells[name].forEach((cell, j) => (cell.textContent = texts[j]));
     });
-    raw.textContent = t("raw", { bytes: count });
+    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)) });
   };
   return { node, draw };
 }
