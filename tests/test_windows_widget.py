@@ -149,23 +149,35 @@ def test_the_letters_of_a_first_guess_are_those_that_the_lesson_measures() -> No
         (Path(__file__).parent.parent / "chapters" / "04_minibatches.ipynb").read_text(encoding="utf-8")
     )
     (table,) = ("".join(o["text"]) for c in lesson["cells"] if c["id"] == "states-table" for o in c["outputs"])
-    letters = [
-        round(2 ** float(re.search(rf"^{name} +(\S+)", table, re.M)[1])) for name in ("zeros", "another's", "carried")
-    ]
-    bars = SPEC["steps"][1]["bars"]
-    assert [bars["empty"], bars["wrong"], bars["right"]] == letters == [9, 25, 4]
+    places = re.search(r"^bits at step +(.*?) +perplexity", table, re.M)[1].split()
+
+    def letters(name: str, place: int) -> int:
+        bits = re.search(rf"^{name} +(.*)", table, re.M)[1].split()
+        return round(2 ** float(bits[places.index(str(place))]))
+
+    first = SPEC["first"]
+    assert [letters(name, 1) for name in ("zeros", "another's", "carried")] == [9, 25, 4]
+    assert [first["empty"], first["wrong"], first["kept"]] == [9, 25, 4]
+    costs = SPEC["steps"][1]["costs"]
+    assert [cost["letter"] for cost in costs] == [1, 3, 10]
+    for cost in costs:
+        assert [cost["empty"], cost["kept"]] == [letters(name, cost["letter"]) for name in ("zeros", "carried")]
 
 
 def test_the_bars_of_the_third_step_are_those_that_the_closer_look_checks() -> None:
     folder = Path(__file__).parent.parent
     lesson = (folder / "chapters" / "04_minibatches_cutting.ipynb").read_text(encoding="utf-8").replace('\\"', '"')
-    gaps = SPEC["steps"][2]["gaps"]
-    assert gaps.keys() == {"short", "long"}
-    for num_steps, name in ((8, "short"), (32, "long")):
+    costs = SPEC["steps"][2]["costs"]
+    assert [cost["steps"] for cost in costs] == [8, 32]
+    for cost in costs:
         for order, end in (("in sequence", "sequence"), ("at random", "random")):
-            assert f'({num_steps}, "{order}"): {gaps[name][end]}' in lesson
-    words = SPEC["words"]["en"]["step_3_question"]
-    assert f"{gaps['short']['random']} letters at random, {gaps['short']['sequence']} in sequence" in words
+            assert f'({cost["steps"]}, "{order}"): {cost[end]}' in lesson
+
+
+def test_the_story_ends_with_a_word() -> None:
+    widget = Windows()
+    assert widget.text[widget.length] == " " and widget.tokens[-1] != " "
+    assert widget.num_pairs_read == len(widget.tokens) - 2, "in sequence nearly all of it is read"
 
 
 def test_reset_restores_what_the_author_gave() -> None:

@@ -1,14 +1,14 @@
 // Windows: in sequence each reader goes on and keeps its memory, at random it jumps and its memory is emptied.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { derive, limits, memoryAt, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, barsPanel, legendPanel, memoryPanel, orderPanel, stateWords, textPanel, unit } from "./panels.mjs";
+import { derive, limits, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, costPanel, legendPanel, orderPanel, stateWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
-const OPENING_SECONDS = 2.5;
-const GLIDE_SECONDS = 2.4;
+const LETTERS = 27; // a to z and space
+const GLIDE_SECONDS = 1.2;
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 const PLAY_SECONDS = 0.9; // of each minibatch, with a rest behind it
 const EPOCH_SECONDS = 30; // a long epoch plays faster still
@@ -18,44 +18,24 @@ const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.ma
 const within = (share, begin, end) => Math.min(1, Math.max(0, (share - begin) / (end - begin)));
 const smooth = (share) => share * share * (3 - 2 * share);
 
-/** Minibatch k while it is read: at 0 its windows are there, at 1, and at rest, they are in the memories. */
-function reading(model, k, share) {
-  const { epoch, carries, num_steps } = model;
-  const part = (1 - share) * num_steps;
-  const { memory, read } = memoryAt(model, k);
-  return (epoch[k] ?? []).map((start) => ({ start, shown: 1, memory: carries ? memory - part : share * num_steps, read: read - part }));
-}
+/** Minibatch k: where its windows stand, each to be seen. */
+const standing = ({ epoch }, k) => (epoch[k] ?? []).map((start) => ({ start, shown: 1 }));
 
-/**
- * On the way from minibatch k - 1 to k. In sequence the windows go on along the text and the memory is kept. At random
- * they leave, the memory is emptied, because the next window is elsewhere, and they come up there. Then it fills.
- */
+/** On the way from minibatch k - 1 to k. In sequence the windows go on along the text. At random they leave, and come up elsewhere. */
 function onTheWay(model, k, share) {
   const { carries, num_steps } = model;
-  const arrived = reading(model, k, smooth(within(share, 0.5, 0.98)));
-  if (carries) return arrived.map((each) => ({ ...each, start: each.start - num_steps * (1 - smooth(within(share, 0.05, 0.5))) }));
-  if (share > LEAVES) return arrived.map((each) => ({ ...each, shown: smooth(within(share, LEAVES, 0.55)) }));
-  const left = 1 - smooth(within(share, 0.03, LEAVES - 0.04));
-  return reading(model, k - 1, 1).map((each) => ({ ...each, memory: each.memory * left, shown: 1 - smooth(within(share, 0.25, LEAVES)) }));
+  if (carries) return standing(model, k).map(({ start, shown }) => ({ start: start - num_steps * (1 - smooth(within(share, 0.05, 0.95))), shown }));
+  if (share > LEAVES) return standing(model, k).map(({ start }) => ({ start, shown: smooth(within(share, LEAVES, 0.9)) }));
+  return standing(model, k - 1).map(({ start }) => ({ start, shown: 1 - smooth(within(share, 0.1, LEAVES)) }));
 }
 
 /** What is the case now, and why the memory is kept or emptied. */
-function tellNow(t, model) {
-  const { epoch, k, carries, num_steps } = model;
-  const { memory } = memoryAt(model, k);
-  const values = { memory, unit: unit(t, model, memory) };
-  const many = model.batch_size === 1 ? "one" : "many";
-  const kind = () => {
-    if (k === 0) return carries ? "begin" : "random";
-    if (carries) return "carried";
-    const follows = epoch[k].findIndex((start, row) => start === epoch[k - 1][row] + num_steps);
-    if (follows < 0) return "torn";
-    values.reader = follows + 1;
-    return "follows";
-  };
-  const name = kind();
-  const words = t.raw(["follows", "random"].includes(name) ? `now_${name}` : `now_${name}_${many}`);
-  return emphasised(words.replaceAll("{unit}", values.unit), values);
+function tellNow(t, { epoch, k, carries, num_steps, batch_size }) {
+  const many = batch_size === 1 ? "one" : "many";
+  if (k === 0) return [t(`now_begin_${many}`)];
+  if (carries) return [t(`now_carried_${many}`)];
+  const follows = epoch[k].findIndex((start, row) => start === epoch[k - 1][row] + num_steps);
+  return follows < 0 ? [t(`now_torn_${many}`)] : emphasised(t.raw("now_follows"), { reader: follows + 1 });
 }
 
 function tooShort(t, model) {
@@ -71,7 +51,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let model = null;
   let isPlaying = false;
   let isHeld = false; // by a hand
-  let touched = false;
+  let isGliding = false;
   let timer = 0;
   let glide = motion({ seconds: GLIDE_SECONDS, signal });
 
@@ -89,7 +69,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const legend = legendPanel({ t });
   const arrays = arraysPanel({ t, signal });
-  const memory = memoryPanel({ t });
+  const costs = costPanel({ t, first: SPEC.first, of: LETTERS, steps: SPEC.steps });
+  let isKnown = false; // what a wrong memory costs: the first step's answer
   const orders = orderPanel({
     t, signal,
     onOrder: (sampling) => {
@@ -151,7 +132,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("draw"), signal, onPress: () => keep({ seed: nextSeed(), minibatch: 1 }),
   });
 
-  const bars = barsPanel({ t });
   const steps = guidedSteps({
     t, state, onReset, say, signal,
     steps: SPEC.steps.map((step) => ({ ...step, state: { ...step.before, ...step.state } })), // whatever was changed in between
@@ -160,17 +140,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       commit(values);
     },
     outcome: (i) => {
-      bars.draw(SPEC.steps[i]);
-      const model = derive(state());
-      return memoryAt(model, model.k);
+      if (i === 0) isKnown = true;
+      return {};
     },
   });
-  steps.node.querySelector(".d2lrnn-step").append(bars.node);
+  /** The step whose answer is told; -1 for none. */
+  const answered = () => (steps.node.querySelector(".d2lrnn-outcome").hidden ? -1 : steps.opened());
+  const showCosts = () => model && costs.draw(model, answered(), isKnown);
+  steps.node.addEventListener("click", showCosts, { signal });
   const xy = fold(t("arrays"), arrays.node);
   xy.classList.add("win-xy");
   onReset(() => {
     setPlaying(false);
-    xy.open = false;
+    xy.open = isKnown = false;
+    showCosts();
   });
 
   const root = element(
@@ -178,21 +161,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
     element("div", { class: "win-bar" }, orders.node, element("div", { class: "win-along" }, play, along.node)),
-    element("div", { class: "win-reading" }, text.node, legend.node, memory.node), steps.node, xy,
+    element("div", { class: "win-reading" }, text.node, legend.node, costs.node), steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
-      example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node)),
+      example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node), element("p", { class: "win-title" }, t("measured"))),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
-  for (const kind of ["pointerdown", "keydown"]) root.addEventListener(kind, () => { touched = true; }, { signal, capture: true });
 
-  const paint = (frame) => {
-    text.paint(frame);
-    memory.paint(frame);
-  };
   const rest = () => {
     text.trails(model.k, model.isLast);
-    paint(reading(model, model.k, 1));
+    text.paint(standing(model, model.k));
   };
   const showPlace = () => {
     const { epoch: { length: count }, k } = model;
@@ -227,12 +205,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       showPlace();
       now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
       now.node.classList.toggle("d2lrnn-error", !isFits);
-      for (const panel of [legend, arrays, memory, orders]) panel.draw(model);
+      for (const panel of [legend, arrays, orders]) panel.draw(model);
+      showCosts();
     };
     text.draw(model);
     glide.stop();
     tell();
-    if (!goesOn || prefersReducedMotion()) {
+    const isHurried = isGliding && !isPlaying; // one more press while it moves: it is there at once
+    isGliding = goesOn && !isHurried && !prefersReducedMotion();
+    if (!isGliding) {
       rest();
       goOn();
     } else {
@@ -240,27 +221,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
       glide.run((share) => {
         if (share > LEAVES) text.trails(model.k, false);
-        if (share < 1) paint(onTheWay(model, k, share));
+        if (share < 1) text.paint(onTheWay(model, k, share));
         else rest();
-      }).then((ended) => ended && goOn());
+      }).then((isOver) => {
+        if (!isOver) return;
+        isGliding = false;
+        goOn();
+      });
     }
     showControls();
-    const step = SPEC.steps[steps.opened()];
-    const isOf = ([name, value]) => name === "minibatch" || [value, step.state[name]].includes(model[name]);
-    const isAnswered = !steps.node.querySelector(".d2lrnn-outcome").hidden;
-    if (step && isAnswered && !Object.entries(step.before).every(isOf)) steps.ask(-1); // what it says is of another text, of other sizes
   };
 
-  // Seen for the first time: the windows are read and the memories fill.
-  whenSeen(text.node, {
-    signal,
-    act: async () => {
-      if (touched || prefersReducedMotion() || model.k !== 0 || model.epoch.length === 0) return;
-      const mine = model;
-      glide = motion({ seconds: OPENING_SECONDS, signal });
-      await glide.run((share) => model === mine && paint(reading(mine, 0, smooth(share))));
-    },
-  });
   return { draw };
 }
 

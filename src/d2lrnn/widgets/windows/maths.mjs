@@ -96,13 +96,11 @@ export function cutMinibatch(tokens, starts, numSteps) {
 }
 
 /**
- * Stretches [from, to) of places that the first `count` minibatches of an epoch read so many `times` or more, or, with
- * `read` false, do not; none lies in `without`.
+ * Stretches [from, to) of places that the first `count` minibatches of an epoch read, or, with `read` false, do not; none lies in `without`.
  */
-export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true, times = 1, without = [] } = {}) {
-  const reads = new Uint16Array(numTokens);
-  for (const start of epoch.slice(0, count).flat()) for (let i = start; i < start + numSteps; i += 1) reads[i] += 1;
-  const marks = Uint8Array.from(reads, (count) => Number(count >= times));
+export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true, without = [] } = {}) {
+  const marks = new Uint8Array(numTokens);
+  for (const start of epoch.slice(0, count).flat()) marks.fill(1, start, start + numSteps);
   for (const [from, to] of without) marks.fill(read ? 0 : 1, from, to);
   const found = [];
   marks.forEach((mark, i) => {
@@ -113,27 +111,9 @@ export function stretches(numTokens, epoch, numSteps, { count = epoch.length, re
   return found;
 }
 
-/** How many places the first `count` minibatches of an epoch have read so many `times` or more. */
-export function countRead(numTokens, epoch, numSteps, count, times = 1) {
-  return stretches(numTokens, epoch, numSteps, { count, times }).reduce((sum, [from, to]) => sum + to - from, 0);
-}
-
-/**
- * How many tokens a reader has read when minibatch k is over, and how many of them without a break: those its memory is of.
- */
-export function memoryAt({ carries, num_steps }, k) {
-  const read = (k + 1) * num_steps;
-  return { memory: carries ? read : num_steps, read };
-}
-
-/** So many letters fill a memory as far as a guess can tell: chapter 4 measures that by then an empty start costs next to nothing. */
-export const FULL = 10;
-/** How many letters a reader's memory is of where its window starts at a place. */
-export const memoryBefore = ({ carries, epoch }, row, start) => (carries ? Math.max(0, start - epoch[0][row]) : 0);
-
-/** Whether a minibatch more would be full of letters, and only its very last answer is missing; none was skipped. */
-export function lacksAnswer({ tokens, epoch, carries, num_steps, ...settings }) {
-  return carries && settings.offset === 0 && streamLength(tokens.length, settings) >= (epoch.length + 1) * num_steps;
+/** How many places the first `count` minibatches of an epoch have read. */
+export function countRead(numTokens, epoch, numSteps, count) {
+  return stretches(numTokens, epoch, numSteps, { count }).reduce((sum, [from, to]) => sum + to - from, 0);
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------

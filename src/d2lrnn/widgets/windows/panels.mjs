@@ -1,7 +1,7 @@
-// The text with its windows, the memory of each reader, and, folded away, the arrays X and Y.
+// The text with its windows, what a first guess costs, and, folded away, the arrays X and Y.
 import { dragOn, emphasised, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { FULL, countRead, cutMinibatch, lacksAnswer, lineStarts, memoryAt, memoryBefore, segments, shownLines, stretches } from "./maths.mjs";
+import { countRead, cutMinibatch, lineStarts, segments, shownLines, stretches } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -21,11 +21,8 @@ const readBefore = ({ tokens, epoch, num_steps }, k) => stretches(
 const keptBefore = ({ epoch, carries }, k) => (carries && k > 0 ? epoch[k].map((start, row) => [epoch[0][row], start]) : []);
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
-/** So many letters, or numbers. */
-export const unit = (t, { isText }, count) => {
-  if (isText) return t(count === 1 ? "text_one" : "text_many");
-  return t(count === 1 ? "numbers_one" : "numbers_many");
-};
+/** Whether the readers have kept what they read before. */
+const isKept = ({ carries, k }) => carries && k > 0;
 
 /**
  * The text in lines of equal cells; one window for each row, and above it the name of its reader.
@@ -86,7 +83,6 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     }
     node.style.height = `${y + 4}px`;
     node.style.setProperty("--win-cell", `${cell}px`);
-    node.style.setProperty("--win-full", FULL);
     layout = { columns, cell, starts, tops };
     lines.replaceChildren(...drawn);
     return true;
@@ -141,13 +137,9 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       nodes.parts.push(part);
       nodes.all.prepend(part);
     }
-    let before = memoryBefore(model, nodes.row, start); // a window is pale where the memory is of few letters
     nodes.parts.forEach((part, i) => {
       part.hidden = i >= parts.length;
-      if (i >= parts.length) return;
-      set(part, parts[i]);
-      part.style.setProperty("--win-before", before.toFixed(2));
-      before += parts[i].right - parts[i].left;
+      if (i < parts.length) set(part, parts[i]);
     });
     for (const piece of [...nodes.parts, nodes.target, nodes.tag]) piece.style.opacity = shown;
     const words = isRoomForWords();
@@ -283,7 +275,7 @@ export function arraysPanel({ t, signal }) {
     const { tokens, epoch, k, num_steps } = model;
     node.hidden = epoch.length === 0;
     if (node.hidden) return;
-    shape.textContent = t("caption", { unit: unit(t, model, 1) });
+    shape.textContent = t("caption", { unit: t(model.isText ? "text_one" : "numbers_one") });
     const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
     rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
       element("p", { class: "win-row-head" },
@@ -302,7 +294,6 @@ export function legendPanel({ t }) {
   const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
   const never = element("span", {});
   const items = {
-    short: element("span", { class: "win-legend-item" }, sample(`win-short ${rowClass(0)}`), t("legend_short")),
     kept: element("span", { class: "win-legend-item" }),
     once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
     never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
@@ -310,11 +301,9 @@ export function legendPanel({ t }) {
   const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
   const draw = (model) => {
     const { tokens, epoch, k, isLast, num_steps } = model;
-    const [read, twice] = [1, 2].map((times) => countRead(tokens.length, epoch, num_steps, k + 1, times)); // windows at random may overlap
-    never.textContent = t(lacksAnswer(model) ? "legend_never_answer" : twice > 0 ? "legend_never_twice" : "legend_never", { never: tokens.length - read, twice });
+    never.textContent = t("legend_never", { never: tokens.length - countRead(tokens.length, epoch, num_steps, k + 1) }); // windows at random may overlap
     node.firstChild.hidden = k > 0 || epoch.length === 0; // there the legend has its place
     items.kept.replaceChildren(...Array.from({ length: model.batch_size }, (_, row) => sample(`win-kept ${rowClass(row)}`)), t("legend_kept"));
-    items.short.hidden = isLast || epoch.length === 0 || memoryBefore(model, 0, epoch[k][0]) >= FULL;
     items.kept.hidden = keptBefore(model, k).length === 0;
     items.once.hidden = model.carries || readBefore(model, k).length === 0;
     items.never.hidden = !isLast || epoch.length === 0;
@@ -323,23 +312,43 @@ export function legendPanel({ t }) {
 }
 
 /**
- * What was measured: `draw({ bars: { right: 4, ... }, most })` shows a bar from 0 to `most` for each name, `gaps` a line between
- * two values from `least` to `most`, neither of them nothing.
+ * How unsure a guess is, measured: a row each, its bar from 0 to `most` letters. `draw(model, step)` shows the first guess in
+ * a piece, and which row is the case now; the wrong memory's only once `step` is 0 or was. Of a step with costs of its own:
+ * the bar is for an empty start, its mark for a memory that is kept.
  */
-export function barsPanel({ t }) {
-  const node = element("div", { class: "win-bars", hidden: true });
-  const line = (name, [from, to], value) => {
-    const bar = element("span", { class: "win-bar-of", "aria-hidden": "true" });
-    Object.assign(bar.style, { marginLeft: `${100 * from}%`, width: `${100 * (to - from)}%` });
-    return element("div", { class: "win-bar-one" }, element("span", {}, name), element("span", { class: "win-bar-track" }, bar), element("span", {}, value));
+export function costPanel({ t, first, of, steps }) {
+  const title = element("p", { class: "win-title" });
+  const rows = element("div", { class: "win-costs" });
+  const node = element("div", { class: "win-cost" }, title, rows);
+  const line = ({ name, share, mark, value, kind = "" }) => {
+    const bar = element("span", { class: "win-cost-bar" });
+    bar.style.width = `${100 * share}%`;
+    const track = element("span", { class: "win-cost-track", "aria-hidden": "true" }, bar);
+    if (mark !== undefined) {
+      const tick = element("span", { class: "win-cost-mark" });
+      tick.style.left = `${100 * mark}%`;
+      track.append(tick);
+    }
+    return element("div", { class: `win-cost-one ${kind}` }, element("span", {}, name), track, element("span", { class: "win-cost-value" }, ...value));
   };
-  const draw = ({ bars = {}, gaps = {}, least = 0, most }) => {
-    const at = (value) => (value - least) / (most - least);
-    node.hidden = most === undefined;
-    node.replaceChildren(
-      ...Object.entries(bars).map(([name, value]) => line(t(`bar_${name}`), [0, at(value)], name === "chance" ? String(value) : t("bar_value", { value }))),
-      ...Object.entries(gaps).map(([name, ends]) => line(t(`gap_${name}`), [at(ends.sequence), at(ends.random)], t("gap_value", ends))),
-    );
+  const firstRows = (model, isKnown, isWrong) => {
+    const now = isWrong ? "wrong" : isKept(model) ? "kept" : "empty";
+    return Object.entries(first).map(([name, value]) => (name === "wrong" && !isKnown
+      ? line({ name: t(`cost_${name}`), share: 0, value: [element("b", {}, t("cost_unknown"))], kind: "win-unknown" })
+      : line({ name: t(`cost_${name}`), share: value / of, value: emphasised(t.raw("cost_value"), { value }), kind: name === now ? "win-case" : "" })));
+  };
+  const ownRows = ({ costs, most }) => costs.map((cost) => {
+    const { empty: bar = cost.random, kept: mark = cost.sequence } = cost;
+    const name = cost.letter ? t("cost_letter", cost) : t("cost_steps", cost);
+    return line({ name, share: bar / most, mark: mark / most, value: emphasised(t.raw("cost_against"), { bar, mark }), kind: "win-case" });
+  });
+  const sample = (kind, words) => element("span", { class: "win-cost-key" }, element("span", { class: kind, "aria-hidden": "true" }), words);
+  const titleOf = (step) => [element("span", { class: "win-cost-words" }, t("cost_title_step")), sample("win-cost-bar", t(`cost_bar_${step + 1}`)), sample("win-cost-mark", t(`cost_mark_${step + 1}`))];
+  const draw = (model, step, isKnown) => {
+    node.hidden = !model.isText || model.epoch.length === 0; // it was measured on letters
+    const own = steps[step]?.costs;
+    title.replaceChildren(...(own ? titleOf(step) : [t("cost_title")]));
+    rows.replaceChildren(...(own ? ownRows(steps[step]) : firstRows(model, isKnown, step === 0 && !isKept(model))));
   };
   return { node, draw };
 }
@@ -354,49 +363,4 @@ export function orderPanel({ t, signal, onOrder }) {
     for (const [order, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String((order === "sequential") === carries));
   };
   return { node, draw };
-}
-
-/**
- * The memory of each reader as a bar: filled, what is in it; hatched, what was read and is lost. `draw(model)` says how many
- * readers there are, `paint(frame)` shows { memory, read } of each, in tokens.
- */
-export function memoryPanel({ t }) {
-  const rows = element("div", { class: "win-memories" });
-  const node = element("div", { class: "win-memory" }, element("p", { class: "win-title" }), rows);
-  let model = null;
-  const lines = [];
-  const draw = (given) => {
-    model = given;
-    const { epoch, k, num_steps } = model;
-    node.hidden = epoch.length === 0;
-    node.firstChild.textContent = t(model.carries || k === 0 ? "memory_title" : "memory_title_lost");
-    const many = (epoch[0] ?? []).length;
-    while (lines.length > many) lines.pop().node.remove();
-    while (lines.length < many) {
-      const [lost, held] = ["lost", "held"].map((kind) => element("span", { class: `win-${kind}` }));
-      const track = element("span", { class: "win-track", role: "img" }, lost, held);
-      const told = element("span", { class: "win-told" });
-      const line = element("div", { class: `win-mind ${rowClass(lines.length)}` }, element("span", { class: "win-tag" }, t("row", { reader: lines.length + 1 })), track, told);
-      rows.append(line);
-      lines.push({ node: line, lost, held, track, told });
-    }
-    const now = memoryAt(model, k);
-    const words = { ...now, unit: unit(t, model, now.read) };
-    const told = t.raw(now.memory === now.read ? "memory_all" : "memory_of").replaceAll("{unit}", words.unit).replaceAll("{read}", now.read);
-    for (const line of lines) {
-      line.track.setAttribute("aria-label", t("memory", words));
-      line.told.replaceChildren(...emphasised(told, words)); // at once, as the sentence above: only the bar moves
-    }
-    node.style.setProperty("--win-step", `${100 / Math.max(1, epoch.length)}%`);
-    node.classList.toggle("win-stepped", epoch.length <= 24);
-    node.style.setProperty("--win-most", `${String(epoch.length * num_steps).length + 8}ch`);
-  };
-  const paint = (frame) => frame.forEach(({ memory, read }, row) => {
-    const all = Math.max(1, model.epoch.length * model.num_steps);
-    const { lost, held } = lines[row];
-    held.style.width = `${(100 * memory) / all}%`;
-    held.style.left = `${(100 * (read - memory)) / all}%`; // the last letters read, never the first
-    lost.style.width = `${(100 * read) / all}%`;
-  });
-  return { node, draw, paint };
 }
