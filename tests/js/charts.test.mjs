@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { formatPowerOfTen, linePath, linearTicks, powerTicks, scale, spreadLabels } from "../../src/d2lrnn/widgets/charts.mjs";
+import { linePath, linearTicks, powerTicks, scale, spreadLabels } from "../../src/d2lrnn/widgets/charts.mjs";
 
 test("scales map ends to ends, clamp, and may be logarithmic", () => {
   const linear = scale([0, 10], [100, 0]);
@@ -35,8 +35,4 @@ test("labels keep their distance and stay inside", () => {
   const sorted = [...places].sort((a, b) => a - b);
   assert.ok(sorted.every((place, i) => i === 0 || place - sorted[i - 1] >= 14 - 1e-9));
   assert.ok(Math.max(...places) <= 100 && places[1] === 10);
-});
-
-test("powers of ten", () => {
-  assert.deepEqual([1e-4, 1, 3e6, 10].map(formatPowerOfTen), ["10⁻⁴", "10⁰", "3×10⁶", "10¹"]);
 });

@@ -132,6 +132,8 @@ test("the guided steps: what is said to be right is right", () => {
     const wandering = shown({ ...orthogonal.before, radius: Number(radius.toFixed(2)) });
     assert.ok(wandering.fate !== "keeps" && wandering.shares.some((share) => Math.abs(share - 1) > 0.1));
   }
+  for (let radius = 0.2; radius < 0.895; radius += 0.01) assert.ok(shown({ ...orthogonal.before, radius }).left < shown(orthogonal.before).left, "smaller ones leave less");
+  assert.ok(Math.abs(shown({ ...orthogonal.before, radius: 1 }).left - 1) < 0.1, "larger ones can keep it roughly");
   shown(orthogonal.state).shares.forEach((share) => close(share, 1, "kept at each step", 1e-9));
   assert.equal(orthogonal.right, 1);
   const squashed = shown({ ...orthogonal.state, activation: "tanh" });

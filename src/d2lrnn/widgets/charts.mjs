@@ -57,15 +57,6 @@ export function spreadLabels(wishes, gap, [top, bottom]) {
   return places;
 }
 
-/** 10⁻⁴, 3×10⁶: for axes over many powers. */
-export function formatPowerOfTen(value) {
-  const exponent = Math.floor(Math.log10(value) + 1e-9);
-  const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-  const raised = String(Math.abs(exponent)).replace(/\d/g, (digit) => digits[digit]);
-  const mantissa = Number((value / 10 ** exponent).toPrecision(2));
-  return `${mantissa === 1 ? "" : `${mantissa}×`}10${exponent < 0 ? "⁻" : ""}${raised}`;
-}
-
 /** What the colours and dashes of a chart's lines stand for. */
 export function legend(entries) {
   const items = entries.map(({ kind, text }) =>

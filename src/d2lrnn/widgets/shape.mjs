@@ -47,7 +47,7 @@ export function bringAbove(sheet, part) {
  * (the figure as the question finds it; optional), an answer sets `state` and tells the outcome. `answers` is their number,
  * `right` the index of the right one, or null where all are welcome; `look` selects the part of the figure that the step
  * is about, which a phone then shows above the step. Words: step_1 (title), step_1_question,
- * step_1_answer_1, ..., step_1_outcome. `outcome(i)` gives the values of the outcome's template; it is asked after the
+ * step_1_answer_1, ..., step_1_outcome. `outcome(i, j)` gives the values of the outcome's template, `j` being the answer that was chosen; it is asked after the
  * state has been set. Its `right` wins over the spec's, where the answer depends on what the reader typed.
  * `asked(i)` gives the values of the question's template. `set(values)` sets the figure (context.commit as a rule), and
  * `state()` tells how it is: an outcome is said to be of before, once the reader has changed the figure by something else.
@@ -79,7 +79,7 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
   const answer = (i, j, buttons) => {
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === j)));
     set(steps[i].state);
-    const values = outcome(i);
+    const values = outcome(i, j);
     const right = values.right ?? steps[i].right;
     const isJudged = right !== null && right !== undefined;
     const verdict = isJudged ? [element("b", { class: "d2lrnn-verdict" }, t(right === j ? "step_right" : "step_wrong")), " "] : [];

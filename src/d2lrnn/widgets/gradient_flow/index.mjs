@@ -20,7 +20,7 @@ function sentence({ lag, left, factor, radius, fate, reason }, t) {
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${reason}`, { factor: formatFactor(factor), radius: formatFactor(radius) }],
+    [`why_${reason}`, { factor: formatFactor(factor), radius: formatFactor(radius), tanh: formatFactor(factor / radius) }],
   ];
 }
 
@@ -63,9 +63,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     touched = true;
     commit(values);
   };
-  const sendAfter = (values) => {
+  const moveAfter = (values) => {
     set(values);
-    queueMicrotask(() => signal.aborted || chain.send());
+    queueMicrotask(() => signal.aborted || chain.move());
   };
   /** What a reader sets: it closes a question that it answers. */
   const act = (values, does = set) => {
@@ -74,14 +74,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     does(values);
   };
   const now = nowLine();
-  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => act({ radius }), signal, onBeyond: (times) => {
-    hint.textContent = times === null ? t("chain_hint") : t("chain_hint_beyond", { times: formatLength(Number(times.toPrecision(2))) });
-  } });
+  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => act({ radius }), signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => act({ radius }), signal });
   const squash = tanhPanel({ t });
   const turn = turnPanel({ t });
   const factor = element("p", { class: "flow-factor" });
-  const hint = element("span", { class: "flow-hint" });
   const radius = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("radius")), signal,
     min: 100 * controls.radius.min, max: 100 * controls.radius.max, onInput: (place) => act({ radius: place / 100 }),
@@ -90,11 +87,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const marks = element("div", { class: "flow-marks", "aria-hidden": "true" }, ...["less", "one", "more_than"].map((name) => element("span", {}, t(`mark_${name}`, { least: controls.radius.min, most: controls.radius.max }))));
   const activation = choice({
     name: t("activation"), word: (option) => t(`activation_${option}`), options: controls.activation.choices, signal,
-    onChange: (value) => act({ activation: value }, sendAfter),
+    onChange: (value) => act({ activation: value }, moveAfter),
   });
   const matrix = choice({
     name: t("matrix"), word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
-    onChange: (value) => act({ matrix: value }, sendAfter),
+    onChange: (value) => act({ matrix: value }, moveAfter),
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
   const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: (size) => formatLength(size).replace("1.0×", ""), onChange: (input_size) => set({ input_size }), signal });
@@ -106,12 +103,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       return { large: formatLength(left), lag };
     },
     () => ({}),
-    () => ({}),
+    (chosen) => ({ why: t(`step_3_why_${chosen + 1}`) }),
   ];
   const guided = guidedSteps({
-    t, state, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i) => outcomes[i](), onReset, say, signal,
+    t, state, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i, chosen) => outcomes[i](chosen), onReset, say, signal,
     set: (values) => {
-      if (steps.some((step) => step.state === values)) return sendAfter(values);
+      if (steps.some((step) => step.state === values)) return moveAfter(values);
       set(values);
       return queueMicrotask(() => signal.aborted || chain.compare()); // a question begins with one curve
     },
@@ -137,7 +134,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element(
       "div", { class: "flow-main" },
-      element("div", { class: "flow-title" }, t("chain_title"), " ", hint),
+      element("div", { class: "flow-title" }, t("chain_title")),
       chain.node,
       control,
     ),
@@ -149,7 +146,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   let shown = null;
   // Seen for the first time, a pulse runs along the beads; nothing else moves.
-  whenSeen(chain.node, { signal, act: () => touched || prefersReducedMotion() || chain.send({ past: true }) });
+  whenSeen(chain.node, { signal, act: () => touched || prefersReducedMotion() || chain.send() });
   el.addEventListener("pointerdown", () => chain.hold(true), { signal, capture: true });
   for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => chain.hold(false), { signal, capture: true });
   for (const kind of ["pointerdown", "keydown"]) {

@@ -1,28 +1,27 @@
 // The chain of steps, whose beads are the gradient and whose far end is dragged, and the eigenvalues, whose ring can be dragged.
-import { formatPowerOfTen, scale } from "../charts.mjs";
+import { scale } from "../charts.mjs";
 import { dragOn, motion, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
 import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HEIGHT = { narrow: 236, wide: 270 };
-const MARGIN = { top: 22, right: 52, narrow: 26, bottom: 74, left: 50 }; // the names of the zones stand outside, where no bead comes
-const INSET = 18; // the ring about the last bead, clear of the scale
-const [NARROW, WIDE] = [380, 420]; // widths of the chain, for its words
+const HEIGHT = { narrow: 264, wide: 312 };
+const MARGIN = { top: 24, right: 48, bottom: 46, left: 70 }; // the names of the zones stand outside, where no bead comes
+const INSET = 16; // the ring about the last bead, clear of the scale
+const WIDE = 420; // width of the chain, for its words
+const SHORT = 330; // and where there is room for a few alone
 const WORDS_AT = MARGIN.left + 38; // beside the ring about the last bead
-const NEAR = 50; // pixels between two ends whose words could meet
-const OFF_SCALE_WORDS = { wide: 225, narrow: 110 }; // their width
-const GHOST_WORDS = 112;
-const END_WORDS = 85;
-const BEAD = 4; // radius of a bead
-const WAY = 37; // from the foot up to the middle of the way back
+const NEAR = 56; // pixels between two ends whose words could meet
+const GHOST_WORDS = 124;
+const BEAD = 5; // radius of a bead of size 1
+const SECONDS = 0.7; // from one curve to the next
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
 const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
-const tickText = (tick) => (tick > 1e3 || tick < 1e-3 ? formatPowerOfTen(tick) : String(tick));
+const tickText = (tick) => tick.toLocaleString("en", { maximumFractionDigits: 6 });
+const clamped = (share) => Math.min(CEILING, Math.max(FLOOR, share));
+const isOff = (share) => share < FLOOR || share > CEILING;
 
-const FULL = 13; // radius of the disc at the loss; the ring about the far end is as large
-
-/** The radius of a disc whose area is the size of the message, as a share of the first. */
-const radiusOf = (share) => FULL * Math.sqrt(share);
+/** Larger where the message is larger, by its power of ten: half of `half` to one and a half. */
+const halfOf = (share, half) => half * (1 + Math.log10(clamped(share)) / 12);
 
 /** A bead: a dot, open where the message has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
 function bead(share, x, y, half) {
@@ -32,35 +31,30 @@ function bead(share, x, y, half) {
   return svg("circle", { class: `flow-bead${share < VANISHED ? " flow-vanished" : ""}`, cx: x, cy: y, r: half });
 }
 
-/** The message at its true size: where that is less than a bead, it is the bead. */
-const trueDisc = (share, x, y) => {
-  const kind = share > 1 / VANISHED ? "flow-hot" : radiusOf(share) < BEAD ? `flow-bead flow-speck${share < VANISHED ? " flow-vanished" : ""}` : "flow-faint";
-  return svg("circle", { class: `flow-true ${kind}`, cx: x, cy: y, r: radiusOf(share).toFixed(3) });
-};
-
 /**
- * The chain, from the loss at the right back in time. `send` lets a pulse run back, behind which the beads stand, or past all of them; a pointer, a finger or the arrow keys ask one bead for its length.
+ * The chain, from the loss at the right back in time. `send` lets a pulse run back, past the beads; `move` lets them go from the curve before to this one.
+ * A pointer, a finger or the arrow keys ask one bead for its length.
  */
-export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
+export function chainPanel({ t, steps, range, onRadius, signal }) {
   const grid = svg("g");
-  const way = svg("g");
   const layer = svg("g");
-  const plot = svg("svg"); // clips a disc that outgrows the scale
   const asked = svg("g", { class: "flow-asked" });
   const pulse = svg("g", { class: "flow-pulse" }, svg("circle", { class: "flow-glow" }), svg("circle", { class: "flow-spark" }));
-  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, way, grid, plot, layer, asked, pulse);
+  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, grid, layer, asked, pulse);
   const probe = element("div", {
     class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
   }, picture);
   const grip = element("div", { class: "flow-grip", "aria-hidden": "true" });
   const node = element("div", { class: "flow-chain", role: "group" }, probe, grip);
-  const run = motion({ seconds: 2, signal });
+  const pulsing = motion({ seconds: 2, signal });
+  const moving = motion({ seconds: SECONDS, signal });
   let model = null;
   let width = 0;
   let high = HEIGHT.wide;
   let y = null; // of a share
   let reach = 1; // the share of the chain that the pulse has passed
-  let isWhole = true; // also what it has not reached is drawn
+  let come = 1; // how far the beads have come from the curve before, and where they come from
+  let from = null;
   let lag = null; // the bead that is asked
   let last = null; // the model that stands, the one that stood when the reader began to move something, and its curve that stays as a ghost
   let base = null;
@@ -68,63 +62,67 @@ export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
   let held = false;
   let moved = -Infinity; // when it was last drawn anew
 
-  const isNarrow = () => width < WIDE; // then the loss stands under the first bead
-  const right = () => width - (isNarrow() ? MARGIN.narrow : MARGIN.right);
-  const lossAt = () => right() + (isNarrow() ? -13 : 14);
+  const isNarrow = () => width < WIDE;
+  const right = () => width - MARGIN.right;
   const xOf = (k) => right() - ((right() - MARGIN.left - INSET) * k) / model.lag;
 
-  const onScale = (share) => y(Math.min(CEILING, Math.max(FLOOR, share)));
-  const off = (k) => model.shares[k] < FLOOR || model.shares[k] > CEILING;
+  const onScale = (share) => y(clamped(share));
+  const off = (k) => isOff(model.shares[k]);
+  const shareAt = (k) => (come === 1 ? model.shares[k] : clamped(from[k]) ** (1 - come) * clamped(model.shares[k]) ** come);
 
   function paintGrid() {
     const [l, r] = [MARGIN.left, right()];
     const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
-    const zoneWords = (kind) => t(`zone_${kind}${isNarrow() ? "" : "_why"}`);
-    for (const [name, value] of Object.entries({ x: l, y: y(CEILING), width: r - l, height: y(FLOOR) - y(CEILING), viewBox: `${l} ${y(CEILING)} ${r - l} ${y(FLOOR) - y(CEILING)}` })) plot.setAttribute(name, value);
     const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
     for (const tick of TICKS) {
       parts.push(svg("path", { class: tick === 1 ? "flow-level" : "d2lrnn-grid", d: `M${l} ${y(tick)}H${r}` }));
       parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     }
     const foot = high - 8;
+    const middle = y(1);
+    const name = (k, anchor, x) => svg("text", { class: "flow-cell-name", x, y: foot, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
     parts.push(
-      svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, zoneWords("explodes")),
-      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, zoneWords("vanishes")),
-      svg("rect", { class: "flow-loss", x: lossAt(), y: high - WAY - 12, width: 38, height: 24, rx: 5 }),
-      svg("text", { class: "flow-loss-text", x: lossAt() + 19, y: high - WAY + 4, "text-anchor": "middle" }, t("loss")),
-      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(isNarrow() ? "back" : "back_why")),
+      svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
+      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
+      svg("path", { class: "flow-wire", d: `M${r} ${middle}h10` }),
+      svg("rect", { class: "flow-loss", x: r + 10, y: middle - 12, width: 36, height: 24, rx: 5 }),
+      svg("text", { class: "flow-loss-text", x: r + 28, y: middle + 4, "text-anchor": "middle" }, t("loss")),
+      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(width < SHORT ? "back_short" : "back")),
+      name(model.lag, "start", l), name(0, "end", r + 8),
     );
     grid.replaceChildren(...parts);
   }
 
-  /** The way back from the loss, with the letters at its ends. */
-  function paintWay() {
-    const middle = high - WAY;
-    const parts = [svg("path", { class: "flow-wire", d: `M${lossAt()} ${middle}H${xOf(model.lag)}m7 -5l-7 5l7 5` })];
-    for (let k = 0; k < model.lag; k += 1) parts.push(svg("circle", { class: "flow-stop", cx: xOf(k), cy: middle, r: 1.5 }));
-    const name = (k, anchor, by) => svg("text", { class: "flow-cell-name", x: xOf(k) + by, y: high - 8, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
-    way.replaceChildren(...parts, name(model.lag, "start", -8), name(0, "end", isNarrow() ? 25 : 8));
-  }
+  /** A curve as a path: no line along the edge of the scale, where nothing is measured. */
+  const lineOf = (shares) => {
+    const points = [];
+    shares.forEach((share, k) => {
+      if (k > 0 && isOff(share) && isOff(shares[k - 1])) return;
+      points.push(`${points.length > 0 ? "L" : "M"}${xOf(k).toFixed(1)} ${onScale(share).toFixed(1)}`);
+    });
+    return points.join("");
+  };
+  /** A length at the end of a curve, with a mark where it is off the scale. */
+  const lengthOf = (share) => (isOff(share) ? t(share < 1 ? "off_scale_low" : "off_scale", { length: formatLength(share) }) : formatLength(share));
 
   /** The curve before, pale, so that two can be compared. */
   function ghostLine() {
     if (ghost === null || ghost.lag !== model.lag) return [];
     if (off(model.lag) && (model.left < 1 ? ghost.left < FLOOR : ghost.left > CEILING)) return []; // both end off the scale
-    const at = ghost.shares.map(onScale);
-    const line = svg("path", { class: "flow-ghost", d: at.map((height, k) => `${k ? "L" : "M"}${xOf(k).toFixed(1)} ${height.toFixed(1)}`).join("") });
-    const place = ghostPlace(at);
-    return place === null ? [line] : [line, svg("text", { class: "flow-ghost-text", ...place }, t("before", { length: formatLength(ghost.left) }))];
+    const line = svg("path", { class: "flow-ghost", d: lineOf(ghost.shares) });
+    const place = ghostPlace(ghost.shares.map(onScale));
+    return place === null ? [line] : [line, svg("text", { class: "flow-ghost-text", ...place }, t("before", { length: lengthOf(ghost.left) }))];
   }
 
   /** Where its words stand: beside the curve, as far left as no bead and no other words lie there; null if nowhere. */
   function ghostPlace(at) {
     const own = model.shares.map(onScale);
     const told = endPlace()[0];
-    const toldTo = WORDS_AT + (off(model.lag) ? OFF_SCALE_WORDS[width < NARROW ? "narrow" : "wide"] : END_WORDS);
+    const toldTo = WORDS_AT + endWide();
     for (let x = WORDS_AT; x < right() - GHOST_WORDS; x += 12) {
       const over = (heights) => heights.filter((_, k) => xOf(k) > x - 10 && xOf(k) < x + GHOST_WORDS + 10);
       const isFree = (height) => height > MARGIN.top + 12 && height < y(FLOOR) - 4 && over(own).every((bead) => bead < height - 18 || bead > height + 12)
-        && (x > toldTo || Math.abs(height - told) > 18);
+        && (x > toldTo || Math.abs(height - told) > 24);
       const [above, below] = [Math.min(...over(at)) - 9, Math.max(...over(at)) + 20];
       const height = (at.at(-1) < own.at(-1) ? [above, below] : [below, above]).find(isFree);
       if (height !== undefined) return { x, y: height };
@@ -133,33 +131,23 @@ export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
   }
 
   function paintBeads() {
-    const half = Math.min(BEAD, Math.max(2, 0.4 * ((right() - MARGIN.left - INSET) / model.lag)));
-    const [beads, points] = [[], []];
+    const half = Math.min(BEAD, Math.max(2, 0.45 * ((right() - MARGIN.left - INSET) / model.lag)));
+    const shares = model.shares.map((_, k) => shareAt(k));
+    const beads = shares.map((share, k) => bead(share, xOf(k), onScale(share), halfOf(share, half))).reverse();
+    layer.replaceChildren(svg("path", { class: `flow-area${shares[model.lag] > 1 / VANISHED ? " flow-hot" : ""}`, d: `M${xOf(0)} ${y(1)}${shares.map((share, k) => `L${xOf(k).toFixed(1)} ${onScale(share).toFixed(1)}`).join("")}L${xOf(model.lag)} ${y(1)}z` }), ...ghostLine(), svg("path", { class: "flow-string", d: lineOf(shares) }), ...beads, ...(come === 1 ? [endLabel()] : []));
+    grip.style.left = `${xOf(model.lag)}px`;
+    grip.style.top = `${onScale(shares[model.lag])}px`;
+    paintPulse();
+  }
+
+  function paintPulse() {
     const at = reach * model.lag;
-    const reached = isWhole ? model.lag : at;
-    const end = [model.left, xOf(model.lag), onScale(model.left)];
-    const isSpeck = !off(model.lag) && radiusOf(model.left) < BEAD;
-    for (let k = 0; k <= reached; k += 1) {
-      const [x, height] = [xOf(k), y(model.shares[k])];
-      // no line along the edge of the scale, where nothing is measured
-      if (k === 0 || !off(k) || !off(k - 1)) points.push(`${points.length > 0 ? "L" : "M"}${x.toFixed(1)} ${height.toFixed(1)}`);
-      beads.unshift(k === model.lag && isSpeck ? trueDisc(...end) : bead(model.shares[k], x, height, half));
-    }
-    const isBeyond = radiusOf(model.left) > Math.hypot(right() - end[1], Math.max(y(FLOOR) - end[2], end[2] - y(CEILING)));
-    onBeyond(isBeyond ? (2 * radiusOf(model.left)) / (right() - MARGIN.left) : null);
-    plot.replaceChildren(...(reached === model.lag && !isSpeck && !isBeyond && model.left >= FLOOR ? [trueDisc(...end)] : []));
-    const parts = [trueDisc(1, xOf(0), y(1)), ...ghostLine(), svg("path", { class: "flow-string", d: points.join("") }), ...beads];
-    if (reached === model.lag) parts.push(endLabel());
-    grip.style.left = `${end[1]}px`;
-    grip.style.top = `${end[2]}px`;
-    grip.style.visibility = reached === model.lag ? "" : "hidden";
-    layer.replaceChildren(...parts);
     const near = Math.floor(at);
     const between = at - near;
     const share = model.shares[near] ** (1 - between) * model.shares[Math.min(model.lag, near + 1)] ** between;
-    const size = Math.max(1.5, Math.min(9, radiusOf(share)));
+    const size = halfOf(share, 6);
     pulse.classList.toggle("flow-hot", share > 1 / VANISHED);
-    pulse.setAttribute("transform", `translate(${xOf(at).toFixed(1)} ${y(share).toFixed(1)})`);
+    pulse.setAttribute("transform", `translate(${xOf(at).toFixed(1)} ${onScale(share).toFixed(1)})`);
     pulse.firstChild.setAttribute("r", (2.2 * size).toFixed(1));
     pulse.lastChild.setAttribute("r", size.toFixed(1));
     pulse.style.display = reach === 1 ? "none" : "";
@@ -171,20 +159,20 @@ export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
     return svg("text", { class: "flow-end", x: WORDS_AT, y: at }, words);
   }
 
+  const endWide = () => 16 + (isNarrow() ? 10.5 : 12.5) * lengthOf(model.left).length;
+
   function endPlace() {
-    const [x, end, rises] = [WORDS_AT, y(model.left), model.left > 1];
-    const words = formatLength(model.left);
-    const outside = rises ? MARGIN.top - 8 : y(FLOOR) + 15;
+    const [end, rises] = [y(model.left), model.left > 1];
+    const words = lengthOf(model.left);
+    const outside = rises ? MARGIN.top - 6 : y(FLOOR) + 20;
     if (off(model.lag)) { // clear of the beads above or below it
-      const beads = model.shares.map(y).filter((_, k) => xOf(k) < x + OFF_SCALE_WORDS[width < NARROW ? "narrow" : "wide"]);
-      const at = rises ? Math.min(y(1) + 21, Math.max(...beads) + 22) : Math.max(y(1) - 9, Math.min(...beads) - 12);
-      const keys = rises ? ["off_scale_short", "off_scale"] : ["off_scale_low_short", "off_scale_low"];
-      return [at, t(keys[width < NARROW ? 0 : 1], { length: words })];
+      const beads = model.shares.map(y).filter((_, k) => xOf(k) < WORDS_AT + endWide());
+      return [rises ? Math.min(y(1) + 28, Math.max(...beads) + 30) : Math.max(y(1) - 12, Math.min(...beads) - 15), words];
     }
     const before = ghost?.lag === model.lag ? onScale(ghost.left) : -Infinity;
     const above = Math.abs(before - end) > NEAR ? rises : before > end; // beside another curve: on the side away from it
-    const beside = above ? end - 13 : end + 23;
-    const taken = beside < MARGIN.top + 14 || beside > y(FLOOR) - 3 || Math.abs(beside - 5 - before) < 14;
+    const beside = above ? end - 16 : end + (isNarrow() ? 25 : 29);
+    const taken = beside < MARGIN.top + 18 || beside > y(FLOOR) - 4 || Math.abs(beside - 7 - before) < 17;
     return [taken ? outside : beside, words];
   }
 
@@ -205,14 +193,13 @@ export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
     const words = svg("text", { class: "flow-asked-text", x, y: isHigh ? y(1) + 20 : isLow ? y(1) - 10 : beside, "text-anchor": anchor });
     words.textContent = probe.getAttribute("aria-valuetext");
     asked.replaceChildren(
-      svg("path", { class: "flow-plumb", d: `M${x} ${high - WAY - 8}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
+      svg("path", { class: "flow-plumb", d: `M${x} ${y(FLOOR)}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
     );
   }
 
   function paint() {
     if (width === 0 || model === null) return;
     paintGrid();
-    paintWay();
     paintBeads();
     paintAsked();
   }
@@ -266,9 +253,9 @@ export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
   } });
 
   const stop = () => {
-    run.stop();
-    reach = 1;
-    isWhole = true;
+    pulsing.stop();
+    moving.stop();
+    reach = come = 1;
   };
   return {
     node,
@@ -281,6 +268,7 @@ export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
       if (isOther) ghost = base;
       last = next;
       moved = performance.now();
+      from = model?.lag === next.lag ? model.shares : null;
       model = next;
       if (lag !== null) lag = Math.min(lag, model.lag);
       node.setAttribute("aria-label", description);
@@ -300,12 +288,17 @@ export function chainPanel({ t, steps, range, onRadius, onBeyond, signal }) {
     forget: () => {
       ghost = base = last = null;
     },
-    /** `past`: the beads stand already. */
-    send: ({ past = false } = {}) => {
+    send: () => {
       if (model === null || width === 0) return;
-      isWhole = past;
-      run.run((share) => {
+      pulsing.run((share) => {
         reach = share;
+        paintPulse();
+      });
+    },
+    move: () => {
+      if (model === null || width === 0 || from === null) return;
+      moving.run((share) => {
+        come = share;
         paintBeads();
       });
     },
