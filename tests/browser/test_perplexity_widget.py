@@ -151,7 +151,7 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 
 STEPS = [
-    ("2 and 50", "26", "2.00", "No. It is 10.00. Choices multiply: 2 ", "10.00"),
+    ("2 and 50", "26", "2.00", "No. It is 10.00, because choices multiply: 2 ", "10.00"),
     ("One doubt", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six letters", "1.12"),
     ("One zero", "infinite", "1.00", "Right. It is infinite", "∞"),
 ]
@@ -379,12 +379,17 @@ def test_two_perplexities_to_compare_with_stand_on_the_axis(opened: tuple[Page, 
     page, _ = opened
     widget = show(page, tmp_path, Perplexity())
     marks = widget.locator(".ppl-marks")
-    expect(marks).to_have_text(re.compile("network, on new text: 3.9.*guessing blindly: 27"))
+    expect(marks).to_have_text(re.compile("new text: a 5-gram 3.6, our network 3.9.*guessing blindly: 27"))
     press_preset(widget, "all alike")
     page.wait_for_timeout(1000)  # the bars glide
     end = widget.locator(".ppl-bar").first.evaluate("(e) => e.getBoundingClientRect().right")
     left = widget.locator(".ppl-mark-blind").evaluate("(e) => e.getBoundingClientRect().left")
     assert left == pytest.approx(end, abs=8)
+    for width in (1280, 640, 390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        boxes = [widget.locator(".ppl-mark").nth(i).bounding_box() for i in range(3)]
+        places = [place for box in boxes for place in (box["x"], box["x"] + box["width"])]
+        assert places == sorted(places) and places[0] >= 0 and places[-1] <= width, f"they stand apart at {width} px"
 
 
 def test_a_step_says_that_it_put_its_word_in_place(opened: tuple[Page, Record], tmp_path: Path) -> None:

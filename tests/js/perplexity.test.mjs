@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, derive, exceedsAlphabet, formatChoices, meanBits, meanChoices, nearestStop, perplexity,
-  columnProbability, predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, TRAINED, wordProblem,
+  columnProbability, predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, TABLE, TRAINED, wordProblem,
 } from "../../src/d2lrnn/widgets/perplexity/maths.mjs";
 import { RULES, repair } from "../../src/d2lrnn/widgets/perplexity/index.mjs";
 import SPEC from "../../src/d2lrnn/widgets/perplexity/spec.json" with { type: "json" };
@@ -30,10 +30,13 @@ test("the cases that the book names", () => {
   assert.equal(meanChoices([1, 1, 1, 1, 1, 0]).harmonic, 6 / 5);
 });
 
-test("the mark of the trained network is the number that the lesson prints", () => {
+test("the marks of the trained network and of the table are the numbers that the lessons print", () => {
   const lesson = readFileSync(new URL("../../chapters/06_perplexity.ipynb", import.meta.url), "utf8");
   const printed = /"perplexity (\d+\.\d+), \d\.\d+ bits a character\\n"/.exec(lesson);
   assert.equal(Number(printed[1]).toFixed(1), String(TRAINED));
+  const first = readFileSync(new URL("../../chapters/01_predicting.ipynb", import.meta.url), "utf8");
+  const counted = /"5 +\d\.\d+ +(\d\.\d+)\\n"/.exec(first); // n, on counted text, on new text
+  assert.equal(Number(counted[1]).toFixed(1), String(TABLE));
 });
 
 test("it opens on a whole number of choices", () => {

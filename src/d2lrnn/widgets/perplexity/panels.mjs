@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, formatProbability, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
-  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, isWorseThanBlind, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, surpriseBits, TRAINED, wordProblem,
+  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, isWorseThanBlind, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, surpriseBits, TABLE, TRAINED, wordProblem,
 } from "./maths.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -228,7 +228,7 @@ export function chart({ t, signal }) {
     return each;
   };
   const marks = element("div", { class: "ppl-row ppl-marks" }, element("span", { class: "ppl-marks-track" },
-    mark("trained", TRAINED, { trained: TRAINED }), " ", mark("better", Math.sqrt(TRAINED * ALPHABET)), " ", mark("blind", ALPHABET, { blind: ALPHABET })));
+    mark("trained", TRAINED, { table: TABLE, trained: TRAINED }), " ", mark("better", Math.sqrt(TRAINED * ALPHABET)), " ", mark("blind", ALPHABET, { blind: ALPHABET })));
   const node = element(
     "div", { class: "ppl-chart" },
     head, caption, axis, rows,
