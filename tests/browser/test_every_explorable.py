@@ -267,7 +267,7 @@ def test_an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figu
     assert outcome.inner_text() == told and not told.startswith("Before")
     for fold in widget.locator("details").all():
         fold.evaluate("(e) => { e.open = true }")
-    # Whatever can be moved: the first control that changes the figure leaves the outcome marked, or closes its question.
+    # Whatever can be moved: a control that changes the figure leaves the outcome marked, or closes its question.
     for control in widget.locator("input[type=range]:enabled, button:enabled").element_handles():
         outside = "(e) => e.isConnected && e.checkVisibility() && !e.closest('.d2lrnn-steps, .d2lrnn-foot')"
         if not control.evaluate(outside):

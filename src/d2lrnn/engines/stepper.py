@@ -84,7 +84,8 @@ class SelfChecked:
             return loss, after
         warnings.warn(
             f"The engine {self.name!r} and the model's own forward pass give different numbers (loss {loss:.6g} and "
-            f"{expected_loss:.6g}): training goes on by autograd, which runs the model as it is written.",
+            f"{expected_loss:.6g}, gradient norm {fast.norm():.6g} and {grad.norm():.6g}): training goes on by "
+            "autograd, which runs the model as it is written.",
             stacklevel=5,
         )
         self.name, self._engine = "autograd", self._autograd
