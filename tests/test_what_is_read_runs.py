@@ -77,7 +77,7 @@ def test_a_patched_function_is_trained_scored_written_and_packed(name: str, monk
     _, changed = train()
     _, by_autograd = train(engine="autograd")
     assert changed.step_losses == by_autograd.step_losses != usual.step_losses
-    assert changed.heldout_perplexities == pytest.approx(by_autograd.heldout_perplexities, rel=1e-6)
+    assert changed.heldout_perplexities == by_autograd.heldout_perplexities
     assert changed.engine.startswith("autograd (") and "is not the package's own" in changed.engine
     after = found(model)  # the same weights, another mathematics
     if name == "loss":  # only training has a loss
@@ -113,7 +113,7 @@ def test_a_function_that_the_check_by_name_cannot_see_is_found_by_its_numbers(
     assert (losses[0] != losses[1]) == (H == "0.9 * H") and norms[0] != norms[1]
     _, by_autograd = train(engine="autograd")
     assert changed.step_losses == by_autograd.step_losses and changed.engine == "autograd"
-    assert changed.heldout_perplexities == by_autograd.heldout_perplexities
+    assert changed.heldout_perplexities == pytest.approx(by_autograd.heldout_perplexities, rel=1e-6)
 
 
 def test_the_fast_engine_proves_itself_once_and_then_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
