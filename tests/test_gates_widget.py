@@ -63,16 +63,16 @@ def test_a_bias_far_up_keeps_and_far_down_forgets() -> None:
     assert own.bits < down.bits and own.bits < up.bits
 
 
-def test_a_unit_does_the_opposite_at_spaces_and_only_there() -> None:
-    for which, unit, gate in (("first", 29, 1.0), ("second", 16, 0.0)):
-        own, turned = Gates(unit=29), Gates(unit=29, turned=which)
+def test_the_gate_of_a_unit_is_held_at_spaces_and_only_there() -> None:
+    for unit, at_spaces, gate in ((29, "keep", 1.0), (16, "forget", 0.0)):
+        own, held = Gates(unit=unit), Gates(unit=unit, spaces=at_spaces)
         spaces = [letter == " " for letter in own.text]
-        assert (turned.forget_gates[spaces, unit] == gate).all()
+        assert (held.forget_gates[spaces, unit] == gate).all()
         assert (own.forget_gates[spaces, unit].mean() > 0.5) == (gate == 0)
         first = own.text.index(" ")
-        torch.testing.assert_close(turned.forget_gates[:first], own.forget_gates[:first])
-    assert Gates(unit=29, turned="first").bits > Gates().bits + 0.5
-    assert Gates(text="quick", turned="first").bits == Gates(text="quick").bits, "no space"
+        torch.testing.assert_close(held.forget_gates[:first], own.forget_gates[:first])
+    assert Gates(spaces="keep").bits > Gates().bits + 0.5
+    assert Gates(text="quick", spaces="keep").bits == Gates(text="quick").bits, "no space"
 
 
 def test_the_default_text_was_held_out() -> None:
@@ -115,6 +115,9 @@ def test_texts_are_normalised_and_short_ones_shown() -> None:
     with pytest.raises(t.TraitError, match="at most 40"):
         Gates(text="x" * 41)
     empty = Gates(text="")
+    assert Gates(text="zoe", place=8)._now().startswith("At the z of \u201czoe\u201d"), (
+        "the first, as there is no eighth"
+    )
     assert empty.forget_gates.shape == (0, 32) and empty.half_life is None and empty.bits == 0
 
 
@@ -127,7 +130,7 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}, {"turned": "both"}]
+    "wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}, {"spaces": "both"}]
 )
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import Gates
@@ -15,6 +14,8 @@ from pages import page_of
 from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
+
+KEEP, FORGET = "\u00d71 keep", "\u00d70 forget"
 
 
 def show(page: Page, folder: Path, fragment: str = "", **given: object) -> Locator:
@@ -37,23 +38,25 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
 
 
 def says(widget: Locator, **given: object) -> None:
-    """What is told of both units, and the surprisal, are Python's; the line on top names the letter."""
+    """The line on top, the picture's name and the surprisal are Python's."""
     python = Gates(**given)
     told = re.escape(f"“{python.text}”. {python._now()} ")
     expect(widget.locator(".gates-strips")).to_have_attribute("aria-label", re.compile(told))
     if len(python.text) > 1:
-        is_told = python._at < len(python.text) - 1 and python.view == "left"
-        line = f"At {python._name(python._at)}, each unit adds a number" if is_told else python._now()
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(line)
+        expect(widget.locator(".d2lrnn-now")).to_have_text(python._now())
         choices = 2**python.bits
         shown = ">1\u202f000" if choices > 1000 else f"{choices:.{1 if choices < 100 else 0}f}"
         expect(widget.locator(".gates-perplexity b")).to_have_text(shown)
 
 
-def shares(widget: Locator, lane: int, kind: str) -> list[float]:
-    """What the boxes of a unit show in a text of one line: what is `left`, or the `gate`."""
-    cells = widget.locator(".gates-lane").nth(lane).locator(".gates-cell")
+def shares(widget: Locator, kind: str) -> list[float]:
+    """What the boxes of the unit show: what is `left`, or the `gate`."""
+    cells = widget.locator(".gates-cell")
     return [float(x) for x in cells.evaluate_all(f"(all) => all.map((e) => e.style.getPropertyValue('--{kind}'))")]
+
+
+def button(widget: Locator, name: str) -> Locator:
+    return widget.get_by_role("button", name=name, exact=True)
 
 
 def letter(widget: Locator) -> Locator:
@@ -76,19 +79,23 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 
 def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     says(widget)
-    python = Gates()
-    for lane, unit in enumerate((29, 16)):
-        left = [0.0] * 7 + python._left(unit)
-        assert shares(widget, lane, "left") == pytest.approx(left, abs=0.0006)
-        assert shares(widget, lane, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
-    heads = widget.locator(".gates-head")
-    expect(heads.nth(0)).to_contain_text("Unit 29 below half at the space: 13% left")
-    expect(heads.nth(1)).to_contain_text("Unit 16 keeps to the end: 94% left")
+    for unit in (29, 16):
+        button(widget, f"Unit {unit}").click()
+        says(widget, unit=unit)
+        python = Gates(unit=unit)
+        assert shares(widget, "left") == pytest.approx([0.0] * 7 + python._left(), abs=0.0006)
+        assert shares(widget, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
+        expect(widget.locator(".gates-head")).to_have_text(f"Unit {unit}: what is left of this number")
+        told = widget.locator(".gates-cell.is-told")
+        expect(told).to_have_count(1)
+        expect(told.locator("b")).to_have_text({29: "13% left", 16: "94% left"}[unit])
+        assert told.get_attribute("style").startswith({29: "--i: 8;", 16: "--i: 17;"}[unit]), "where the line says"
+    button(widget, "Unit 29").click()
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
-    expect(widget.locator(".gates-cost")).to_have_text("Guessed before reading: 12 of 17 right")
+    expect(widget.locator(".gates-cost")).to_have_text("Guesses: 12 of 17 right")
     numbers = "(all) => all.map((e) => [e.dataset.gate, e.dataset.brief])"
     numbers = widget.locator(".gates-number").evaluate_all(numbers)
-    assert [numbers[i] for i in (8, 12, 18 + 8)] == [[".13", ".1"], [".01", "0"], ["1", "1"]]
+    assert [numbers[i] for i in (8, 12)] == [[".13", ".1"], [".01", "0"]]
     expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
@@ -97,7 +104,38 @@ def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
     assert slider["y"] + slider["height"] - top < 640
 
 
-SMALL = ({"place": 1}, {"turned": "first"}, {"turned": "second"}, {"text": "a" * 40}, {"text": "quick", "bias": -4.0})
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width, height", [(1280, 800), (390, 844)])
+def test_an_answered_step_fits_the_screen(
+    browser: Browser, tmp_path: Path, width: int, height: int, scheme: str
+) -> None:
+    with watched_page(browser, width=width, height=height) as (page, record):
+        page.emulate_media(color_scheme=scheme)
+        widget = show(page, tmp_path)
+        for step in range(3):
+            page.evaluate("scrollTo(0, 0)")
+            widget.locator(".d2lrnn-step-title").nth(step).click()
+            widget.locator(".d2lrnn-answers button").first.click()
+            expect(widget.locator(".d2lrnn-outcome")).to_be_visible()
+            page.wait_for_function(
+                "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => true)"
+            )
+            bottom = widget.locator(".d2lrnn-step").evaluate("(e) => e.getBoundingClientRect().bottom")
+            now = widget.locator(".d2lrnn-now").evaluate("(e) => e.getBoundingClientRect().top")
+            assert now >= 0 and bottom <= height, (step, now, bottom)
+            widget.locator(".d2lrnn-step-title").nth(step).click()
+        assert record.errors == []
+
+
+SMALL = (
+    {"place": 1},
+    {"place": 17},
+    {"spaces": "keep"},
+    {"unit": 16, "spaces": "forget"},
+    {"unit": 18, "view": "memory"},
+    {"text": "a" * 40},
+    {"text": "quick", "bias": -4.0},
+)
 
 
 @pytest.mark.parametrize("given", SMALL)
@@ -109,8 +147,8 @@ def test_nothing_stands_over_the_edge_of_a_small_phone(
     widget = show(page, tmp_path, **given)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     edge = "(e) => e.getBoundingClientRect().right"
-    rights = widget.locator(".gates-fate").evaluate_all(f"(all) => all.map({edge})")
-    assert max(rights) <= widget.locator(".gates-lines").evaluate(edge)
+    rights = widget.locator(".gates-cell > b").evaluate_all(f"(all) => all.map({edge})")
+    assert max(rights) <= widget.locator(".gates-lines").evaluate(edge) + 1
 
 
 def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -120,7 +158,7 @@ def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Rec
     tiles, cells = widget.locator(".gates-letters:not(.gates-guesses) > .gates-tile"), widget.locator(".gates-cell")
     tiles.nth(10).click()
     says(widget, text=text, place=11)
-    box = cells.nth(17 + 4).bounding_box()  # in the lane of the second unit
+    box = cells.nth(4).bounding_box()  # in the picture below
     page.mouse.move(box["x"] + 3, box["y"] + 5)
     page.mouse.down()
     says(widget, text=text, place=5)
@@ -150,76 +188,94 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     page, _ = opened
     widget.locator("summary").click()
     expect(widget.locator(".gates-units span")).to_have_count(12)
-    press_at(page, widget.locator(".gates-map"), 0.2, 0.5 / 12)
-    expect(unit(widget)).to_have_attribute("aria-valuenow", "0")
-    chosen = int(re.search(r"Unit\s(\d+)", widget.locator(".gates-head").first.inner_text())[1])
-    assert chosen != 29
-    says(widget, unit=chosen)
-    kept = [sum(Gates()._left(unit)) for unit in range(32)]
-    assert kept[chosen] == pytest.approx(max(kept), abs=1e-6), "the one that keeps most"
+    names = widget.locator(".gates-units").inner_text().split()
+    for row in (0, 7, 11):
+        press_at(page, widget.locator(".gates-map"), 0.2, (row + 0.5) / 12)
+        expect(unit(widget)).to_have_attribute("aria-valuenow", str(row))
+        says(widget, unit=int(names[row]))
+        assert widget.locator(".gates-units").inner_text().split() == names, "all rows stay where they are"
+        expect(widget.locator(".gates-head")).to_contain_text(f"Unit {names[row]}")
+    kept = [sum(Gates(unit=unit)._left()) for unit in range(32)]
+    assert kept[int(names[0])] == pytest.approx(max(kept), abs=1e-6), "the one that keeps most"
+    press_at(page, widget.locator(".gates-map"), 0.2, 1.5 / 12)
+    says(widget, unit=int(names[1]))
     unit(widget).press("End")
     expect(unit(widget)).to_have_attribute("aria-valuenow", "11")
+
+
+def test_a_unit_from_the_fold_keeps_a_button(widget: Locator) -> None:
+    expect(widget.locator(".gates-two button:visible")).to_have_text(["29", "16"])
+    widget.locator("summary").click()
+    unit(widget).press("Home")
+    unit(widget).press("ArrowDown")
+    chosen = widget.locator(".gates-two [aria-pressed=true]").inner_text()
+    assert chosen not in ("29", "16")
+    button(widget, "Unit 29").click()
+    says(widget)
+    button(widget, f"Unit {chosen}").click()
+    says(widget, unit=int(chosen))
+    widget.get_by_role("button", name="Reset").click()
+    expect(widget.locator(".gates-two button:visible")).to_have_text(["29", "16"])
 
 
 def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widget: Locator) -> None:
     widget.locator("summary").click()
     bias(widget).press("End")
     says(widget, bias=4.0)
-    assert shares(widget, 0, "left")[7:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
-    expect(widget.locator(".gates-cost")).to_have_text("Guessed before reading: 5 of 17 right (was 12)")
+    assert shares(widget, "left")[7:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
+    expect(widget.locator(".gates-cost")).to_have_text("Guesses: 5 of 17 right (as trained: 12)")
     expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: 14.7 (as trained: 3.4)")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("Unit\u00a029 falls below half of ")
+    expect(widget.get_by_role("status")).to_contain_text("unit 29 adds a number")
 
 
-def test_a_unit_can_be_told_to_do_the_opposite_at_spaces(widget: Locator) -> None:
+def test_the_gate_of_a_unit_can_be_held_at_spaces(widget: Locator) -> None:
     changed = widget.locator(".gates-guesses .is-changed")
     expect(changed).to_have_count(0)
-    forgot = widget.get_by_role("button", name="unit 16 forget")
-    forgot.click()
-    says(widget, turned="second")
-    expect(forgot).to_have_attribute("aria-pressed", "true")
+    button(widget, "Unit 16").click()
+    forget = button(widget, FORGET)
+    forget.click()
+    says(widget, unit=16, spaces="forget")
+    expect(forget).to_have_attribute("aria-pressed", "true")
     expect(changed).to_have_text(["e"])
-    expect(widget.locator(".gates-cost")).to_have_text("Guessed before reading: 11 of 17 right (was 12)")
-    gates = [Gates(turned=which).forget_gates[:, 16].tolist() for which in ("none", "second")]
+    expect(widget.locator(".gates-cost")).to_have_text("Guesses: 11 of 17 right (as trained: 12)")
+    gates = [Gates(unit=16, spaces=spaces).forget_gates[:, 16].tolist() for spaces in ("trained", "forget")]
     other = [i for i, (own, now) in enumerate(zip(*gates, strict=True)) if f"{own:.2f}" != f"{now:.2f}"]
     assert set(other) > {4, 8, 12}
-    cells = widget.locator(".gates-lane").nth(1).locator(".gates-cell")
+    cells = widget.locator(".gates-cell")
     found = "(all, kind) => all.flatMap((e, i) => e.matches(kind) ? [i] : [])"
-    assert cells.evaluate_all(found, ".is-turned") == [4, 8, 12], "outlined"
+    assert cells.evaluate_all(found, ".is-held") == [4, 8, 12], "outlined"
     assert cells.evaluate_all(found, ".is-other") == other, "with a line where the gate was"
-    assert shares(widget, 1, "own") == pytest.approx(gates[0], abs=0.0006)
-    expect(widget.locator(".gates-head").nth(1)).to_contain_text("below half at the space: >99% \u2192 <1%")
-    assert shares(widget, 1, "gate") == pytest.approx(Gates(turned="second").forget_gates[:, 16].tolist(), abs=0.0006)
-    widget.get_by_role("button", name="unit 29 keep").click()
-    says(widget, turned="first")
-    expect(forgot).to_have_attribute("aria-pressed", "false")
-    expect(widget.get_by_text("Outlined: set or changed.")).to_be_visible()
-    expect(widget.get_by_text("as trained", exact=True).first).to_be_visible()
-    trained = widget.get_by_role("button", name="all as trained")
+    assert shares(widget, "own") == pytest.approx(gates[0], abs=0.0006)
+    assert shares(widget, "gate") == pytest.approx(gates[1], abs=0.0006)
+    button(widget, "Unit 29").click()
+    button(widget, KEEP).click()
+    says(widget, spaces="keep")
+    expect(forget).to_have_attribute("aria-pressed", "false")
+    expect(widget.locator(".gates-swatch.is-own")).to_be_visible()
+    trained = button(widget, "as trained")
     trained.click()
     says(widget)
     expect(trained).to_have_attribute("aria-pressed", "true")
-    expect(widget.get_by_text("Outlined: set or changed.")).to_be_hidden()
-    expect(widget.get_by_text("as trained", exact=True).first).to_be_hidden()
-
-
-def test_where_no_guess_changes_it_says_so(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    widget = show(opened[0], tmp_path, unit=18, turned="first")
-    expect(widget.locator(".gates-cost")).to_contain_text("12 of 17 right (the same)")
-    expect(widget.locator(".gates-guesses .is-changed")).to_have_count(0)
+    expect(widget.locator(".gates-swatch.is-own")).to_be_hidden()
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
     widget.locator("summary").click()
     field = widget.get_by_label("Another text")
     field.fill("A <b>boat</b>")
-    says(widget, text="a b boat b ")
+    says(widget, text="a b boat b ", place=1)
     field.fill("")
     says(widget, text="")
     expect(unit(widget)).to_be_hidden()
+    field.fill("zoe")
+    says(widget, text="zoe", place=1)
+    expect(widget.locator(".gates-cell:not(.is-before)")).to_have_count(2)
+    letter(widget).press("End")
+    says(widget, text="zoe", place=3)
+    expect(widget.locator(".gates-units-box")).to_contain_text("No letter follows the e of “zoe”")
     field.fill("z")
     says(widget, text="z")
     expect(widget.locator(".gates-trying")).to_be_hidden()
@@ -230,7 +286,7 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     expect(lost).to_contain_text("Only the letters a to z and spaces are read; 4 other")
     field.fill("a text of more than forty letters, all of them read?")
     expect(lost).to_contain_text("Read: the first 40 of 51 characters.")
-    says(widget, text="a text of more than forty letters all of"[:40])
+    says(widget, text="a text of more than forty letters all of"[:40], place=1)
     widget.get_by_role("button", name="Reset").click()
     says(widget)
     expect(field).to_have_value(Gates().text)
@@ -246,15 +302,21 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 @pytest.mark.parametrize(
     "title, right, before, state, outcome",
     [
-        ("Keep more?", "fewer", {}, {"turned": "first"}, "Right. 7 of 17, not 12. For “sea” it now guesses ttv"),
         (
-            "Keep less?",
-            "about a third",
+            "Keep more?",
+            "fewer",
             {},
-            {"bias": -4.0},
-            "Right. 6 of 17, not 12. Pushed as far toward 1, 5 are right.",
+            {"spaces": "keep"},
+            "Right. 7 of 17, not 12: the unit now mixes the old word into the next one. For “sea” it guesses ttv.",
         ),
-        ("Why forget?", "about the same each time", {}, {"view": "memory"}, "Right. About 1 each time"),
+        ("Why forget?", "about the same", {}, {"view": "memory", "place": 9}, "Right. About 1 each time"),
+        (
+            "All units?",
+            "both about the same",
+            {},
+            {"bias": 4.0},
+            "Right. Pushed toward 1, 5 of 17 are right; toward 0, 6. As trained, 12",
+        ),
     ],
 )
 def test_a_guess_comes_before_the_answer(
@@ -272,18 +334,26 @@ def test_a_guess_comes_before_the_answer(
     says(widget)
 
 
-@pytest.mark.parametrize("width", [1280, 390, 360])
+@pytest.mark.parametrize("width", [1280, 760, 390, 360])
 def test_nothing_below_the_sentence_moves(browser: Browser, tmp_path: Path, width: int) -> None:
-    """Its lines are reserved: whatever letter, whatever unit is told to do the opposite."""
+    """Its lines are reserved: whatever letter, unit, gate and view."""
     with watched_page(browser, width=width, height=900) as (page, record):
         widget = show(page, tmp_path)
         below, tops = widget.locator(".gates-lane, .gates-guesses, .d2lrnn-step-titles, .d2lrnn-foot"), set()
-        for button in ("unit 29 keep", "unit 16 forget", "all as trained"):
-            widget.get_by_role("button", name=button).click()
-            letter(widget).press("Home")
-            for _ in range(18):
-                tops.add(tuple(below.evaluate_all("(all) => all.map((e) => Math.round(e.offsetTop))")))
-                letter(widget).press("ArrowRight")
+        widget.locator("summary").click()
+        bias(widget).press("End")
+        widget.locator("summary").click()
+        names = "Unit 29", KEEP, "Unit 16", FORGET, "Unit 29", "pushed +4.0"
+        for view in ("what is left", "the unit's number"):
+            widget.locator("summary").click()
+            button(widget, view).click()
+            widget.locator("summary").click()
+            for name in names:
+                button(widget, name).click()
+                letter(widget).press("Home")
+                for _ in range(18):
+                    tops.add(tuple(below.evaluate_all("(all) => all.map((e) => Math.round(e.offsetTop))")))
+                    letter(widget).press("ArrowRight")
         assert len(tops) == 1
         assert record.errors == []
 
@@ -296,28 +366,32 @@ def test_a_long_text_stands_in_one_line_where_there_is_room(
         widget = show(page, tmp_path, text="kept what it had been given to keep")
         rows = widget.locator(".gates-letters:not(.gates-map-letters), .gates-lane")
         tops = rows.evaluate_all("(all) => all.map((e) => Math.round(e.getBoundingClientRect().top))")
-        assert (len(tops), len(set(tops))) == (8, 4 * lines)
+        assert (len(tops), len(set(tops))) == (6, 3 * lines)
         assert record.errors == []
 
 
-def test_what_the_units_hold_after_each_space(widget: Locator) -> None:
+def test_what_the_unit_holds_after_each_space(widget: Locator) -> None:
     widget.get_by_role("button", name="Why forget?").click()
-    expect(widget.locator(".gates-cell.is-held")).to_have_count(0)
-    widget.get_by_role("button", name="almost nothing").click()
-    held = widget.locator(".gates-cell.is-held")
-    expect(held.locator("b")).to_have_text(["1.0", "1.0", "0.9", "0.2", "0.4", "\u22120.1"])
-    heads = widget.locator(".gates-head")
-    expect(heads).to_have_text(["Unit 29 its number at each letter", "Unit 29 if it kept at spaces"])
-    memories = [Gates(turned=turned)._read()["cell"][:, 29] for turned in ("none", "first")]
-    low, high = (edge(torch.stack(memories)).item() for edge in (torch.min, torch.max))  # one scale
-    for lane, memory in enumerate(memories):
-        for kind, edge in (("from", memory.clamp(max=0)), ("to", memory.clamp(min=0))):
-            assert shares(widget, lane, kind) == pytest.approx(((edge - low) / (high - low)).tolist(), abs=0.0006)
-    widget.get_by_role("button", name="unit 29 keep").click()
-    says(widget, turned="first")
-    widget.locator(".gates-lines .gates-tile").nth(9).click()
-    says(widget, place=10, turned="first")
-    expect(widget.locator(".gates-cell.is-held")).to_have_count(0)
+    expect(widget.locator(".gates-cell.is-memory")).to_have_count(0)
+    widget.get_by_role("button", name="almost 0").click()
+    told = widget.locator(".gates-cell.is-told")
+    expect(told.locator("b")).to_have_text(["1.0", "1.0", "0.9"])
+    expect(widget.locator(".gates-head")).to_have_text("Unit 29: its number after each letter")
+    button(widget, KEEP).click()
+    says(widget, view="memory", spaces="keep", place=9)
+    expect(told.locator("b")).to_have_text(["0.2", "0.4", "\u22120.1"])
+    expect(told.locator("u:visible")).to_have_count(3)  # as trained
+    memories = [Gates(spaces=spaces)._read()["cell"][:, 29] for spaces in ("trained", "keep")]
+    low, high = min(m.min().item() for m in memories), max(m.max().item() for m in memories)  # one scale
+    for kind, edge in (("from", memories[1].clamp(max=0)), ("to", memories[1].clamp(min=0)), ("trained", memories[0])):
+        assert shares(widget, kind) == pytest.approx(((edge - low) / (high - low)).tolist(), abs=0.0006)
+    widget.locator(".gates-letters:not(.gates-guesses) > .gates-tile").nth(9).click()
+    says(widget, place=10, spaces="keep", view="memory")
+    expect(told.locator("b")).to_have_count(4)
+    widget.locator("summary").click()
+    button(widget, "what is left").click()
+    says(widget, place=10, spaces="keep")
+    expect(widget.locator(".gates-cell.is-memory")).to_have_count(0)
 
 
 def test_a_question_that_a_press_answers_is_closed(widget: Locator) -> None:
@@ -325,11 +399,11 @@ def test_a_question_that_a_press_answers_is_closed(widget: Locator) -> None:
     widget.get_by_role("button", name="Keep more?").click()
     letter(widget).press("Home")  # a letter tells nothing
     expect(question).to_be_visible()
-    widget.get_by_role("button", name="unit 29 keep").click()
+    button(widget, KEEP).click()
     expect(question).to_be_hidden()
     widget.get_by_role("button", name="Keep more?").click()
     widget.get_by_role("button", name="fewer").click()
-    widget.get_by_role("button", name="unit 16 forget").click()
+    button(widget, FORGET).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
 
 
@@ -347,7 +421,7 @@ def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record
 def test_pushed_gates_are_named_and_marked(widget: Locator) -> None:
     widget.locator("summary").click()
     bias(widget).press("End")
-    expect(widget.get_by_text("All gates pushed by +4.0")).to_be_visible()
+    expect(button(widget, "pushed +4.0")).to_have_attribute("aria-pressed", "true")
     assert widget.locator(".gates-cell.is-other").count() > 6
 
 

@@ -32,7 +32,7 @@ test("gates, cell, state, what is left, surprisal and the sentence are those of 
     const model = derive(settings, NETWORK);
     for (const [kind, values] of Object.entries(unit)) assertClose(model[kind], values, `${name}: ${kind}`, 2e-5);
     assertClose(model.letters.map((_, i) => model.order.reduce((sum, j) => sum + model.gateAt(i, j), 0)), forget, name);
-    assertClose(model.strips[0].left, left, `${name}: left`);
+    assertClose(model.left, left, `${name}: left`);
     assert.equal(model.letters.length ? halfLife(model.forget, model.at) : null, half_life);
     assertClose([model.bits], [bits], `${name}: bits`);
     assert.equal(model.guesses.slice(1).join(""), guesses, name);
@@ -52,24 +52,30 @@ test("what the letters wrote, each times what is left of it, adds up to the cell
   }
 });
 
-test("a dozen units in their order, the chosen one among them; what is left is theirs", () => {
+test("a dozen units in their order, those of the lesson and the chosen one among them; what is left is theirs", () => {
   const order = Array.from({ length: 32 }, (_, k) => 31 - k);
   for (const [k, unit] of order.entries()) {
-    const both = [unit, order[(k + 1) % 32]];
+    const both = [unit, order[(k + 1) % 32], unit];
     const rows = rowsOf(order, both);
     assert.equal(new Set(rows).size, 12);
     assert.ok(both.every((one) => rows.includes(one)));
     assert.deepEqual(rows, [...rows].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
   }
-  const leftBy = (unit) => at({ bias: 2, unit }).strips[0].left;
-  const { rows, strips, order: kept, letters, at: place } = at({ bias: 2 });
-  const [{ left }] = strips;
-  assert.deepEqual(strips[1].left, leftBy(16));
-  assert.deepEqual(at({ unit: 16 }).strips.map(({ unit }) => unit), [16, 29], "beside the keeper stands the forgetter");
+  const leftBy = (unit) => at({ bias: 2, unit }).left;
+  const { rows, left, order: kept, letters, at: place } = at({ bias: 2 });
   for (const { unit, left: shares } of rows) assert.deepEqual(shares, leftBy(unit));
   const sums = kept.map((unit) => leftBy(unit).reduce((sum, share) => sum + share, 0));
   sums.forEach((sum, k) => assert.ok(k === 0 || sum <= sums[k - 1], "those that keep more come first"));
   assert.equal(left.length, letters.length - place);
+});
+
+test("a row that is chosen leaves all others where they are", () => {
+  const unitsOf = (values) => at(values).rows.map(({ unit }) => unit);
+  for (const spaces of SPEC.controls.spaces.choices) {
+    const rows = unitsOf({ spaces });
+    assert.ok([29, 16, 18].every((unit) => rows.includes(unit)));
+    for (const unit of rows) assert.deepEqual(unitsOf({ spaces, unit }), rows, `${spaces}, ${unit}`);
+  }
 });
 
 test("half-life: the first letter at which less than half is left", () => {
@@ -108,60 +114,53 @@ test("a text is broken into two lines for a phone at a space near its middle", (
 });
 
 test("the answers of the guided steps are right", () => {
-  const [more, less, afresh] = SPEC.steps;
-  const gatesAtSpaces = ({ letters, strips }, k) => strips[k].gates.filter((_, i) => letters[i] === " ");
-  const pushes = derive(less.state, NETWORK);
-  assert.deepEqual([pushes.bias, pushes.ownRight, pushes.right, pushes.letters.length - 1], [-4, 12, 6, 17]);
-  assert.ok(SPEC.words.en.step_2_question.includes(" 17 guesses"));
-  assert.ok(SPEC.words.en.step_2_outcome.includes("both cost guesses") && at({ bias: 4 }).right === 5);
-  assert.equal(t(`step_2_answer_${less.right + 1}`), "about a third");
+  const [more, afresh, push] = SPEC.steps;
+  const atSpaces = ({ letters }, values) => values.filter((_, i) => letters[i] === " ");
+  const answer = (step, k) => t(`step_${k}_answer_${step.right + 1}`);
 
-  const [kept, forgot] = ["none", "second"].map((turned) => at({ turned }));
-  assert.equal(kept.strips[1].unit, 16);
-  assert.ok(gatesAtSpaces(kept, 1).every((gate) => gate > 0.99), "unit 16 keeps at spaces");
-  assert.deepEqual(gatesAtSpaces(forgot, 1).map((gate) => gate.toFixed(6)), Array(3).fill("0.000000"));
-  const changed = forgot.guesses.flatMap((guess, i) => (guess === kept.guesses[i] ? [] : [i]));
-  assert.deepEqual(changed, [11], "one guess changes, as the lesson says");
-  assert.deepEqual([forgot.text.slice(0, 12), kept.guesses[11], forgot.guesses[11]], ["what the sea", "a", "e"]);
-
-  const [own, pushed] = [more.before, more.state].map((state) => derive(state, NETWORK));
-  assert.ok(gatesAtSpaces(own, 0).every((gate) => gate < 0.15), "near 0 at spaces");
-  assert.deepEqual(gatesAtSpaces(pushed, 0), [1, 1, 1]);
-  assert.ok(own.strips[0].left[2] < 0.1, "and fast: two letters on, a tenth is left");
-  assert.ok(pushed.strips[1].gates.some((gate, i) => gate !== own.strips[1].gates[i]), "the other gates change too");
-  assert.deepEqual([own.right, pushed.right, more.right], [12, 7, 2], "fewer");
-
-  assert.equal(pushed.guesses.slice(9, 12).join(""), "ttv", "for sea");
-  assert.ok(pushed.guesses.slice(0, 9).join("") === own.guesses.slice(0, 9).join(""), "in the words after the next space");
-  assert.deepEqual([own.strips[0].ownCount, own.letters[own.at + 1]], [1, " "], "the picture shows the space that forgets");
+  const [own, kept] = [more.before, more.state].map((state) => derive(state, NETWORK));
+  assert.ok(atSpaces(own, own.forget).every((gate) => gate < 0.15), "unit 29 forgets at spaces");
+  assert.deepEqual(atSpaces(kept, kept.forget), [1, 1, 1]);
+  assert.deepEqual([own.right, kept.right, kept.letters.length - 1, answer(more, 1)], [12, 7, 17, "fewer"]);
+  assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
+  assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
+  assert.deepEqual([own.count, own.letters[own.at + 1]], [1, " "], "the picture shows the space that forgets");
 
   const held = derive(afresh.state, NETWORK);
-  assert.ok(held.isMemory && !derive(afresh.before, NETWORK).isMemory);
-  const atSpaces = (values) => values.filter((_, i) => held.letters[i] === " ");
-  const [drops, mixed] = held.strips.map(({ memory }) => atSpaces(memory));
-  assert.ok(drops.every((value) => Math.abs(value - 1) < 0.1), "about 1 each time");
-  assert.ok(atSpaces(held.input.map((gate, i) => gate * held.candidate[i])).every((value) => Math.abs(value - 1) < 0.1), "that the space adds");
-  assert.deepEqual(held.strips.map(({ unit, held: set }) => [unit, set.includes(true)]), [[29, false], [29, true]]);
-  assert.deepEqual(mixed, atSpaces(pushed.cell), "as in the first step");
-  assert.deepEqual([held.right, held.isOwn, derive({ ...afresh.state, turned: "second" }, NETWORK).right], [12, true, 12], "the guesses are those of the network as it is");
-  assert.equal(t(`step_3_answer_${afresh.right + 1}`), "about the same each time");
-  const { key, values } = sentence(held, t);
-  assert.equal(t(key, values), "After each space, unit 29 holds 1.0, 1.0, 0.9. If it kept there: 0.2, 0.4, −0.1.");
-  assert.equal(at({ text: "quick", view: "memory" }).isMemory, false, "no space");
+  assert.ok(held.isMemory && held.isOwn && held.letters[held.at] === " " && !derive(afresh.before, NETWORK).isMemory);
+  assert.ok(atSpaces(held, held.cell).every((value) => Math.abs(value - 1) < 0.1), "about 1 each time");
+  assert.ok(atSpaces(held, held.input.map((gate, i) => gate * held.candidate[i])).every((value) => Math.abs(value - 1) < 0.1), "that the space adds");
+  assert.equal(answer(afresh, 2), "about the same");
+  const mixed = derive({ ...afresh.state, spaces: "keep" }, NETWORK);
+  assert.deepEqual(atSpaces(mixed, mixed.cell).map((value) => value.toFixed(1)), ["0.2", "0.4", "-0.1"], "as the lesson says");
+  assert.deepEqual(mixed.ownCell, held.cell);
+
+  const pushed = derive(push.state, NETWORK);
+  assert.deepEqual([pushed.bias, pushed.ownRight, pushed.right, at({ bias: -4 }).right], [4, 12, 5, 6]);
+  assert.equal(answer(push, 3), "both about the same");
+  const mean = (model) => model.letters.reduce((sum, _, i) => sum + model.order.reduce((all, j) => all + model.gateAt(i, j), 0) / 32, 0) / model.letters.length;
+  assert.ok(mean(at({ bias: -4 })) < 0.3 && mean(pushed) > 0.85, "toward 0, toward 1");
+  assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
-test("the sentence tells one place, before and after a change; the gates that are held are marked", () => {
+test("the sentence tells one place, and how it was as trained; the gates that are held are marked", () => {
   const said = (values) => {
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "Unit 29 falls below half of the e of “the” at the next space (13% left); unit 16 keeps it to the end (94% left).");
-  assert.match(said({ turned: "first" }), /^Unit 29 keeps the e of “the” past the next space \(13% → 100% left\); unit 16 keeps it to the end \(93% left\)/);
-  assert.match(said({ turned: "second" }), /^Unit 29 falls below half of .* \(13% left\); unit 16 falls below half of it at the next space \(>99% → <1% left\)/);
-  const [own, turned, pushed] = [{}, { turned: "first" }, { bias: 4 }].map(at);
-  const marked = ({ strips }, k) => strips[k].held.flatMap((is, i) => (is ? [i] : []));
-  assert.deepEqual([own, turned, pushed].map((model) => [0, 1].map((k) => marked(model, k))), [[[], []], [[4, 8, 12], []], [[], []]]);
-  for (const { strips } of [turned, pushed]) strips.forEach(({ ownGates }, k) => assert.deepEqual(ownGates, own.strips[k].gates, "as trained"));
+  assert.equal(said({}), "At the e of “the”, unit 29 adds a number. At the next space, 13% is left.");
+  assert.equal(said({ unit: 16 }), "At the e of “the”, unit 16 adds a number. At the end, 94% is left.");
+  assert.equal(said({ spaces: "keep" }), "At the e of “the”, unit 29 adds a number. At the next space, 100% is left, not 13%.");
+  assert.equal(said({ unit: 16, spaces: "forget" }), "At the e of “the”, unit 16 adds a number. At the next space, <1% is left, not >99%.");
+  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps”, unit 16 adds a number\. At the end, \d+% is left/);
+  assert.equal(said({ place: 18 }), "At the s of “keeps”, unit 29 adds a number. The text ends here: tap an earlier letter.");
+  assert.equal(said({ view: "memory", place: 9 }), "At the space after “the”: old number −0.30 × gate 0.13 + added 1.00 ≈ 0.96.");
+  assert.match(said({ view: "memory", place: 1 }), /^At the w of “what”: old number 0 × /);
+  const [own, kept, pushed] = [{}, { spaces: "keep" }, { bias: 4 }].map(at);
+  const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
+  assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);
+  for (const model of [kept, pushed]) assert.deepEqual(model.ownForget, own.forget, "as trained");
+  assert.deepEqual([1, 8, 18, 19, 40].map((place) => at({ place }).at), [0, 7, 17, 0, 0], "no such letter: the first");
 });
 
 test("a share is never an all or a nothing that it is not; a fate is told where it was forgotten as trained, else where it is lost, else at the end", () => {
@@ -171,11 +170,12 @@ test("a share is never an all or a nothing that it is not; a fate is told where 
     const [count, ownCount] = [left, ownLeft].map((shares) => (first(shares) === shares.length ? null : first(shares)));
     return fateOf({ left, ownLeft, count, ownCount }, t);
   };
-  assert.deepEqual(fate([1, 0.4], [1, 0.4]), { key: "lost", count: 1, isChanged: false, share: "40%" });
-  assert.deepEqual(fate([1, 0.96, 0.1], [1, 0.4, 0.2]), { key: "passed", count: 1, isChanged: true, share: "40% → 96%" });
-  assert.deepEqual(fate([1, 0.9, 0.8], [1, 0.9, 0.84]), { key: "kept", count: 2, isChanged: false, share: "80%" }, "under SEEN nothing has changed");
-  assert.deepEqual(fate([1, 0.004, 0.003], [1, 0.9, 0.84]), { key: "lost", count: 1, isChanged: true, share: "90% → <1%" });
-  assert.deepEqual(fate([1, 0.3, 0.1], [1, 0.9, 0.2]), { key: "lost", count: 1, isChanged: true, share: "90% → 30%" }, "sooner than as trained");
+  assert.deepEqual(fate([1, 0.4], [1, 0.4]), { isEnd: false, count: 1, own: null, share: "40%" });
+  assert.deepEqual(fate([1, 0.96, 0.1], [1, 0.4, 0.2]), { isEnd: false, count: 1, own: "40%", share: "96%" });
+  assert.deepEqual(fate([1, 0.9, 0.8], [1, 0.9, 0.84]), { isEnd: true, count: 2, own: null, share: "80%" }, "under SEEN nothing has changed");
+  assert.deepEqual(fate([1, 0.9, 0.6], [1, 0.9, 0.84]), { isEnd: true, count: 2, own: "84%", share: "60%" });
+  assert.deepEqual(fate([1, 0.004, 0.003], [1, 0.9, 0.84]), { isEnd: false, count: 1, own: "90%", share: "<1%" });
+  assert.deepEqual(fate([1, 0.3, 0.1], [1, 0.9, 0.2]), { isEnd: false, count: 1, own: "90%", share: "30%" }, "sooner than as trained");
 });
 
 test("a perplexity has no decimals that say nothing", () => {
@@ -187,27 +187,31 @@ test("what the figure and the lesson say", () => {
   assert.deepEqual([own, more, less].map(({ bits }) => (2 ** bits).toFixed(1)), ["3.4", "14.7", "18.2"]);
   assert.deepEqual([own, more, less].map(({ right }) => right), [12, 5, 6]);
   assert.deepEqual([0, 4, -4].map((bias) => halfLife(at({ unit: 18, bias, place: 1 }).forget, 0)), [4, 8, 1]);
-  const { strips: [{ left }], forget, letters } = own;
+  const { left, forget, letters } = own;
   left.forEach((share, k) => assert.equal(share, k === 0 ? 1 : left[k - 1] * forget[own.at + k], "what is left is what was left, times the gate"));
-  const [forgetter, keeper] = own.strips;
-  letters.forEach((letter, i) => letter === " " && assert.ok(forgetter.gates[i] < 0.15 && keeper.gates[i] > 0.99));
-  assert.ok(keeper.ownCount === null && keeper.left.at(-1) > 0.9, "to the end");
-  assert.ok(keeper.gates[6] < 0.2, "at the h of “the” unit 16 forgets");
+  const keeper = at({ unit: 16 });
+  letters.forEach((letter, i) => letter === " " && assert.ok(forget[i] < 0.15 && keeper.forget[i] > 0.99));
+  assert.ok(keeper.count === null && keeper.left.at(-1) > 0.9, "to the end");
+  assert.ok(keeper.forget[6] < 0.2, "at the h of “the” unit 16 forgets");
+  const forgot = at({ unit: 16, spaces: "forget" });
+  assert.deepEqual(forgot.guesses.flatMap((guess, i) => (guess === own.guesses[i] ? [] : [i])), [11], "one guess changes");
+  assert.deepEqual([forgot.text.slice(0, 11), own.guesses[11], forgot.guesses[11]], ["what the se", "a", "e"]);
   const sea = at({ place: 11 });
-  assert.ok(sea.strips[0].ownCount === 1 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
+  assert.ok(sea.count === 1 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
   const [first, second] = at({ unit: 18, place: 14 }).forget.slice(14);
   assert.deepEqual([first, second].map((gate) => gate.toFixed(2)), ["1.00", "0.02"], "the two e's of keeps");
 });
 
-test("a unit does the opposite of what it does at the spaces of a text, and only there", () => {
-  const [own, turned] = ["none", "first"].map((value) => at({ unit: 29, turned: value }));
-  assert.deepEqual([own.isOwn, turned.isOwn, at({ bias: 1 }).isOwn], [true, false, false]);
-  assert.deepEqual(own.turns.map(({ opposite }) => opposite), [1, 0]);
-  assert.deepEqual(turned.turns.map(({ isTurned }) => isTurned), [true, false]);
-  assertClose(turned.forget.slice(0, 4), own.forget.slice(0, 4), "before the first space nothing changes");
-  assert.deepEqual(at({ unit: 29 }).forget, own.forget, "the weights are as they were");
-  const quick = at({ text: "quick", turned: "second" });
-  assert.ok(quick.isOwn && quick.turns.every(({ opposite }) => opposite === null), "a text without a space");
+test("the gate of a unit is held at spaces, and only there", () => {
+  const [own, kept, forgot] = SPEC.controls.spaces.choices.map((spaces) => at({ spaces }));
+  assert.deepEqual([own.isOwn, kept.isOwn, forgot.isOwn, at({ bias: 1 }).isOwn], [true, false, false, false]);
+  for (const [model, gate] of [[kept, 1], [forgot, 0]]) {
+    assert.deepEqual(model.letters.flatMap((letter, i) => (letter === " " ? [model.forget[i].toFixed(6)] : [])), Array(3).fill(gate.toFixed(6)));
+    assertClose(model.forget.slice(0, 4), own.forget.slice(0, 4), "before the first space nothing changes");
+  }
+  assert.deepEqual(at({}).forget, own.forget, "the weights are as they were");
+  const quick = at({ text: "quick", spaces: "keep" });
+  assert.ok(quick.isOwn && quick.spaces === "trained" && !quick.hasSpaces, "a text without a space");
 });
 
 test("the printed product and sum agree with the printed cell", () => {
@@ -229,7 +233,7 @@ test("short and strange texts", () => {
   for (const text of ["", "a", " ", "  ", "zzzz"]) {
     for (const bias of [-4, 0, 4]) {
       const model = at({ text, bias, place: 40 });
-      assert.equal(model.at, Math.max(0, text.length - 1));
+      assert.equal(model.at, 0);
       assert.ok(Number.isFinite(model.bits) && model.cell.every(Number.isFinite) && model.order.length === 32);
     }
   }

@@ -20,7 +20,6 @@ __all__ = ["Gates"]
 
 _SPEC = Spec("gates")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
-_FORGETTER, _KEEPER = _SPEC.controls["unit"]["default"], 16  # by their gates at spaces of held-out text, on average
 
 
 @cache
@@ -29,7 +28,7 @@ def _trained() -> Pretrained:
 
 
 class Gates(Explorable):
-    r"""A number stored in the memory of a trained LSTM, and what the forget gates of two units leave of it.
+    r"""A number stored in the memory of a trained LSTM, and what the forget gates of its unit leave of it.
 
     From :math:`\mathbf C_t = \mathbf F_t \odot \mathbf C_{t-1} + \mathbf I_t \odot \tilde{\mathbf C}_t` follows
 
@@ -45,17 +44,15 @@ class Gates(Explorable):
     text : str, optional
         At most 40 characters, normalised to letters (without accents) and spaces.
     unit : int, optional
-        0 to 31. Beside it stands unit 16, which on average keeps at spaces, or unit 29, which forgets there.
+        0 to 31.
     place : int, optional
-        1 to 40: the letter whose writing is followed; at most the last one.
+        1 to 40: the letter whose writing is followed; the first one where the text has not so many.
     bias : float, optional
         -4 to 4.
-    turned : {"none", "first", "second"}, optional
-        Whose forget gate is held, at each space, at the opposite of its habit in this text: that of `unit`, or of the
-        unit beside it. It is held at 0 if its mean at the spaces is above 0.5, else at 1. Only in the view "left".
+    spaces : {"trained", "keep", "forget"}, optional
+        At what the forget gate of `unit` is held at each space: at 1 ("keep"), at 0 ("forget"), or not at all.
     view : {"left", "memory"}, optional
-        What is left of what the letter writes, or the numbers that `unit` holds, as it is and with its gate at spaces
-        held at the opposite.
+        What is left of what the letter writes, or the numbers that `unit` holds.
 
     Raises
     ------
@@ -79,7 +76,7 @@ class Gates(Explorable):
     unit = _SPEC.trait("unit")
     place = _SPEC.trait("place")
     bias = _SPEC.trait("bias")
-    turned = _SPEC.trait("turned")
+    spaces = _SPEC.trait("spaces")
     view = _SPEC.trait("view")
     weights = t.Bytes().tag(sync=True, shared=True)
 
@@ -99,7 +96,7 @@ class Gates(Explorable):
     @property
     def half_life(self) -> int | None:
         """Letters until less than half is left of what `unit` writes at `place`; None if the text ends before."""
-        return self._count(self.unit)
+        return self._count()
 
     @property
     def bits(self) -> float:
@@ -113,17 +110,12 @@ class Gates(Explorable):
 
     def _read(self) -> dict[str, torch.Tensor]:
         """Gates, candidate, cell and state at every letter, each of shape (num_steps, 32)."""
-        held = None
-        if self.turned != "none" and not self._is_memory:
-            held = self.unit if self.turned == "first" else self._other
-        return self._run(self.bias, held)
+        return self._run(self.bias, {"trained": None, "keep": 1.0, "forget": 0.0}[self.spaces])
 
     @torch.no_grad()
-    def _run(self, bias: float, held: int | None = None) -> dict[str, torch.Tensor]:
-        """Read the text; at its spaces the forget gate of unit `held` is the opposite of what was trained."""
-        space, gate = _trained().vocab.encode(" ")[0], 0.0
-        if held is not None and " " in self.text:
-            gate = float(self._opposite(held))
+    def _run(self, bias: float, held: float | None = None) -> dict[str, torch.Tensor]:
+        """Read the text; at its spaces the forget gate of `unit` is `held`, if that is a number."""
+        space = _trained().vocab.encode(" ")[0]
         weights = stored_tensors(_trained().model)
         num_hiddens = weights["W_hh"].shape[0]
         b_h = weights["b_x"] + weights["b_h"]
@@ -134,41 +126,26 @@ class Gates(Explorable):
             blocks = (weights["W_xh"][index] + H @ weights["W_hh"] + b_h).chunk(4)
             I, forget, O = (blocks[k].sigmoid() for k in (0, 1, 3))  # noqa: E741
             if held is not None and index == space:
-                forget[held] = gate
+                forget[self.unit] = held
             C = forget * C + I * blocks[2].tanh()
             H = O * C.tanh()
             rows.append(torch.stack([I, forget, blocks[2].tanh(), O, C, H]))
         values = torch.stack(rows, dim=1) if rows else torch.zeros(6, 0, num_hiddens)
         return dict(zip(("input", "forget", "candidate", "output", "cell", "state"), values))
 
-    def _opposite(self, unit: int) -> int:
-        """The gate that is the opposite of what a unit does at the spaces of the text."""
-        spaces = [letter == " " for letter in self.text]
-        return int(self._run(0.0)["forget"][spaces, unit].mean() <= 0.5)
-
-    @property
-    def _is_memory(self) -> bool:
-        return self.view == "memory" and " " in self.text
-
     @property
     def _at(self) -> int:
-        return max(0, min(self.place, len(self.text)) - 1)
+        return 0 if self.place > len(self.text) else self.place - 1
 
-    @property
-    def _other(self) -> int:
-        """The unit beside `unit`."""
-        return _FORGETTER if self.unit == _KEEPER else _KEEPER
-
-    def _left(self, unit: int | None = None, *, trained: bool = False) -> list[float]:
+    def _left(self, *, trained: bool = False) -> list[float]:
         """What is left of what is written at `place`, there and at each letter after it; by the gates as `trained`."""
         if not self.text:
             return []
         gates = self._run(0.0)["forget"] if trained else self.forget_gates
-        forget = gates[self._at + 1 :, self.unit if unit is None else unit].double()
-        return [1.0, *forget.cumprod(0).tolist()]
+        return [1.0, *gates[self._at + 1 :, self.unit].double().cumprod(0).tolist()]
 
-    def _count(self, unit: int, *, trained: bool = False) -> int | None:
-        return next((k for k, share in enumerate(self._left(unit, trained=trained)) if share < 0.5), None)
+    def _count(self, *, trained: bool = False) -> int | None:
+        return next((k for k, share in enumerate(self._left(trained=trained)) if share < 0.5), None)
 
     def _name(self, at: int, beside: int | None = None) -> str:
         """How the letter at `at` is called, alone or beside the earlier one at `beside`."""
@@ -195,68 +172,70 @@ class Gates(Explorable):
         if len(text) < 2:
             return words("now_short")
         letter = self._name(at)
+        if self.view == "memory":
+            return words("now_memory", letter=letter, unit=self.unit, **self._sum())
         if at == len(text) - 1:
-            return words("now_last", letter=letter)
-        if self._is_memory:
-            first, second = (self._held(self._run(self.bias, held)) for held in (None, self.unit))
-            turned = words(f"if_{self._opposite(self.unit)}")
-            return words("now_memory", first=first, second=second, unit=self.unit, turned=turned)
-        first, second = self._kept(self.unit, letter), self._kept(self._other, words("it"))
-        return words("now", first=first, second=second, unit=self.unit, other=self._other)
+            return words("now_last", letter=letter, unit=self.unit)
+        return self._fate(letter)
 
-    def _held(self, read: dict[str, torch.Tensor]) -> str:
-        """The numbers that the unit holds after each space."""
-        cells = zip(read["cell"][:, self.unit].tolist(), self.text, strict=True)
-        found = [f"{cell:.1f}".replace("-0.0", "0.0") for cell, letter in cells if letter == " "]
-        return ", ".join(found).replace("-", "\u2212")
+    def _sum(self) -> dict[str, str]:
+        """What the unit's number at `place` is made of."""
+        read, at = self._read(), self._at
+        cells, written = read["cell"][:, self.unit].tolist(), (read["input"] * read["candidate"])[at, self.unit].item()
+        values = {"gate": read["forget"][at, self.unit].item(), "written": written, "cell": cells[at]}
+        if at:
+            values["before"] = cells[at - 1]
+        shown = {key: f"{x:.2f}".replace("-0.00", "0.00").replace("-", "\u2212") for key, x in values.items()}
+        return {"before": "0"} | shown
 
     def _percent(self, share: float) -> str:
         if share > 0.99:
             return Words(self._words)("over", share="99%") if share < 1 else "100%"
         return Words(self._words)("under", share="1%") if share < 0.01 else f"{math.floor(100 * share + 0.5)}%"
 
-    def _kept(self, unit: int, letter: str) -> str:
+    def _fate(self, letter: str) -> str:
         """What becomes of what the letter writes: past where it is forgotten as trained, or where it is lost."""
-        words, count, own_count = Words(self._words), self._count(unit), self._count(unit, trained=True)
-        left, own_left = (self._left(unit, trained=trained) for trained in (False, True))
+        count, own_count = self._count(), self._count(trained=True)
+        left, own_left = (self._left(trained=trained) for trained in (False, True))
         is_passed = own_count is not None and left[own_count] >= 0.5
         at = own_count if own_count is not None and is_passed else len(left) - 1 if count is None else count
-        shown = self._percent(left[at])
+        values: dict[str, object] = {"letter": letter, "unit": self.unit, "left": self._percent(left[at])}
+        is_end = not is_passed and count is None
+        key = f"now_{'end' if is_end else 'at'}"
+        if not is_end:
+            values["where"] = self._name(self._at + at, self._at)
         if abs(left[at] - own_left[at]) >= 0.05:
-            shown = words("from_to", own=self._percent(own_left[at]), share=shown)
-        key = "passed" if is_passed else "kept" if count is None else "lost"
-        return words(f"now_{key}", letter=letter, where=self._name(self._at + at, self._at), left=shown)
+            key, values["own"] = f"{key}_own", self._percent(own_left[at])
+        return Words(self._words)(key, **values)
 
     def static_sentence(self) -> str:
         """What the figure shows."""
         return Words(self._words)("sentence", text=self.text, unit=self.unit)
 
     def static_picture(self) -> str:
-        """The text once; under each letter, for two units, what is left of a number, and the forget gate."""
+        """The text once; under each letter what is left of a number, and the forget gate."""
         words, text, at = Words(self._words), self.text, self._at
-        description = words("picture", unit=self.unit, other=self._other, text=text, now=self._now())
-        picture = Picture(440, 196, words("title"), description)
+        description = words("picture", unit=self.unit, text=text, now=self._now())
+        picture = Picture(440, 124, words("title"), description)
         column = 432 / max(18, len(text))
         for i, letter in enumerate(text):
             middle = {"x": f"{4 + column * (i + 0.5):.1f}", "text_anchor": "middle"}
             weight = 700 if i == at else 400
             picture.add("text", visible_character(letter), y=16, font_size=15, font_weight=weight, **middle)
-        for row, unit in enumerate((self.unit, self._other)):
-            y = 38 + 72 * row
-            picture.add("text", words("unit", unit=unit), x=4, y=y, font_size=12, font_weight=700)
-            left, gates = self._left(unit), self.forget_gates[:, unit].tolist()
-            box, stored, gate = "", "", ""
-            for i in range(len(text)):
-                x, size = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
-                share = left[i - at] if i >= at else 0.0
-                box += f"M{x} {y + 34}v-28h{size}v28z"
-                stored += f"M{x} {y + 34}v{-28 * share:.1f}h{size}v{28 * share:.1f}z" if share > 0.005 else ""
-                gate += f"M{x} {y + 50}v{-14 * gates[i]:.1f}h{size}v{14 * gates[i]:.1f}z"
-            picture.add("path", d=box, fill="none", stroke=color("line"))
-            picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.55)
-            picture.add("path", d=gate, fill=color("blue"))
-        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 222))
+        y, left, gates = 38, self._left(), self.forget_gates[:, self.unit].tolist()
+        picture.add("text", words("unit", unit=self.unit), x=4, y=y, font_size=12, font_weight=700)
+        box, stored, gate = "", "", ""
+        for i in range(len(text)):
+            x, size = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
+            share = left[i - at] if i >= at else 0.0
+            box += f"M{x} {y + 34}v-28h{size}v28z"
+            stored += f"M{x} {y + 34}v{-28 * share:.1f}h{size}v{28 * share:.1f}z" if share > 0.005 else ""
+            gate += f"M{x} {y + 50}v{-14 * gates[i]:.1f}h{size}v{14 * gates[i]:.1f}z"
+        picture.add("path", d=box, fill="none", stroke=color("line"))
+        picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.55)
+        picture.add("path", d=gate, fill=color("blue"))
+        keys = (("left_key", "vermillion", 0.55, 4), ("gate_key", "blue", 1, 122))
         for key, paint, opacity, at_x in keys:
-            picture.add("rect", x=at_x, y=179, width=9, height=9, fill=color(paint), fill_opacity=opacity)
-            picture.add("text", words(key), x=at_x + 13, y=188, font_size=11)
+            picture.add("rect", x=at_x, y=107, width=9, height=9, fill=color(paint), fill_opacity=opacity)
+            picture.add("text", words(key), x=at_x + 13, y=116, font_size=11)
         return str(picture)

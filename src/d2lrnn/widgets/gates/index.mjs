@@ -1,12 +1,12 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
-import { createMap, createStrips, fateOf, memories, plain, signed } from "./panels.mjs";
+import { createNetwork, derive, nameOf, placeOf, readable, TWO_UNITS } from "./maths.mjs";
+import { createMap, createStrips, fateOf, plain, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const { text: TEXT, bias: BIAS } = SPEC.controls;
+const { text: TEXT, bias: BIAS, spaces: SPACES, view: VIEW } = SPEC.controls;
 const [S_OF_SEA, A_OF_SEA] = [9, 11]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
@@ -43,21 +43,21 @@ export function spokenName(letters, at, t, from = null) {
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
-/** What becomes of a letter in both units, in words: { key, values, letter }. */
-export function sentence({ letters, at, unit, other, strips, isMemory, turns }, t) {
+/** What becomes of what a letter adds, or what the unit's number is made of there: { key, values, letter }. */
+export function sentence(model, t) {
+  const { letters, at, unit, isMemory, forget, cell, input, candidate } = model;
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
-  if (at === letters.length - 1) return { key: "now_last", values: { letter }, letter };
   if (isMemory) {
-    return { key: "now_memory", values: { ...memories(letters, strips), unit, turned: t(`if_${turns[0].opposite}`) }, letter };
+    const before = at > 0 ? plain(cell[at - 1]) : "0";
+    return { key: "now_memory", values: { letter, unit, before, gate: plain(forget[at]), written: plain(input[at] * candidate[at]), cell: plain(cell[at]) }, letter };
   }
-  const [first, second] = strips.map((strip, k) => {
-    const { key, count, share } = fateOf(strip, t);
-    const where = spokenName(letters, at + count, t, at);
-    return t(`now_${key}`, { letter: k === 0 ? letter : t("it"), left: share, where });
-  });
-  return { key: "now", values: { first, second, unit, other }, letter };
+  if (at === letters.length - 1) return { key: "now_last", values: { letter, unit }, letter };
+  const { isEnd, count, share, own } = fateOf(model, t);
+  const where = spokenName(letters, at + count, t, at);
+  const values = { letter, unit, left: share, ...(isEnd ? {} : { where }), ...(own === null ? {} : { own }) };
+  return { key: `now_${isEnd ? "end" : "at"}${own === null ? "" : "_own"}`, values, letter };
 }
 
 /** The tile under a finger, or the nearest. */
@@ -87,13 +87,21 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   const change = (values) => {
     guided.leave(); // a question that this would answer
-    commit({ ...values, view: "left" });
+    commit(values);
   };
-  const trained = buttonControl({ label: t("turn_none"), signal, onPress: () => change({ turned: "none", bias: 0 }) });
-  const turns = ["first", "second"].map((which) => buttonControl({ label: [], signal, onPress: () => change({ turned: which }) }));
-  const why = element("p", { class: "gates-caption" }, t("turn_why"));
-  const turning = element("div", { class: "gates-turning", role: "group" }, element("span", {}, t("turn")), ...turns, trained);
-  const trying = element("div", { class: "gates-trying" }, turning, why);
+  const switchOf = (choices, name, { words, act, spoken = () => null }) => {
+    const buttons = choices.map((choice) => buttonControl({ label: words(choice), "aria-label": spoken(choice), signal, onPress: () => act({ [name]: choice }) }));
+    return { buttons, press: (chosen) => choices.forEach((choice, k) => buttons[k].setAttribute("aria-pressed", String(choice === chosen))) };
+  };
+  const row = (kind, label, buttons) => element("div", { class: `gates-choice ${kind}`, role: "group", "aria-label": label }, element("span", { "aria-hidden": "true" }, label), ...buttons);
+  const two = switchOf(TWO_UNITS, "unit", { words: String, spoken: (unit) => t("unit", { unit }), act: commit });
+  let other = null; // the last unit from the fold or a link: it keeps a button
+  const third = buttonControl({ label: [], signal, onPress: () => other !== null && commit({ unit: other }) });
+  onReset(() => (other = null));
+  const spaces = switchOf(SPACES.choices, "spaces", { words: (choice) => t(`spaces_${choice}`), act: change });
+  const views = switchOf(VIEW.choices, "view", { words: (choice) => t(`view_${choice}`), act: change });
+  const turning = row("gates-turning", t("turn"), spaces.buttons);
+  const viewing = row("gates-views", t("view"), views.buttons);
   const shown = element("p", { class: "gates-shown" });
   const perplexity = element("p", { class: "gates-perplexity" });
   const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
@@ -104,26 +112,27 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
-    change({ text: readable(text.value, TEXT.max), place: state().place });
+    change({ text: readable(text.value, TEXT.max), place: 1 });
   }, { signal });
   onReset(() => (lost.hidden = true));
   const more = fold(
-    t("more"), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, biasRow, perplexity,
+    t("more"), viewing, units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), biasRow, perplexity,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
   const setPlace = (place) => {
     const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
-    if (inside !== state().place || model.isMemory) commit({ place: inside, view: "left" });
+    if (inside !== model.at + 1) commit({ place: inside });
   };
   const setRow = (row) => {
     const { unit } = model.rows[Math.min(Math.max(0, row), model.rows.length - 1)];
-    if (unit !== state().unit || model.isMemory) commit({ unit, view: "left" });
+    if (unit !== model.unit) commit({ unit });
   };
   const arrow = (name, sign, by) => buttonControl({
     label: sign, class: "d2lrnn-button gates-arrow", "aria-label": t(name), signal, onPress: () => setPlace(model.at + 1 + by),
   });
-  const pick = element("div", { class: "gates-pick" }, element("span", {}, t("pick")), arrow("earlier", "‹", -1), arrow("later", "›", 1));
+  const pick = row("gates-pick", t("pick"), [arrow("earlier", "‹", -1), arrow("later", "›", 1)]);
+  const trying = element("div", { class: "gates-trying" }, row("gates-two", t("unit_row"), [...two.buttons, third]), pick, turning);
   dragOn(picture.reader, { move: ({ event }) => setPlace(nearest(picture.tiles(), event) + 1), signal });
   dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
@@ -137,10 +146,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ArrowLeft: () => setPlace(here() - 1), ArrowDown: () => setPlace(here() - 1),
     Home: () => setPlace(1), End: () => setPlace(model.letters.length),
   });
-  const row = () => model.rows.findIndex(({ unit }) => unit === model.unit);
+  const rowNow = () => model.rows.findIndex(({ unit }) => unit === model.unit);
   keys(units.map, {
-    ArrowDown: () => setRow(row() + 1), ArrowRight: () => setRow(row() + 1),
-    ArrowUp: () => setRow(row() - 1), ArrowLeft: () => setRow(row() - 1),
+    ArrowDown: () => setRow(rowNow() + 1), ArrowRight: () => setRow(rowNow() + 1),
+    ArrowUp: () => setRow(rowNow() - 1), ArrowLeft: () => setRow(rowNow() - 1),
     Home: () => setRow(0), End: () => setRow(model.rows.length - 1),
   });
 
@@ -150,7 +159,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letters, right, ownRight, guesses } = derive(state(), network);
     return {
       now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join(""),
-      opened: derive({ ...state(), bias: BIAS.max }, network).right,
+      shut: derive({ ...state(), bias: BIAS.min }, network).right,
     };
   };
   const guided = guidedSteps({ t, state, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
@@ -158,7 +167,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, pick, picture.node, trying, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, picture.node, trying, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -174,23 +183,25 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function draw(next) {
     model = next;
     const { key, values, letter } = sentence(model, t);
-    now.set(...(key === "now" ? emphasised(t.raw("now_picture"), { letter }) : [t(key, values)])); // the picture tells the rest
+    now.set(...emphasised(t.raw(key).replace("{unit}", values.unit), values));
     picture.draw(model, { name: letter, now: t(key, values) });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
     if (letters.length < 2) more.open = true; // the field for another text stands there
     trying.hidden = letters.length < 2;
     const { bits, ownBits } = model;
-    trained.setAttribute("aria-pressed", String(model.isOwn));
-    why.style.visibility = model.isOwn ? "hidden" : ""; // its line stays free
-    why.textContent = t(model.bias === 0 ? "turn_why" : "pushed", { bias: signed(model.bias, 1) });
-    turning.hidden = model.turns[0].opposite === null;
-    model.turns.forEach(({ unit: j, opposite, isTurned }, k) => {
-      turns[k].textContent = t(opposite === 1 ? "turn_keep" : "turn_forget", { unit: j });
-      turns[k].setAttribute("aria-pressed", String(isTurned));
-    });
+    two.press(unit);
+    if (!TWO_UNITS.includes(unit)) other = unit;
+    third.hidden = other === null;
+    third.textContent = other === null ? "" : String(other);
+    third.setAttribute("aria-label", other === null ? "" : t("unit", { unit: other }));
+    third.setAttribute("aria-pressed", String(unit === other));
+    spaces.press(model.spaces);
+    spaces.buttons[0].textContent = model.bias === 0 ? t("spaces_trained") : t("pushed", { bias: signed(model.bias, 1) });
+    turning.hidden = !model.hasSpaces;
+    views.press(model.isMemory ? "memory" : "left");
     perplexity.hidden = letters.length < 2;
-    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : model.isOwn ? [] : [" ", t("choices_own", { own: choices(ownBits, t) })];
+    const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : model.isOwn ? [] : [" ", t("as_trained", { own: choices(ownBits, t) })];
     perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits, t) }), ...blind);
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {

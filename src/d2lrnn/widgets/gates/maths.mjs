@@ -6,10 +6,9 @@ import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** A unit that forgets at spaces, the default, and one that keeps: each stands beside the other. */
-const FORGETTER = SPEC.controls.unit.default;
-const KEEPER = 16;
-const TURNED = SPEC.controls.turned.choices;
+/** A unit that forgets at spaces, the default, and one that keeps. */
+export const TWO_UNITS = [SPEC.controls.unit.default, 16];
+const FOLLOWED = [...TWO_UNITS, 18]; // those of the lesson: each has a row among the dozen, whichever is chosen
 const LONGEST_LINE = 20; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */
@@ -105,11 +104,11 @@ export function orderOfUnits(reading, from) {
   return kept.map((_, j) => j).sort((a, b) => kept[b] - kept[a] || a - b);
 }
 
-/** A dozen of the units, evenly spread over their order; the two that are shown are among them. */
+/** A dozen of the units, evenly spread over their order, `units` among them. */
 export function rowsOf(order, units, count = 12) {
   const last = order.length - 1;
   const rows = Array.from({ length: count }, (_, k) => Math.round((k * last) / (count - 1)));
-  const own = units.map((unit) => order.indexOf(unit));
+  const own = [...new Set(units)].map((unit) => order.indexOf(unit));
   for (const one of own) {
     if (rows.includes(one)) continue;
     const distances = rows.map((row) => (own.includes(row) ? Infinity : Math.abs(row - one)));
@@ -118,50 +117,31 @@ export function rowsOf(order, units, count = 12) {
   return rows.sort((a, b) => a - b).map((row) => order[row]);
 }
 
-/** The gate that is the opposite of what a unit does at the spaces of a text: 0 if it keeps there, else 1; null without a space. */
-export function oppositeOf(reading, letters, unit) {
-  const gates = letters.flatMap((letter, t) => (letter === " " ? [reading.gate("forget", t, unit)] : []));
-  if (gates.length === 0) return null;
-  return gates.reduce((sum, gate) => sum + gate, 0) > 0.5 * gates.length ? 0 : 1;
-}
-
 /** All that the figure shows, from the values of its traits. */
-export function derive({ text, unit, place, bias, turned, view }, network) {
+export function derive({ text, unit, place, bias, spaces, view }, network) {
   const trained = network.read(text, 0);
   const letters = [...text];
-  const other = unit === KEEPER ? FORGETTER : KEEPER;
-  const opposites = [unit, other].map((j) => oppositeOf(trained, letters, j));
-  const isMemory = view === "memory" && letters.includes(" ");
-  const which = isMemory ? -1 : TURNED.indexOf(turned) - 1; // -1 for none
-  const held = which >= 0 && opposites[which] !== null ? { unit: [unit, other][which], gate: opposites[which] } : null;
+  const hasSpaces = letters.includes(" ");
+  const held = spaces === "trained" || !hasSpaces ? null : { unit, gate: spaces === "keep" ? 1 : 0 };
   const reading = network.read(text, bias, held);
-  const lanes = isMemory // one unit, as it is and with the opposite gate at spaces; or both units
-    ? [{ of: unit, from: reading }, { of: unit, from: network.read(text, bias, { unit, gate: opposites[0] }), isTurned: true }]
-    : [unit, other].map((j, k) => ({ of: j, from: reading, isTurned: which === k && held !== null }));
-  const at = Math.max(0, Math.min(place, letters.length) - 1);
-  const of = (kind, j = unit) => letters.map((_, t) => reading.gate(kind, t, j));
-  const leftFrom = (forget) => (letters.length ? leftOf(forget, at) : []);
-  const forget = of("forget");
-  const order = orderOfUnits(reading, at);
+  const at = place > letters.length ? 0 : place - 1; // the first letter where there are not so many
+  const of = (kind, j = unit, from = reading) => letters.map((_, t) => from.gate(kind, t, j));
+  const leftFrom = (gates) => (letters.length ? leftOf(gates, at) : []);
+  const lostAt = (gates) => (letters.length ? halfLife(gates, at) : null);
+  const [forget, ownForget] = [of("forget"), of("forget", unit, trained)];
+  const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when another unit's gate is held
   const aboveNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each above the letter that comes
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
-    text, letters, unit, other, bias, at, forget, order,
-    isMemory,
+    text, letters, unit, bias, at, forget, ownForget, order, hasSpaces,
+    isMemory: view === "memory",
     isOwn: bias === 0 && held === null,
-    turns: [unit, other].map((j, k) => ({ unit: j, opposite: opposites[k], isTurned: held !== null && which === k })),
-    strips: lanes.map(({ of: j, from, isTurned = false }) => {
-      const gates = letters.map((_, t) => from.gate("forget", t, j));
-      const ownGates = letters.map((_, t) => trained.gate("forget", t, j));
-      return {
-        unit: j, gates, left: leftFrom(gates), ownLeft: leftFrom(ownGates),
-        count: letters.length ? halfLife(gates, at) : null, // where the unit forgets
-        ownCount: letters.length ? halfLife(ownGates, at) : null, // the same of the trained network
-        ownGates,
-        held: letters.map((letter) => isTurned && letter === " "),
-        memory: letters.map((_, t) => from.cell(t, j)),
-      };
-    }),
+    spaces: held === null ? "trained" : spaces,
+    held: letters.map((letter) => held !== null && letter === " "),
+    left: leftFrom(forget),
+    ownLeft: leftFrom(ownForget),
+    count: lostAt(forget), // where the unit forgets
+    ownCount: lostAt(ownForget), // the same of the trained network
     guesses: aboveNext(reading.guesses),
     ownGuesses: aboveNext(trained.guesses),
     right: right(reading),
@@ -170,8 +150,9 @@ export function derive({ text, unit, place, bias, turned, view }, network) {
     candidate: of("candidate"),
     output: of("output"),
     cell: letters.map((_, t) => reading.cell(t, unit)),
+    ownCell: letters.map((_, t) => trained.cell(t, unit)),
     state: letters.map((_, t) => reading.state(t, unit)),
-    rows: rowsOf(order, [unit, other]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
+    rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,
     bits: reading.bits,
     ownBits: trained.bits,

@@ -1,4 +1,4 @@
-// The picture of Gates: a text, its guesses, and for two units what is left of a number at each letter; a dozen units.
+// The picture of Gates: guesses, a text and, for one unit, what is left of a number at each letter; a dozen units.
 import { element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf, SEEN } from "./maths.mjs";
@@ -11,21 +11,14 @@ export const shareText = (share, t) => {
 };
 
 /**
- * What becomes of what a letter adds: kept past the place where the trained network's unit forgets it, or lost where less
- * than half is left, or kept to the end: { key, count, share, isChanged }, told `count` letters on.
+ * What becomes of what a letter adds: past the place where the trained network's unit forgets it, or where less than half
+ * is left, or at the end of the text: { isEnd, count, share, own }, told `count` letters on; `own` is null where it is the same.
  */
 export function fateOf({ left, ownLeft, count, ownCount }, t) {
   const isPassed = ownCount !== null && left[ownCount] >= 0.5;
   const at = isPassed ? ownCount : count ?? left.length - 1;
-  const [own, share] = [ownLeft, left].map((shares) => shareText(shares[at], t));
   const isChanged = Math.abs(left[at] - ownLeft[at]) >= SEEN;
-  return { key: isPassed ? "passed" : count === null ? "kept" : "lost", count: at, isChanged, share: isChanged ? t("from_to", { own, share }) : share };
-}
-
-/** The numbers after each space, as they are and with the opposite gate there: { first, second }. */
-export function memories(letters, strips) {
-  const [first, second] = strips.map(({ memory }) => memory.filter((_, i) => letters[i] === " ").map((value) => plain(value, 1)).join(", "));
-  return { first, second };
+  return { isEnd: !isPassed && count === null, count: at, share: shareText(left[at], t), own: isChanged ? shareText(ownLeft[at], t) : null };
 }
 
 const picture = (kind, ...children) => svg("svg", { class: kind, preserveAspectRatio: "none", "aria-hidden": "true" }, ...children);
@@ -52,30 +45,25 @@ function partsOf(letters) {
 const brief = (gate, digits) => gate.toFixed(digits).replace(/^0(?=\.\d*[1-9])|\.0+$/g, "");
 
 /**
- * The text once; under each letter the guess that was made for it and, for two units, what is left and the gate. `reader`
- * is dragged for a letter, and takes the keys. Right guesses stand out, wrong ones are crossed.
+ * The text once; above each letter the guess that was made for it, below it what is left (or the unit's number) and the
+ * gate. `reader` is dragged for a letter, and takes the keys. Right guesses stand out, wrong ones are crossed.
  */
 export function createStrips(t) {
   const cells = (letters) => letters.map((_, i) => {
-    const [held, gate] = [element("b", {}), element("i", { class: "gates-number" })];
-    return { held, gate, node: element("span", { class: "gates-cell", style: `--i: ${i}` }, held, gate) };
+    const [told, own, gate] = [element("b", {}), element("u", {}), element("i", { class: "gates-number" })];
+    return { told, own, gate, node: element("span", { class: "gates-cell", style: `--i: ${i}` }, told, own, gate) };
   });
   const cost = element("p", { class: "gates-cost" });
-  const heads = [0, 1].map(() => ({
-    name: element("b", {}), again: element("p", { class: "gates-head is-again" }),
-    fate: element("span", { class: "gates-fate" }),
-  }));
-  const lanes = heads.map(({ name, fate }) => ({
-    head: element("p", { class: "gates-head" }, name, " ", fate), cells: [],
-  }));
+  const head = element("p", { class: "gates-head" });
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
-  const key = (kind, words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), words);
-  const leftKey = element("span", {});
+  const key = (kind, ...words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), ...words);
   const ownKey = key("is-own", t("own_key"));
-  const keys = element("p", { class: "gates-keys" }, key("is-left", leftKey), key("is-gate", t("gate_key")), ownKey);
-  const node = element("div", { class: "gates-strips", role: "group" }, lines, keys);
+  const keys = element("p", { class: "gates-keys" }, key("is-gate", t("gate_key")), ownKey);
+  const node = element("div", { class: "gates-strips", role: "group" }, cost, lines, keys);
   let tiles = [];
   let guessed = [];
+  let lane = [];
+  let lanes = [];
   let written = null;
 
   function write(letters) {
@@ -83,74 +71,70 @@ export function createStrips(t) {
     written = letters.join("");
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
-    for (const lane of lanes) lane.cells = cells(letters);
+    lane = cells(letters);
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
+    lanes = parts.map(([from, to]) => ({ from, to, node: element("div", { class: "gates-lane" }, ...lane.slice(from, to).map(({ node }) => node)) }));
+    lanes.forEach(({ from, to }) => lane.slice(from, to).forEach(({ node }, i) => node.classList.toggle("is-late", i + 4 > to - from))); // what is told there stays inside
     lines.replaceChildren(...parts.map(([from, to], k) => element(
       "div", { class: "gates-part", style: `--n: ${to - from}` },
-      element("div", { class: "gates-letters" }, ...tiles.slice(from, to)), k === 0 ? cost : element("p", { class: "gates-cost is-again" }, "\u00a0"),
       element("div", { class: "gates-letters gates-guesses" }, ...guessed.slice(from, to)),
-      ...lanes.flatMap((lane, j) => [
-        k === 0 ? lane.head : heads[j].again, element("div", { class: "gates-lane" }, ...lane.cells.slice(from, to).map((cell) => cell.node)),
-      ]),
+      element("div", { class: "gates-letters" }, ...tiles.slice(from, to)),
+      k === 0 ? head : element("p", { class: "gates-head is-again" }, "\u00a0"),
+      lanes[k].node,
     )));
   }
 
   function draw(model, { name, now }) {
-    const { letters, at, unit, other, forget, cell, guesses, ownGuesses, right, ownRight } = model;
+    const { letters, at, unit, forget, ownForget, cell, ownCell, left, guesses, ownGuesses, right, ownRight, isMemory } = model;
     const said = t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
-    node.setAttribute("aria-label", `${t("picture", { unit, other, text: model.text, now })} ${said}`);
+    node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
-    leftKey.textContent = t(model.isMemory ? "memory_key" : "left_key");
-    ownKey.style.visibility = model.isOwn && !model.isMemory ? "hidden" : ""; // its room stays free
+    ownKey.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
+    keys.hidden = letters.length < 2;
     cost.hidden = letters.length < 2;
-    const isSame = guesses.every((guess, i) => guess === ownGuesses[i]);
-    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(model.isOwn ? [] : [" ", isSame ? t("guesses_same") : t("guesses_own", { own: ownRight })]));
+    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(model.isOwn ? [] : [" ", t("as_trained", { own: ownRight })]));
     guessed.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
       tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
       tile.classList.toggle("is-changed", guesses[i] !== ownGuesses[i]);
     });
     tiles.forEach((tile, i) => {
-      tile.classList.toggle("is-chosen", !model.isMemory && i === at);
-      tile.classList.toggle("is-before", !model.isMemory && i < at);
+      tile.classList.toggle("is-chosen", i === at);
+      tile.classList.toggle("is-before", !isMemory && i < at);
     });
-    const numbers = model.strips.flatMap(({ memory }) => memory);
-    const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers)]; // one scale for both
+    head.replaceChildren(...emphasised(t.raw(isMemory ? "head_memory" : "head_left"), { unit: t("unit", { unit }) }));
+    const [low, high] = [Math.min(0, ...cell, ...ownCell), Math.max(0, ...cell, ...ownCell)];
     const up = (value) => fixed((value - low) / (high - low || 1));
-    model.strips.forEach((strip, k) => {
-      const { name: title, again, fate } = heads[k];
-      const { gates, ownGates, left, memory, held: isHeld } = strip;
-      title.textContent = t("unit", { unit: strip.unit });
-      again.textContent = t("unit", { unit: strip.unit });
-      const told = () => {
-        const { key, count, share, isChanged } = fateOf(strip, t);
-        const where = letters[at + count];
-        return emphasised(t(`head_${key}`, { left: "{left}", where: where === " " ? t("a_space") : where }), { left: isChanged ? share : t("share_left", { share }) });
-      };
-      fate.replaceChildren(...(model.isMemory ? [t(k === 0 ? "head_memory" : `head_${model.turns[0].opposite}`)] : left.length < 2 ? [] : told()));
-      lanes[k].cells.forEach(({ node, held, gate }, i) => {
-        const isSpace = model.isMemory && letters[i] === " ";
-        node.classList.toggle("is-memory", model.isMemory);
-        if (model.isMemory) {
-          node.style.setProperty("--from", up(Math.min(0, memory[i])));
-          node.style.setProperty("--to", up(Math.max(0, memory[i])));
-        }
-        held.textContent = isSpace ? plain(memory[i], 1) : "";
-        gate.dataset.gate = brief(gates[i], 2);
-        gate.dataset.brief = brief(gates[i], 1);
-        node.classList.toggle("is-held", isSpace);
-        node.classList.toggle("is-before", !model.isMemory && i <= at);
-        node.classList.toggle("is-first", i === at);
-        node.classList.toggle("is-turned", isHeld[i]);
-        node.classList.toggle("is-other", gate.dataset.gate !== brief(ownGates[i], 2));
-        node.style.setProperty("--own", fixed(ownGates[i]));
-        const isEmpty = i < at || model.isMemory;
-        node.style.setProperty("--left", isEmpty ? "0" : fixed(left[i - at]));
-        node.style.setProperty("--was", isEmpty ? "0" : fixed(left[Math.max(0, i - at - 1)]));
-        node.style.setProperty("--gate", fixed(gates[i]));
-      });
+    for (const { node, from, to } of lanes) {
+      node.classList.toggle("is-numbers", isMemory);
+      node.style.setProperty("--zero", up(0));
+      node.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
+    }
+    const fate = left.length < 2 ? null : fateOf(model, t);
+    lane.forEach(({ node, told, own, gate }, i) => {
+      const isTold = isMemory ? letters[i] === " " || i === at : fate !== null && i === at + fate.count;
+      node.classList.toggle("is-memory", isMemory);
+      node.classList.toggle("is-told", isTold);
+      if (isMemory) {
+        node.style.setProperty("--from", up(Math.min(0, cell[i])));
+        node.style.setProperty("--to", up(Math.max(0, cell[i])));
+        node.style.setProperty("--trained", up(ownCell[i]));
+      }
+      own.hidden = !isMemory || !isTold || plain(cell[i], 1) === plain(ownCell[i], 1);
+      told.textContent = !isTold ? "" : isMemory ? plain(cell[i], 1) : t("share_left", { share: fate.share });
+      gate.dataset.gate = brief(forget[i], 2);
+      gate.dataset.brief = brief(forget[i], 1);
+      node.classList.toggle("is-before", !isMemory && i <= at);
+      node.classList.toggle("is-first", i === at);
+      node.classList.toggle("is-held", model.held[i]);
+      node.classList.toggle("is-other", gate.dataset.gate !== brief(ownForget[i], 2));
+      node.style.setProperty("--own", fixed(ownForget[i]));
+      const isEmpty = i < at || isMemory;
+      node.style.setProperty("--left", isEmpty ? "0" : fixed(left[i - at]));
+      node.style.setProperty("--was", isEmpty ? "0" : fixed(left[Math.max(0, i - at - 1)]));
+      node.style.setProperty("--gate", fixed(forget[i]));
     });
     lines.setAttribute("aria-valuemax", Math.max(1, letters.length));
     lines.setAttribute("aria-valuenow", at + 1);
@@ -178,7 +162,7 @@ export function createMap(t) {
     mapBox.hidden = length === 0;
     node.style.setProperty("--letters", length);
     heading.replaceChildren(...letters.map((letter, i) => element("span", { class: i === at ? "gates-tile is-chosen" : "gates-tile" }, visibleCharacter(letter))));
-    mapCaption.textContent = t("map_row", { letter: name });
+    mapCaption.textContent = t(at === length - 1 ? "map_last" : "map_row", { letter: name });
     map.querySelector("svg").setAttribute("viewBox", `0 0 ${Math.max(1, length)} ${rows.length}`);
     const tails = ["", ""];
     rows.forEach((row, k) => (tails[Number(row.unit === unit)] += bars(row.left, { from: at, y: k + 0.94, size: 0.84 })));
