@@ -199,6 +199,8 @@ def test_the_knob_can_be_taken_on_both_sides(widget: Locator) -> None:
     for side in (-20, 20):
         slider.press("End")
         box = widget.locator(".next-line").bounding_box()
+        told = widget.locator(".next-together b").bounding_box()
+        assert told["y"] + told["height"] <= box["y"] + 2, "the line crosses no number"
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 2
         widget.page.mouse.move(x + side, y)
         widget.page.mouse.down()
