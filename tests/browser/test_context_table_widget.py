@@ -303,7 +303,22 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     page, _ = opened
     table = ContextTable(view="test")
     widget = show(page, tmp_path, table)
-    expect(widget.locator(".d2lrnn-now")).to_have_text(table.static_sentence())
+    now, key = widget.locator(".d2lrnn-now"), widget.locator(".ctx-seen-key")
+    other = "The 6-gram is like guessing among 3.7 letters, the best among 3.6."
+    expect(now).to_have_text(other)
+    of, after = "of 10\u202f555 new letters", "before them in the story."
+    expect(key).to_have_text(f"6-gram: 1\u202f981 {of} never followed the 5 {after}")
+    rows = widget.locator(".ctx-test button")
+    expect(rows).to_have_count(6)
+    rows.nth(4).click()
+    expect(now).to_have_text(table.static_sentence())
+    expect(rows.nth(4)).to_have_attribute("aria-pressed", "true")
+    expect(widget.get_by_role("status")).to_have_text(table.static_sentence())
+    rows.nth(1).click()
+    expect(key).to_have_text(f"2-gram: 5 {of} never followed the one {after}")
+    rows.nth(0).click()
+    expect(key).to_have_text(f"1-gram: each {of} was seen in the story.")
+    rows.nth(5).click()
     shown = [round(level["perplexity"], 1) for level in table.levels]
     told = [f"{score} best" if score == min(shown) else f"{score}" for score in shown]
     expect(widget.locator(".ctx-tested b")).to_have_text(told)
@@ -316,7 +331,7 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     assert [width / widths[0] for width in widths] == pytest.approx(shares, rel=0.01)
     read(widget)
     widget.get_by_role("button", name="Test", exact=True).click()
-    expect(widget.get_by_role("status")).to_have_text(table.static_sentence())
+    expect(widget.get_by_role("status")).to_have_text(other)
 
 
 def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -338,9 +353,8 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert widget.locator(".ctx-counts").evaluate(asked) == '"?"', "where the counts will be"
     expect(widget.get_by_role("status")).to_have_text("We counted “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
-    gets = "By its counts alone, the model would rule out the true next letter. "
-    gets += "So each model mixes in the shorter contexts (→)."
-    expect(told).to_have_text(f"No. Never: new text goes on in new ways. {gets}")
+    gets = "By counts alone, the true letter is ruled out. So each model mixes in shorter contexts."
+    expect(told).to_have_text(f"No. Never. {gets}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
     assert widget.locator(".ctx-counts").evaluate(asked) == "none"
     assert widget.locator(".ctx-told").first.is_visible()
@@ -348,7 +362,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert widget.locator(".ctx-told").first.is_visible(), "here all is in sight"
     assert hidden(".ctx-test")
     answers.get_by_role("button", name="5-gram").click()
-    expect(told).to_contain_text("Right. The 5-gram. Longer contexts are rarer")
+    expect(told).to_contain_text("Right. The 5-gram: longer contexts were more often never seen")
     expect(widget.locator(".ctx-least")).to_have_text("5-gram 3.6 best 883")
     widget.get_by_role("button", name="Who copies?").click()
     assert hidden("li .ctx-copied-share", ".ctx-heads")

@@ -109,6 +109,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
   const rows = writingsPanel({ t, onWritten: () => drawNow(), signal });
   const moves = { onPlace: (place) => go({ place }), onOrder: (order) => go({ order }) };
   const [line, bars, models] = [linePanel({ t, signal, ...moves }), countsPanel({ t }), modelsPanel({ t, signal, ...moves })];
+  const tested = testPanel({ t, levels, count: text.length - numTrain, signal, onOrder: moves.onOrder });
   const waiting = element("p", { class: "ctx-waiting" }, t("counting"));
   const ask = (does) => {
     asking = does;
@@ -132,7 +133,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
   const parts = {
     read: element("div", { class: "ctx-panel ctx-walk" }, line.node, element("div", { class: "ctx-sides" }, bars.node, models.node),
       element("div", { class: "ctx-tools" }, fields.line.node, fields.line.note)),
-    test: element("div", { class: "ctx-panel" }, testPanel({ t, levels, count: text.length - numTrain })),
+    test: element("div", { class: "ctx-panel" }, tested.node),
     write: element("div", { class: "ctx-panel ctx-walk" }, rows.node,
       element("div", { class: "ctx-tools" }, fields.start.node, again, fields.start.note)),
   };
@@ -148,7 +149,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
   const drawNow = () => {
     if (shown === null || counts === null) return;
     if (shown.view === "read") now.set(...sentenceNodes(look, t));
-    else if (shown.view === "test") now.set(...emphasised(...testedSentence(levels, t)));
+    else if (shown.view === "test") now.set(...emphasised(...testedSentence(levels, shown.order, t)));
     else if (asking) now.set(t("now_asks"));
     else if (rows.writing()) now.set(t("now_writing"));
     else now.set(...emphasised(...writtenSentence(written.all, shown.start, t)));
@@ -167,6 +168,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     const was = look;
     look = lookAt(counts, state);
     root.classList.toggle("ctx-empty", look === null);
+    tested.draw(state);
     for (const panel of [line, bars, models]) panel.draw(look, { ...state, isCounted: source.includes(state.line) });
     drawNow();
     if (before === null) return;
@@ -174,7 +176,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
       const sentence = sentenceOf(look, t, asking);
       if (before.view !== state.view || sentence !== sentenceOf(was, t, asking)) say(sentence);
     } else if (state.view === "test") {
-      if (before.view !== state.view) say(filled(...testedSentence(levels, t)));
+      if (before.view !== state.view || before.order !== state.order) say(filled(...testedSentence(levels, state.order, t)));
     } else if (isNew && !asking) say(filled(...writtenSentence(written.all, shown.start, t)));
   };
   for (const name of ["line", "start"]) fields[name].force(model.get(name));

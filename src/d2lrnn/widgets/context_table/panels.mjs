@@ -257,14 +257,16 @@ export function modelsPanel({ t, onOrder, signal }) {
 
 // ---- the test ----
 
-/** Which model is least unsure in new text: [template, values]. */
-export function testedSentence(levels, t) {
+/** How unsure a model is in new text, and which is least: [template, values]. */
+export function testedSentence(levels, order, t) {
   const best = levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
-  return [t.raw("now_test"), { best: t("n_gram", { n: best.order }), count: best.perplexity.toFixed(1) }];
+  const values = { best: t("n_gram", { n: best.order }), count: best.perplexity.toFixed(1) };
+  if (order === best.order) return [t.raw("now_test"), values];
+  return [t.raw("now_test_other"), { ...values, model: t("n_gram", { n: order }), own: levels[order - 1].perplexity.toFixed(1) }];
 }
 
-/** How unsure each model is on all the new text: a bar of so many letters for each, the shortest one named; and how many letters it never saw where they stand. */
-export function testPanel({ t, levels, count }) {
+/** How unsure each model is on all the new text: a bar of so many letters for each, the shortest one named; and how many letters it never saw where they stand. A pressed row is told in words. */
+export function testPanel({ t, levels, count, onOrder, signal }) {
   const [most, least] = [Math.max, Math.min].map((pick) => pick(...levels.map(({ perplexity }) => perplexity)));
   const rows = levels.map(({ order, perplexity, unseen }) => {
     const never = element("span", { class: "ctx-never" }, number(unseen));
@@ -273,12 +275,21 @@ export function testPanel({ t, levels, count }) {
     units.style.setProperty("--letters", perplexity.toFixed(3));
     units.style.setProperty("--most", most.toFixed(3));
     const told = element("b", {}, perplexity.toFixed(1), perplexity === least ? ` ${t("test_best")}` : "");
-    return element("li", { class: perplexity === least ? "ctx-tested ctx-least" : "ctx-tested" },
-      element("span", { class: "ctx-name" }, t("n_gram", { n: order })), " ", element("span", { class: "ctx-scale" }, units, told), " ", never);
+    const name = perplexity === least ? "ctx-tested ctx-least" : "ctx-tested";
+    const parts = [element("span", { class: "ctx-name" }, t("n_gram", { n: order })), " ", element("span", { class: "ctx-scale" }, units, told), " ", never];
+    if (order > MAX_ORDER) return element("div", { class: name }, ...parts);
+    return buttonControl({ label: parts, class: name, signal, onPress: () => onOrder(order) });
   });
-  return element("div", { class: "ctx-test" },
+  const [first, longer] = [rows.slice(0, MAX_ORDER), rows.slice(MAX_ORDER)].map((some) => some.map((row) => element("li", {}, row)));
+  const key = element("p", { class: "ctx-key ctx-seen-key" });
+  const node = element("div", { class: "ctx-test" },
     element("p", { class: "ctx-test-heads" }, element("span", { class: "ctx-title" }, t("test_title")), " ", element("span", { class: "ctx-key" }, t("test_never")),
-      element("span", { class: "ctx-key" }, t("test_means", { score: least.toFixed(1) }))),
-    element("ol", { class: "ctx-rows" }, ...rows.slice(0, MAX_ORDER), element("li", { class: "ctx-key ctx-longer" }, t("longer")), ...rows.slice(MAX_ORDER)),
-    element("p", { class: "ctx-key" }, t("test_key", { count: number(count) })));
+      element("span", { class: "ctx-key" }, t("test_means"))),
+    element("ol", { class: "ctx-rows" }, ...first, element("li", { class: "ctx-key ctx-longer" }, t("longer")), ...longer), key);
+  const draw = ({ order }) => {
+    rows.slice(0, MAX_ORDER).forEach((row, i) => row.setAttribute("aria-pressed", String(i + 1 === order)));
+    const values = { model: t("n_gram", { n: order }), count: number(count), unseen: number(levels[order - 1].unseen), before: order - 1 };
+    key.textContent = t(order > 2 ? "test_key" : `test_key_${order}`, values);
+  };
+  return { node, draw };
 }
