@@ -200,3 +200,7 @@ def test_pictures_say_the_minibatch(source: str, sampling: str) -> None:
     assert re.search("goes on from" if sampling == "sequential" and k > 1 else "starts with an empty memory", described)
     if source == "numbers":
         assert "and the right answers are {}".format(" ".join(map(str, widget.Y[0].tolist()))) in described
+
+
+def test_the_docstring_names_the_length_that_is_shown() -> None:
+    assert f"2 to 1,200; default {Windows().length}." in Windows.__doc__

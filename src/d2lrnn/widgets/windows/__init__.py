@@ -85,7 +85,7 @@ class Windows(Explorable):
         What is cut: the beginning of *The Tide Clock*, the numbers 0, 1, 2, ..., the row 1, 5, 2, 3, 6, 7, ..., or
         `own_text`.
     length : int, optional
-        How many characters of the story, or numbers: 2 to 1,200; default 240.
+        How many characters of the story, or numbers: 2 to 1,200; default 222.
     own_text : str, optional
         At most 1,000 characters. It is normalised as the story was, to a to z and space.
     batch_size, num_steps : int, optional
