@@ -87,7 +87,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int, view: str = "text") -> str:
         return Attention(text="went quite slac", letter=letter, view=view).static_sentence()
 
-    assert said(0) == "Both guess k next. Press a letter, say the s: it becomes a space. Whose guess changes?"
+    assert said(0) == "Both guess k next. Press the s: it becomes a space. Whose guess changes?"
     assert said(0, "hidden") == "Both guess k next."
     assert said(6) == "The q becomes a space: attention now guesses e, the state still k."
     assert said(5) == "The space becomes an e: neither guess changes."

@@ -60,7 +60,7 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
     expect(widget.locator(".att-strips path")).to_have_count(28)
     expect(widget.locator(".att-told")).to_have_count(0)
-    assert guesses(widget)[0] == "f guess 47%" and sorted(guesses(widget)[1].split()) == ["22%", "f", "guess"]
+    assert guesses(widget)[0] == "f 47% guess" and sorted(guesses(widget)[1].split()) == ["22%", "f", "guess"]
     sure = widget.locator(".att-guess-letter").evaluate_all(
         "(all) => all.map((e) => Number(e.style.getPropertyValue('--att-sure')))"
     )
@@ -79,11 +79,12 @@ def test_a_letter_is_replaced_and_put_back(opened: tuple[Page, Record], tmp_path
     letter = widget.locator(".att-letter").nth(5)
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text, letter=6).static_sentence())
-    expect(widget.locator(".att-changed")).to_have_text("ek 72%→ 36%e 45%")
-    expect(widget.locator(".att-guess-state")).to_have_text("kk 86%→ 88%")
+    expect(widget.locator(".att-changed")).to_have_text("e45%was k")
+    expect(widget.locator(".att-guess-state")).to_have_text("k88%still k")
     expect(widget.locator(".att-lit")).to_have_count(2)
     expect(widget.locator(".att-value")).to_have_text(["36%", "2.6%"])
-    expect(widget.locator(".att-tip")).to_contain_text("Boxes: the guess now.")
+    expect(widget.locator(".att-tip")).to_have_text("At the strips: how much probability moves to other letters.")
+    expect(widget.locator(".att-name-state")).to_have_text("State differs in the coloured circles")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")
@@ -175,14 +176,9 @@ def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path
 
 
 STEPS = [
-    ("Far q", "neither", "Attention looks straight at the q: one step.", ["k 72% → 36% e 45%", "k 86% → 88%"]),
-    (
-        "Farther q",
-        "the state\u2019s",
-        "Again attention\u2019s: e has 44%, k 37%.",
-        ["k 48% → 37% e 44%", "k 84% → 83%"],
-    ),
-    ("Average", "the state\u2019s", "The state\u2019s: 17% against 1%.", ["", ""]),
+    ("Who sees the q?", "neither", "Attention looks straight at the q: one step.", ["45% was k", "88% still k"]),
+    ("Who needs the r?", "neither", "only 0.7% of its probability moves.", ["49% still y", "80% was y"]),
+    ("Who looks far?", "the state\u2019s", "The state\u2019s: in 17% of the passages, against 1%.", ["", ""]),
 ]
 
 
@@ -209,15 +205,26 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".att-told")).to_have_count(0)
 
 
-def test_a_press_that_would_answer_an_open_question_closes_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_an_open_question_stays_and_a_press_shows_its_own_letter_alone(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    widget.get_by_role("button", name="Far q").click()
-    widget.locator(".att-letter").nth(5).click()
-    expect(widget.locator(".d2lrnn-question")).to_be_hidden()
-    expect(widget.locator(NOW)).to_contain_text("The q becomes a space")
+    widget.get_by_role("button", name="Who sees the q?").click()
+    widget.locator(".att-letter").nth(10).click()
+    expect(widget.locator(".d2lrnn-question")).to_be_visible()
+    expect(widget.locator(NOW)).to_contain_text("The space becomes an e")
+    expect(widget.locator(".att-value")).to_have_text(["11%", "66%"])
+    widths = widget.locator(".att-strips").evaluate_all(WIDTHS)
+    assert sum(width > 0.02 for width in widths) == 2, "one letter's strip above and one below"
     page.keyboard.press("ArrowRight")  # the keys go on from the letter that was pressed
-    expect(widget.locator(NOW)).to_contain_text("The u becomes a space")
+    expect(widget.locator(NOW)).to_contain_text("The s becomes a space")
+    widget.get_by_role("button", name="attention\u2019s", exact=True).click()
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
+    widget.locator(".att-letter").nth(10).click()
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
+    widths = widget.locator(".att-strips").evaluate_all(WIDTHS)
+    assert sum(width > 0.02 for width in widths) > 6, "all strips"
 
 
 def test_on_a_phone_two_arrows_go_from_letter_to_letter(browser: Browser, tmp_path: Path) -> None:
@@ -237,7 +244,7 @@ def test_on_a_phone_two_arrows_go_from_letter_to_letter(browser: Browser, tmp_pa
 def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    widget.get_by_role("button", name="Far q").click()
+    widget.get_by_role("button", name="Who sees the q?").click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
@@ -250,7 +257,7 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     box = widget.get_by_label("Your text", exact=True)
     box.fill("Low, tide!")
     expect(widget.locator(".att-letter")).to_have_count(9)
-    expect(widget.locator(NOW)).to_contain_text("Press a letter")
+    expect(widget.locator(NOW)).to_contain_text("it becomes a space")
     expect(widget.locator(".att-hint")).to_have_text("Only a to z is read. Taken as spaces: , ! (2 in all).")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")

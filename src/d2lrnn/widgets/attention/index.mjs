@@ -10,8 +10,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const models = element("p");
   let model = null;
   const onLetter = (letter) => {
-    steps.leave(); // a question that this would answer
-    commit({ letter, view: model.mean ? "mean" : "text" });
+    const isAsked = steps.opened() >= 0 && model.hidden; // then the other letters' strips stay away
+    commit({ letter, view: model.mean ? (isAsked ? "mean_hidden" : "mean") : isAsked ? "hidden" : "text" });
   };
   const panel = textPanel({ t, signal, onLetter });
   const arrow = (name, sign, by) => buttonControl({

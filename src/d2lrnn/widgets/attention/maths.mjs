@@ -164,7 +164,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const mean = view.startsWith("mean");
   const count = mean ? MEANS[0].length : text.length;
   const told = letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is replaced
-  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", such: "", before: [], after: [], kept: [], differs: Array(count).fill(0) };
+  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", such: "", before: [], after: [], differs: Array(count).fill(0) };
   if (mean) {
     const differs = shown.differs.map((_, s) => (told < 0 || s < told ? 0 : AVERAGES.differs[s - told]));
     return { ...shown, effects: MEANS, differs };
@@ -181,7 +181,6 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
     ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 ? tellingLetter(text, read, vocab) : "",
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
-    kept: told < 0 ? [] : read.map(({ probs, others }) => others[told][guessOf(probs, vocab).index]), // of the first guess
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),
   };
 }

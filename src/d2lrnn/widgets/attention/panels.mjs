@@ -60,9 +60,7 @@ export function scores({ perplexities, sizes }) {
 const farShare = (k) => `${Math.round((100 * FAR[k]) / PASSAGES)}%`;
 
 /** What the guided steps tell. */
-export const outcomeOf = ({ after, kept }) => ({
-  looks: farShare(0), holds: farShare(1), ...(after.length > 0 && { now: whole(after[0].p), first: whole(kept[0]) }),
-});
+export const outcomeOf = ({ told, effects }) => ({ looks: farShare(0), holds: farShare(1), ...(told >= 0 && { moved: percent(effects[0][told]) }) });
 
 /** One of the two: its name, its strips, and what it guesses. */
 function half(name, pathOf, t) {
@@ -70,32 +68,33 @@ function half(name, pathOf, t) {
   const box = element("b", { class: "att-guess-letter" });
   const note = element("span", { class: "att-guess-note" });
   const guess = element("p", { class: `att-guess att-guess-${name}` }, box, note);
-  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", element("span", {}, t(`gloss_${name}`)));
+  const gloss = element("span");
+  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const value = element("span", { class: `att-value att-value-${name}` });
   const far = element("span", { class: `att-far att-far-${name}` });
   let paths = [];
-  const draw = ({ count, told, mean, hidden }, effects, was, is, kept) => {
+  const draw = ({ count, told, mean, hidden }, effects, was, is) => {
     if (paths.length !== count) {
       paths = Array.from({ length: count }, () => svg("path"));
       picture.replaceChildren(...paths);
       picture.setAttribute("viewBox", `0 0 ${count + GAP} 1`);
     }
-    picture.classList.toggle("att-off", hidden); // threads only
+    gloss.textContent = t(name === "state" && told >= 0 ? "gloss_state_told" : `gloss_${name}`);
+    picture.classList.toggle("att-off", hidden && told < 0); // threads only
     picture.classList.toggle("att-some", told >= 0);
     paths.forEach((path, s) => {
-      path.setAttribute("d", pathOf(hidden ? 0 : effects[s], s, count + GAP));
+      path.setAttribute("d", pathOf(hidden && s !== told ? 0 : effects[s], s, count + GAP));
       path.classList.toggle("att-lit", s === told);
     });
     far.textContent = mean && !hidden && told < 0 ? t("far", { share: farShare(NAMES.indexOf(name)) }) : "";
-    value.textContent = told < 0 || hidden ? "" : percent(effects[told]);
+    value.textContent = told < 0 ? "" : percent(effects[told]);
     box.textContent = was === undefined ? t("guess") : visibleCharacter((is ?? was).character);
     box.style.setProperty("--att-sure", was === undefined ? "0" : (is ?? was).p.toFixed(3));
     guess.classList.toggle("att-any", was === undefined);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    const line = ({ character, p }) => t("note", { letter: visibleCharacter(character), share: whole(p) });
-    const lines = was === undefined ? [] : is === undefined ? [t("guess"), whole(was.p)] : [line(was), t("note_now", { now: whole(kept) }), changed && line(is)];
-    note.replaceChildren(...lines.filter(Boolean).map((text) => element("span", {}, text)));
+    const past = is === undefined ? t("guess") : t(changed ? "was" : "still", { letter: visibleCharacter(was.character) });
+    note.replaceChildren(...(was === undefined ? [] : [element("b", {}, whole((is ?? was).p)), element("span", {}, past)]));
   };
   return { picture, guess, title, value, far, draw };
 }
@@ -148,7 +147,7 @@ export function textPanel({ t, signal, onLetter }) {
   });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, by, effects, before, after, kept, mean, hidden, count } = model;
+    const { text, told, by, effects, before, after, mean, hidden, count } = model;
     shown = model;
     node.classList.toggle("att-empty", count === 0);
     if (cells.length !== count) {
@@ -163,9 +162,9 @@ export function textPanel({ t, signal, onLetter }) {
     });
     columns.style.setProperty("--att-far", ((count - FAR_BACK) / (count + GAP)).toFixed(4));
     columns.style.setProperty("--att-at", ((told + 0.5) / (count + GAP)).toFixed(4));
-    [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k], kept[k]));
+    [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k]));
     memory.draw(model);
-    tip.textContent = hidden ? t("tip_asked") : mean ? t(told < 0 ? "tip_mean" : "tip_mean_told") : t(told < 0 ? "tip" : "tip_told");
+    tip.textContent = told < 0 ? t(hidden ? "tip_asked" : mean ? "tip_mean" : "tip") : t(mean ? "tip_mean_told" : "tip_told");
     node.classList.toggle("att-mean", mean);
     keys.disabled = count === 0;
     keys.max = Math.max(count, 1);
