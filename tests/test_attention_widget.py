@@ -87,7 +87,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int, view: str = "text") -> str:
         return Attention(text="went quite slac", letter=letter, view=view).static_sentence()
 
-    assert said(0) == "Both guess k next. Press the s: it becomes a space. Whose guess changes?"
+    assert said(0) == "Both guess k next. Press the\u00a0s: it becomes a space. Whose guess changes?"
     assert said(0, "hidden") == "Both guess k next."
     assert said(6) == "The q becomes a space: attention now guesses e, the state still k."
     assert said(5) == "The space becomes an e: neither guess changes."
@@ -103,8 +103,7 @@ def test_the_averages_are_told_and_drawn() -> None:
     )
     shown.letter = 11
     assert shown.static_sentence() == (
-        "Replacing the letter 5 before the last moves 0.6% of the probability with attention, "
-        "20% with the state, on average."
+        "Replacing the letter 5 before the last moves 0.6% of attention\u2019s probability, 20% of the state\u2019s."
     )
     assert "further" not in Attention(view="mean_hidden").static_sentence()
     picture = shown.static_picture()

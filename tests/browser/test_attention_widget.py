@@ -158,6 +158,18 @@ def test_on_a_phone_any_text_is_one_row(browser: Browser, tmp_path: Path) -> Non
         assert record.errors == []
 
 
+def test_on_a_phone_a_pressed_average_moves_nothing(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=390, height=800) as (page, record):
+        widget = show(page, tmp_path, Attention(view="mean"))
+        below = "(e) => e.querySelector('.att-tools').offsetTop"
+        top = widget.evaluate(below)
+        for letter in ("16", "15", "11", "1"):
+            widget.get_by_role("slider", name="The letter that is replaced").fill(letter)
+            expect(widget.locator(NOW)).to_contain_text("of attention\u2019s probability")
+            assert widget.evaluate(below) == top, letter
+        assert record.errors == []
+
+
 def test_the_averages_are_of_no_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Attention(view="mean"))

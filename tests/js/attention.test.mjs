@@ -107,7 +107,7 @@ test("an invitation names a letter that stands once in the text and changes one 
     const { before, after } = shown({ text, letter: text.indexOf(such) + 1 });
     assert.equal(before.filter(({ index }, k) => index !== after[k].index).length, 1, text);
   }
-  assert.match(spoken(shown(), t), /Press the g: it becomes a space\. Whose guess changes\?$/);
+  assert.match(spoken(shown(), t), /Press the\u00a0g: it becomes a space\. Whose guess changes\?$/);
   assert.match(spoken(shown({ text: "aaaa" }), t), /Press the last letter: it becomes a space/);
 });
 
@@ -160,7 +160,7 @@ test("the averages stand in the order of the letters, and are told in words", ()
   assert.deepEqual([count, told, effects[0].length], [MAX_TEXT, -1, MAX_TEXT]);
   assert.deepEqual(effects.map((row) => [...row].reverse()), AVERAGES.moved);
   assert.match(spoken(shown({ view: "mean" }), t), /over 2\u202f223 new passages, the state’s guess depends on letters further back\.$/);
-  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /Replacing the last letter moves 82% of the probability with attention, 74% with the state, on average/);
+  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /Replacing the last letter moves 82% of attention’s probability, 74% of the state’s\.$/);
   assert.match(spoken(shown({ view: "mean", letter: 15 }), t), /Replacing the letter 1 before the last moves 69%/);
   assert.equal(shown({ view: "mean", text: "" }).count, MAX_TEXT);
 });
