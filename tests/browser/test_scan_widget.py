@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Box ×0.9 \u22121: state times 0.9, add \u22121. Two boxes join in one."  # noqa: RUF001
+START = "Box ×0.9 \u22121: times 0.9, add \u22121. Two boxes join without a state."  # noqa: RUF001
 
 
 def now(widget: Locator) -> Locator:
@@ -98,7 +98,8 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
-    expect(widget.locator(".scan-hint")).to_contain_text("Tap a box to see how it was made.")
+    expect(widget.locator(".scan-hint")).to_have_text("Blue: the state is known. ")
+    expect(trick.locator(".trick-of-earlier")).to_have_text(["0.9", "(−1)"])  # noqa: RUF001
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
 
@@ -142,7 +143,10 @@ def test_run_stays_under_the_pointer(opened: tuple[Page, Record], tmp_path: Path
 
 def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     slider(widget, "Steps").fill("4")
+    expect(widget.locator(".scan-prompt").first).to_be_visible()
     press(widget, "Run")
+    prompts = "(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })).length"
+    assert widget.locator(".scan-prompt").evaluate_all(prompts) == 0  # at once, before the first round
     expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "Pause")
     widget.page.wait_for_timeout(1200)
@@ -178,7 +182,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. 3 rounds: each doubles how many steps a box covers: 2, then 4, then 8."
+        "No. 3 rounds: boxes need no state to join, so none waits. They cover 2, then 4, then 8 steps."
     )
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     press(widget, "64 steps")
@@ -191,7 +195,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "24")
     expect(guess).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "No. Only 6: 2, 4, 8, 16, 32, 64. For 1000 steps it needs 10 rounds (2, 4, 8, … 1024), the loop 999."
+        "No. Only 6: a box covers 2, 4, 8, 16, 32, 64 steps. 1000 steps take 10 rounds, and the loop 999."
     )
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
@@ -201,7 +205,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. It fills 321, about 5 times as many. It can pay where many processors fill a column at once"
+        "Right. Each of its 6 rounds fills at least half a column: 321 boxes, about 5 times as many."
     )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
@@ -209,7 +213,11 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-filled-count")).to_have_text(["63", "62", "60", "56", "48", "32"])
     made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(made).count("M") == 321, "as many boxes are drawn as filled"
-    expect(widget.locator(".scan-hint")).to_have_text("Broad: filled boxes. Thin: copies, free of cost.")
+    expect(widget.locator(".scan-hint")).to_contain_text(
+        "Filled: 63 + 62 + 60 + 56 + 48 + 32 = 321 boxes, the loop 63."
+    )
+    colours = [areas.nth(i).evaluate("(e) => getComputedStyle(e).fill") for i in range(7)]
+    assert len(set(colours)) == 2 and len(set(colours[1:])) == 1
     expect(widget.locator("details")).to_have_attribute("open", "")
     press(widget, "Reset")
     expect(widget.locator("details")).not_to_have_attribute("open", "")
@@ -268,6 +276,41 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     expect(hand).to_be_hidden()
     widget.page.mouse.move(5, 5)
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)  # the last cell's, by itself
+
+
+def test_the_example_is_the_tapped_join(widget: Locator) -> None:
+    first, hint = widget.locator(".trick-box").first, widget.locator(".scan-hint")
+    picture = widget.get_by_role("application")
+    tick(widget)
+    tick(widget)
+    start = first.bounding_box()
+    picture.press("ArrowDown")
+    picture.press("ArrowUp")  # the box of steps 4 to 7
+    expect(widget.locator(".trick-box")).to_have_text(["×0.81 +0.7", "×0.81 +0.9", "×0.66 +1.47"])  # noqa: RUF001
+    expect(widget.locator(".trick-state")).to_have_text(["1.72", "2.09", "2.60", "1.72", "2.60"])
+    expect(widget.locator(".trick-of-earlier")).to_have_text(["0.81", "0.7"])
+    expect(hint).to_contain_text("Lit up: what this box is made from.")
+    for _ in range(2):
+        picture.press("ArrowLeft")
+    expect(hint).to_have_text("Nothing is joined in this box yet. ")
+    expect(widget.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
+    assert start and first.bounding_box()["y"] == start["y"]
+
+
+@pytest.mark.parametrize("width", [390, 800, 840, 880])
+def test_heads_of_two_sweeps_keep_apart_and_circles_are_explained(
+    opened: tuple[Page, Record], tmp_path: Path, width: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 1000})
+    widget = show(page, tmp_path, Scan(method="two-sweep", step=5))
+    step = widget.locator("text.scan-soft", has_text="step").first.bounding_box()
+    heads = [box for head in widget.locator("text.scan-text").all() if (box := head.bounding_box())]
+    line = sorted((box["x"], box["x"] + box["width"]) for box in heads if abs(box["y"] - step["y"]) < 6)
+    assert all(right + 12 < left for (_, right), (left, _) in itertools.pairwise(line)), line
+    has_circles = widget.locator("path.scan-dot").count() > 0
+    told = "Each circle is a box" in widget.locator(".scan-hint").inner_text()
+    assert told == has_circles == (width == 390)
 
 
 def test_a_mouse_over_a_cell_lights_it_up_and_leaves_no_trace(widget: Locator) -> None:

@@ -44,7 +44,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const ticking = clock({
     signal, onTick: (step) => commit({ step }),
-    onState: (on) => (runButton.textContent = t(on ? "pause" : "run")), rests: (step) => step === shown.levels.length,
+    onState: (on) => {
+      runButton.textContent = t(on ? "pause" : "run");
+      root.classList.toggle("scan-running", on);
+    },
+    rests: (step) => step === shown.levels.length,
   });
   /** Whatever the reader sets ends a run. */
   const set = (values) => {
@@ -82,11 +86,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const picture = figure({
     t, signal,
+    onMode: (mode) => (circles.textContent = mode === "dots" ? t("hint_circles") : ""),
     onCell: (cell, tapped = false) => {
       commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 });
       if (tapped && cell !== null) showHand();
     },
   });
+  const circles = element("span", {});
   const inHand = hand({
     t, signal, controls: SPEC.controls,
     onNumber: (name, value) => set({ [name]: shown[name].map((old, i) => (i === shown.cell?.place ? value : old)) }),
@@ -124,10 +130,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const numSteps = SPEC.steps[i].state.x.length;
       const levels = scanLevels(numSteps, "doubling");
       const { work } = counts(numSteps, levels, levels.length).scan;
-      const ticksMany = scanLevels(MANY, "doubling").length;
       return {
         ticks: levels.length, work, times: Math.round(work / (numSteps - 1)),
-        many: MANY, loop_many: MANY - 1, ticks_many: ticksMany, reach: 2 ** ticksMany,
+        many: MANY, loop_many: MANY - 1, ticks_many: scanLevels(MANY, "doubling").length,
       };
     },
   });
@@ -142,13 +147,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const rule = trick({ t });
-  const hint = element("p", { class: "d2lrnn-lead scan-hint" });
+  const hint = element("span", {});
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
     lead, now.node, rule.node,
     element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node), picture.node),
-    hint, inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles), inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -170,9 +175,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
-    const hintKey = model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
-    const canTap = showsNumbers(model) && model.cell === null; // the boxes of a longer race are too small for a finger
-    hint.textContent = [t(hintKey, { steps: model.numSteps }), ...(canTap ? [t("tap")] : [])].join(" ");
+    const isStart = model.cell !== null && (model.cell.level === 0 || (model.cell.level < 0 && model.cell.place === 0));
+    const hintKey = isStart ? "hint_own" : model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
+    const canTap = showsNumbers(model) && model.cell === null && model.step > 0; // the boxes of a longer race are too small for a finger
+    const filled = model.levels.map(({ targets }) => targets.length);
+    const told = { steps: model.numSteps, sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1 };
+    hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

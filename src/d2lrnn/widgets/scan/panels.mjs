@@ -143,7 +143,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
         const last = targets.findIndex((target, j) => j >= i && targets[j + 1] !== target + 1);
         d += `M${(x - wide / 2).toFixed(1)} ${(y[s] - row / 2).toFixed(1)}h${wide.toFixed(1)}V${(y[targets[last]] + row / 2).toFixed(1)}h${(-wide).toFixed(1)}z`;
       });
-      add("path", { class: "scan-area", d });
+      add("path", { class: x === columns.loop ? "scan-area scan-area-loop" : "scan-area", d });
     };
     area(columns.loop, levels.length > 0 ? Array.from({ length: numSteps - 1 }, (_, i) => i + 1) : []);
     levels.forEach(({ targets }, i) => area(places.levels[i + 1], targets));
@@ -153,8 +153,9 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
   const small = (atX, s) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], BAR, row));
   const between = places.levels[1] - places.levels[0];
-  const roomy = between >= HEAD_SIGN * t("joined", { count: numSteps }).length;
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
+  const longest = doubles ? t("joined", { count: numSteps }) : t("apart", { distance: numSteps });
+  const roomy = between >= HEAD_SIGN * longest.length;
   text(t("loop"), columns.loop, 10, "scan-head");
   const inside = (head, i) => Math.min(places.levels[i + 1], width - (HEAD_SIGN * head.length) / 2); // the figure
   const numbered = doubles ? between >= 62 : roomy; // its rounds stand over the columns
@@ -277,7 +278,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
 }
 
 /** The picture: a tap takes a cell in hand, a mouse over it lights up what it was made from, arrow keys walk from cell to cell. */
-export function figure({ t, signal, onCell }) {
+export function figure({ t, signal, onCell, onMode }) {
   const picture = svg("svg", { class: "scan-picture", role: "img" });
   const node = element("div", { class: "scan-figure", tabindex: "0", role: "application", "aria-label": t("figure_keys") }, picture);
   let latest = null;
@@ -288,6 +289,7 @@ export function figure({ t, signal, onCell }) {
   const draw = () => {
     if (width === 0 || latest === null) return;
     places = layoutOf(width, latest.numSteps, latest.levels.length, showsNumbers(latest) ? longestCell(latest.trace) : 0);
+    onMode(places.mode);
     paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null });
   };
   watchWidth(node, {
@@ -363,15 +365,32 @@ export function sampleOf({ a, x, levels: [{ distance, targets }] }) {
   return { earlier, later, a: a[later] * a[earlier], b: a[later] * x[earlier] + x[later] };
 }
 
-/** That two steps are one, by its numbers: values of the words `rule`, or null. */
-export function ruleValues({ a, x, loop, levels }) {
+/**
+ * Two boxes that join in one: the pairs { first, next, both } and the states before, between and behind them; null where
+ * there are none. It is the join of the box in hand; else, and for a box that holds a state, the scan's first.
+ */
+export function joinOf({ a, x, loop, levels, trace, cell }) {
+  const at = (level, place) => [trace[level].a[place], trace[level].b[place]];
+  const { distance, targets } = levels[cell?.level - 1] ?? { targets: [] };
+  if (cell && targets.includes(cell.place) && trace[cell.level].from[cell.place] > 0) {
+    const { level, place } = cell;
+    return {
+      first: at(level - 1, place - distance), next: at(level - 1, place), both: at(level, place),
+      states: [trace[level].from[place] - 1, place - distance, place].map((s) => loop[s]),
+    };
+  }
   const sample = sampleOf({ a, x, levels });
   if (sample === null) return null;
   const { earlier, later } = sample;
-  return {
-    first: stepText(a[earlier], x[earlier]), next: stepText(a[later], x[later]), both: stepText(sample.a, sample.b),
-    h0: fine(loop[earlier - 1]), h2: fine(loop[later]),
-  };
+  return { first: at(0, earlier), next: at(0, later), both: [sample.a, sample.b], states: [earlier - 1, earlier, later].map((s) => loop[s]) };
+}
+
+/** That two steps are one, by its numbers: values of the words `rule`, or null. */
+export function ruleValues(model) {
+  const join = joinOf(model);
+  if (join === null) return null;
+  const { first, next, both, states: [h0, , h2] } = join;
+  return { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: fine(h0), h2: fine(h2) };
 }
 
 /** The trick, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. */
@@ -392,15 +411,18 @@ export function trick({ t }) {
     node.hidden = told === null;
     if (told === null) return;
     node.setAttribute("aria-label", t("rule", told));
-    const { a, x, loop } = model;
-    const { earlier, later, a: factor, b } = sampleOf(model);
-    const [h0, h1, h2] = [earlier - 1, earlier, later].map((s) => formatValue(loop[s]));
+    const join = joinOf(model);
+    const [h0, h1, h2] = join.states.map(formatValue);
     [h0, h1, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
-    const [one, two] = [cellText(a[earlier], x[earlier]), cellText(a[later], x[later])];
+    const [one, two] = [cellText(...join.first), cellText(...join.next)];
     first.textContent = one;
     next.textContent = two;
-    both.replaceChildren(element("span", {}, cellText(factor, b)));
-    why.textContent = t("cell_sums", sums([a[earlier], x[earlier]], [a[later], x[later]], [factor, b]));
+    both.replaceChildren(element("span", {}, cellText(...join.both)));
+    const numbers = sums(join.first, join.next, join.both);
+    why.replaceChildren(...t.raw("cell_sums").split(/\{(\w+)\}/).map((part, i) => (
+      i % 2 === 0 ? part : ["a1", "b1"].includes(part) ? element("span", { class: "trick-of-earlier" }, numbers[part]) : numbers[part] // of the orange box
+    )));
+    node.style.setProperty("--why", why.textContent.length);
     both.dataset.first = one;
     both.dataset.next = two;
     node.style.setProperty("--signs", [one, two, h0, h1, h2].join("").length);
