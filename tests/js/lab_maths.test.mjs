@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  axes, bestOf, changed, copiedShare, heat, inspectText, isLost, isMemorising, LEAST_LETTERS, letterPlaces, levelPlaces, lines, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  axes, bestOf, changed, copiedShare, followers, heat, inspectText, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
   powerName, rivalsInSight, scales, standing, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
@@ -247,6 +247,16 @@ test("what a story came to is read off its runs", () => {
   assert.deepEqual(told, { least: "2.0×10⁶", most: "3.0×10⁷", clipped: "8.70" });
   assert.equal(OUTCOMES[1]([report([8, 7.7, 3e3, 20])], LEVELS, 300).least, "20.00", "between the runs");
   const spelled = { steps: 251, real: 37, words: 73, pieces: [..."sea the qox the tide do".split(/( )/)].map((piece) => [piece, piece.length > 2 && piece !== "qox"]) };
-  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73, percent: 51, different: 2 });
+  assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73, different: 2 });
   assert.deepEqual(OUTCOMES[2]([report([9.01])], LEVELS), { perplexity: "9.01", bigram: "8.85" });
+});
+
+test("a rival counts in the pages that are learned from, in letters of any alphabet", () => {
+  assert.equal(learnedPages("abcdefghij".repeat(2)), "abcdefghijabcdefgh");
+  assert.equal(learnedPages("😀😁".repeat(10)), "😀😁".repeat(9));
+  assert.deepEqual(followers("abacab", "a"), { total: 3, top: [["b", 2 / 3], ["c", 1 / 3]] });
+  assert.deepEqual(followers("aaa", "aa"), { total: 1, top: [["a", 1]] });
+  assert.deepEqual(followers("😀😁😀😁😀", "", 1), { total: 5, top: [["😀", 0.6]] });
+  assert.deepEqual(followers("😀😁😀😁😀", "😀"), { total: 2, top: [["😁", 1]] });
+  assert.deepEqual(followers("abc", "z"), { total: 0, top: [] });
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
+import { rivalWords } from "../../src/d2lrnn/widgets/training_lab/panels.mjs";
 import { changes, sentenceKey, sentenceValues } from "../../src/d2lrnn/widgets/training_lab/words.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -14,12 +15,27 @@ const reportOf = (ys, train = ys, rest = {}) => ({
   steps: 1000, status: "running", catAt: 0, ended: null, levels: LEVELS, tokens: 100 * ys.length, perplexity: ys.at(-1),
   heldout: { xs: ys.map((_, i) => 100 * (i + 1)), ys }, train: { xs: train.map((_, i) => 100 * (i + 1)), ys: train }, ...rest,
 });
-const tell = (report, { clip = 1, isAsked = false, isCopied = false, copied = 0 } = {}) =>
-  t(sentenceKey(report, { clip, isAsked, isCopied }), sentenceValues(t, report, copied));
+const tell = (report, { clip = 1, isCopied = false, copied = 0 } = {}) =>
+  t(sentenceKey(report, { clip, isCopied }), sentenceValues(t, report, copied));
 
-test("a run that has not begun is told to begin, unless a question is open", () => {
-  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet, so it writes noise. Press Start.");
-  assert.equal(tell(reportOf([26], [NaN], { steps: 0 }), { isAsked: true }), "It has read nothing yet, so it writes noise.");
+test("a run that has not begun has read nothing", () => {
+  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet, so it writes noise.");
+});
+
+test("a rival that is touched says what it counts after the letters that were read", () => {
+  const pages = "then the thin man that ran";
+  const said = (order, before, among = pages) => {
+    const [template, values] = rivalWords(t, { order, before: [...before], pages: among, letters: 27 });
+    return template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  };
+  assert.equal(said(3, "a th"), "The 3-gram counts what follows th: e 50 %, a 25 %.");
+  assert.equal(said(2, "a th"), "The 2-gram counts what follows h: e 50 %, a 25 %.");
+  assert.equal(said(2, "man "), "The 2-gram counts what follows \u2423: t 60 %, m 20 %.");
+  assert.equal(said(1, "th"), "The 1-gram counts single letters: \u2423 19 %, t 19 %.");
+  assert.equal(said(0, "th"), "Guessing: each of 27 letters is as likely.");
+  assert.equal(said(3, "zz"), "The 3-gram has not seen zz: it looks at fewer letters.");
+  assert.equal(said(3, "ra", "ran ra"), "The 3-gram counts what follows ra: n 100 %.");
+  assert.equal(said(5, "th"), "The 5-gram has too few letters to look at here.");
 });
 
 test("a run is told by its rivals, while it goes on and at its end", () => {

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { changed, copiedShare, hasSpiked, isLost, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
+import { changed, copiedShare, hasSpiked, isLost, learnedPages, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
 import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
@@ -58,21 +58,19 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const undo = buttonControl({ label: "", class: "d2lrnn-button lab-undo", hidden: true, signal, onPress: () => change(pick(model.get("author_state"), FOLDED)) });
   const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
-  const text = textPanel({ t, signal, onReset, say, onText: learn });
-  const reading = readingPanel({ t, signal, onReset });
+  const text = textPanel({ t, signal, onReset, say, onText: take });
+  const reading = readingPanel({ t, signal, onReset, onRead: (before, sentence) => curve.read(before, pages(sentence.join(""))) });
   const writing = writingPanel({ t, count: counter, signal });
-  const curve = curvePanel({ t, signal });
+  const curve = curvePanel({ t, signal, onReset });
   const norms = normPanel({ t, signal });
   const remark = element("p", { class: "lab-remark", hidden: true });
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
-  const about = element("div", { class: "lab-about" }, network.gloss, reading.unitButton);
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
   const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
   stories.node.firstChild.append(ownButton);
-  const invitation = element("p", { class: "lab-note lab-invitation" }, t("invitation"));
   const footWords = (key, values) => { // a link leads to a question or to settings, not to a run
     const isAsked = state().story > 0;
     if (key === "link_copied") return isAsked ? t("link_copied_question") : t("link_copied_settings");
@@ -92,7 +90,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
       stories.node),
-    invitation, text.node, network.knobs, about, diary.node, element("div", { class: "lab-end" }, more, foot, undo),
+    text.node, network.knobs, diary.node, element("div", { class: "lab-end" }, more, foot, undo),
   );
   el.append(body);
 
@@ -124,7 +122,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     showBar();
   }
   function start() {
-    if (text.learnWaiting(own)) return; // a text that a reader has brought is what is meant
+    text.settle(); // a text that a reader has brought is what is meant
     showText(false);
     go();
   }
@@ -163,20 +161,27 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (isOther) isTold = false;
     commit({ ...before, ...values, ...(isOther ? { story: 0 } : {}) }); // its question is not of this network
   }
-  function learn(chosen) {
+  /** The pages in which the rivals count, made once a text; null where a kernel learns a text that the page does not have. */
+  let known = { text: null, sentence: "", pages: null };
+  function pages(sentence) {
+    const given = own ?? model.get("text");
+    if (given !== known.text || sentence !== known.sentence) known = { text: given, sentence, pages: given.includes(sentence) ? learnedPages(given) : null };
+    return known.pages;
+  }
+  /** Another text, a reader's own or, with null, the story: the figure shows it at once, and nothing of it is learned yet. */
+  function take(chosen) {
+    if (chosen === own) return;
     ghosts = [];
     if (report) report.steps = 0; // a run on another text is no rival of this one
     own = chosen;
     copied = chosen === null ? 0 : copiedShare(chosen);
-    showText(false);
+    text.tell(own !== null);
     wish = false;
     const fresh = isTold ? pick(model.get("author_state"), SETTINGS) : settings;
     isTold = false;
     settings = fresh; // so that the traits' change does not start yet another run
     commit({ ...fresh, story: 0 });
     restart(fresh);
-    wish = true;
-    if (isFree()) engine.go();
     showBar();
   }
   /** The network of a story as its question finds it: nothing read. */
@@ -187,6 +192,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       if (report) report.steps = 0;
     }
     own = null; // a story is told with the book's own text
+    text.tell(false);
     isTold = true;
     showText(false);
     reading.clear();
@@ -309,7 +315,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   /** Whether the unseen pages of a reader's own text are no measure: they stand in the others. */
   const isCopied = () => own !== null && copied >= COPIED;
   function showSentence() {
-    const key = sentenceKey(report, { clip: settings.clip, isAsked: state().story > 0, isCopied: isCopied() });
+    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied() });
     now.set(...emphasised(t.raw(key), sentenceValues(t, report, copied)));
   }
 
@@ -338,7 +344,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const { levels, perplexity } = report;
     const isBeside = standsBeside(body); // looked up before anything changes, as the colours are
     const forgets = settings.num_steps === 1 && !settings.carry;
-    reading.draw({ ...report, forgets });
+    reading.draw({ ...report, forgets, cell: settings.cell });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
@@ -382,6 +388,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     opened = 0;
     own = null;
     copied = 0;
+    text.tell(false);
     ghosts = [];
     if (report) report.steps = 0;
     showText(false);

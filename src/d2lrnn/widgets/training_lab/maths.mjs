@@ -239,6 +239,30 @@ export function unitRest({ sentence, states }, unit) {
   return most - least < 0.05 ? Math.round(5 * (least + most)) / 10 : null;
 }
 
+// ---- what a rival counts --------------------------------------------------------------------------------------------
+
+/** The pages of a text that are learned from: all but the last tenth. */
+export function learnedPages(text) {
+  const letters = Array.from(text);
+  return letters.slice(0, letters.length - Math.round(letters.length / 10)).join("");
+}
+
+const isLow = (code) => code >= 0xdc00 && code < 0xe000; // the second half of a letter that has two
+
+/** What follows a context there: { total, top }, the commonest letters with their shares. */
+export function followers(pages, context, most = 2) {
+  const counts = new Map();
+  let total = 0;
+  for (let at = pages.indexOf(context); at >= 0 && at + context.length < pages.length; at = pages.indexOf(context, at + 1)) {
+    const code = pages.codePointAt(at + context.length);
+    if (isLow(code)) continue;
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+    total += 1;
+  }
+  const order = [...counts].sort(([a, m], [b, n]) => n - m || a - b).slice(0, most);
+  return { total, top: order.map(([code, count]) => [String.fromCodePoint(code), count / total]) };
+}
+
 // ---- the reader's own text ------------------------------------------------------------------------------------------
 
 export const LEAST_LETTERS = 700; // its last tenth is longer than the longest window: there is something to score
@@ -341,7 +365,7 @@ const show = (value) => formatNumber(value);
 /** What each story came to, as the values of its words; `reports` are the last ones of its runs. */
 export const OUTCOMES = [
   ([{ spelled: { steps, real, words, pieces } }]) => ({
-    steps: formatNumber(steps, 0), real, words, percent: Math.round(100 * real / words),
+    steps: formatNumber(steps, 0), real, words,
     different: new Set(pieces.slice(1, -1).filter(([, isReal]) => isReal).map(([piece]) => piece)).size, // not those at the edges
   }),
   ([free, clipped = free], levels, cat) => { // between its runs there is the first alone

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
-import { axes, heat, letterPlaces, levelPlaces, lines, meaningOf, normAxis, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
+import { axes, followers, heat, letterPlaces, levelPlaces, lines, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
 import { levelName } from "./words.mjs";
 
 const NARROW = 500; // pixels of a phone's page
@@ -26,17 +26,18 @@ const BAR = 8; // canvas pixels of a letter's bar, and half its height
 const HALF = 16;
 
 /**
- * Letter by letter: coloured and underlined by surprisal; touch one for its prediction. One unit of the hidden state, where
- * it is asked for, stands below with its values: the one that tells most, or the one that is touched.
+ * Letter by letter: coloured and underlined by surprisal; touch one for its prediction; `onRead` gets the letters before it, and all.
+ * One unit of the hidden state, where it is asked for, stands below with its values: the one that tells most, or the one that
+ * is touched.
  */
-export function readingPanel({ t, signal, onReset }) {
+export function readingPanel({ t, signal, onReset, onRead }) {
   const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 2, "aria-valuemax": FIRST + 1, "aria-valuenow": FIRST + 1 });
   const net = netPicture({ t, signal, onUnit: (touched) => touchUnit(touched) });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 1 });
   const unitButton = buttonControl({ label: t("states"), "aria-pressed": "false", class: "d2lrnn-button lab-states", signal, onPress: () => latest && chooseUnit(unit < 0 ? tellingUnit(latest) : -1) });
   const node = element(
     "div", { class: "lab-reading" },
-    element("p", { class: "lab-note" }, t("reading")),
+    element("div", { class: "lab-reading-head" }, element("span", { class: "lab-note" }, t("reading")), unitButton),
     page, strip, net.node,
   );
   let width = 0;
@@ -122,7 +123,7 @@ export function readingPanel({ t, signal, onReset }) {
   /** A square of the memory: its unit's values along the text; touched again, they go. */
   const touchUnit = (touched) => chooseUnit(unit === touched ? -1 : touched);
 
-  const explain = ({ sentence, nats, top, states, forgets }) => {
+  const explain = ({ sentence, nats, top, states, forgets, cell }) => {
     const came = sentence[chosen];
     const likely = top[chosen - 1];
     const expected = likely.some(([guess]) => guess === came) ? likely : [...likely.slice(0, -1), [came, Math.exp(-nats[chosen - 1])]];
@@ -130,20 +131,21 @@ export function readingPanel({ t, signal, onReset }) {
     letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
     net.draw({
       before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
-      state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: (inks ??= colours()), forgets,
+      state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: (inks ??= colours()), forgets, cell,
       unit,
     });
     page.setAttribute("aria-valuemax", letters.length);
     page.setAttribute("aria-valuenow", chosen + 1);
     const spoken = expected.map(([guess, p]) => `${visibleCharacter(guess)} ${formatProbability(p)}`).join(", ");
     page.setAttribute("aria-valuetext", t("letter_spoken", { letter: visibleCharacter(came), expected: spoken }));
+    onRead(sentence.slice(0, chosen), sentence);
   };
 
   const show = () => {
     if (latest === null || width === 0) return;
     inks = colours();
     const { sentence, nats } = latest;
-    const isWide = sentence.some((letter) => letter.codePointAt(0) >= HAN_AND_WIDER);
+    const isWide = sentence.some((letter) => letter !== OTHER && letter.codePointAt(0) >= HAN_AND_WIDER);
     const now = `${width} ${sentence.join("")}`;
     if (now !== shape) build(latest, isWide ? 21 : width < NARROW ? 12 : 12.6);
     shape = now;
@@ -213,7 +215,7 @@ export function readingPanel({ t, signal, onReset }) {
   };
   onReset(clear);
   return {
-    node, unitButton, clear,
+    node, clear,
     draw(report) {
       latest = report;
       walk(report);
@@ -248,11 +250,11 @@ function netPicture({ t, signal, onUnit }) {
     arrow(), element("div", { class: "lab-net-part" }, memory, element("span", { class: "lab-net-body" }, loop, canvas, key)), arrow(),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
-  const draw = ({ before, came: next, expected, state, forgets, unit, colours: [zero, most, least] }) => {
+  const draw = ({ before, came: next, expected, state, forgets, cell, unit, colours: [zero, most, least] }) => {
     past.textContent = forgets ? "" : before.slice(0, -1).join("");
     letter.textContent = visibleCharacter(before.at(-1));
     loop.style.visibility = forgets ? "hidden" : "";
-    memory.textContent = t(forgets ? "net_alone" : "net_memory", { units: state.length });
+    memory.textContent = t(forgets ? "net_alone" : `net_${cell}`, { units: state.length });
     came.replaceChildren(...emphasised(t.raw("net_expects"), { letter: visibleCharacter(next) }));
     const { columns, rows } = unitGrid(state.length);
     count = state.length;
@@ -304,15 +306,19 @@ function catMark(x, { top, bottom }, name) {
 }
 
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it. */
-export function curvePanel({ t, signal }) {
+export function curvePanel({ t, signal, onReset }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
+  // The column of the rivals' names: a touched one says what it counts at the letter that is read.
+  const names = element("div", { class: "lab-rivals", role: "slider", tabindex: 0, "aria-label": t("rival_label"), "aria-valuemin": 0 });
+  box.append(names);
+  const ngram = element("p", { class: "lab-note lab-ngram" });
   const thin = element("p", { class: "lab-note lab-thin" });
   const means = element("span", { class: "lab-note lab-means" });
   const node = element(
     "div", { class: "lab-curve" },
     element("p", { class: "lab-curve-head" }, element("span", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means)),
-    box, thin, element("p", { class: "lab-note lab-ngram" }, t("ngram")),
+    box, ngram, thin,
   );
   let latest = null;
   let width = 0;
@@ -321,9 +327,37 @@ export function curvePanel({ t, signal }) {
     if (latest) paint({ ...latest, isBeside: standsBeside(node.closest(".lab")) });
   } });
 
+  let inSight = []; // the rivals, from the highest to the lowest
+  let touched = -1; // the order of one
+  let read = { before: [], pages: null };
+  const tellRival = () => {
+    const words = touched < 0 || !latest ? [t("ngram"), read.pages === null ? "" : ` ${t("ngram_touch")}`] : emphasised(...rivalWords(t, { order: touched, ...read, letters: latest.report.levels[0]?.perplexity }));
+    ngram.replaceChildren(...words);
+    names.setAttribute("aria-valuenow", Math.max(0, touched));
+    names.setAttribute("aria-valuetext", ngram.textContent);
+  };
+  const touch = (order) => {
+    touched = order;
+    tellRival();
+    if (latest && width > 0) paint(latest);
+  };
+  names.addEventListener("click", (event) => {
+    const y = event.clientY - box.getBoundingClientRect().top;
+    const near = inSight.reduce((best, level) => (Math.abs(level.label - y) < Math.abs(best.label - y) ? level : best), inSight[0]);
+    if (near) touch(near.order === touched ? -1 : near.order);
+  }, { signal });
+  names.addEventListener("keydown", (event) => {
+    const at = inSight.findIndex(({ order }) => order === touched);
+    const places = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: inSight.length - 1 };
+    if (!Object.hasOwn(places, event.key) || inSight.length === 0) return;
+    event.preventDefault();
+    touch(inSight[Math.min(Math.max(0, places[event.key]), inSight.length - 1)].order);
+  }, { signal });
+  onReset(() => touch(-1));
+
   const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow, isBeside }) => {
     const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = isBeside ? 300 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 240) - (isLow ? 44 : 0);
+    const height = isBeside ? 300 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens: Math.max(tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))), perUpdate, levels, until,
@@ -347,6 +381,9 @@ export function curvePanel({ t, signal }) {
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
     const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom });
+    inSight = places;
+    names.setAttribute("aria-valuemax", levels.length - 1);
+    Object.assign(names.style, { left: `${box.right + 6}px`, width: `${RIGHT - 6}px`, height: `${box.bottom + 8}px` });
     const isOff = perplexity > range.y.to && places[0]?.label >= OFF_ROOM[0]; // its value has room beside the chart
     if (places[0]?.label >= 26 && !isOff) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 11 }, t("rivals"));
     for (const level of places) {
@@ -356,7 +393,8 @@ export function curvePanel({ t, signal }) {
       const name = levelName(t, level);
       const value = formatNumber(level.perplexity, level.perplexity < 10 ? 2 : 1);
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
-      add("text", { class: `d2lrnn-level-text${kind}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
+      const mark = level.order === touched ? " lab-touched" : "";
+      add("text", { class: `d2lrnn-level-text${kind}${mark}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
     }
     const ends = []; // of the earlier runs
     for (const ghost of ghosts) {
@@ -405,14 +443,33 @@ export function curvePanel({ t, signal }) {
     draw(data) {
       latest = data;
       const { report, isCopied } = data; // copied pages are not unseen: a gap says nothing of overfitting
-      const about = t(report.steps > 0 ? `thin_${isCopied ? "near" : thinCurve(report)}` : "thin_fresh");
+      const about = report.steps > 0 ? t(`thin_${isCopied ? "near" : thinCurve(report)}`) : "\u00a0"; // its line is there from the start
       if (thin.textContent !== about) thin.textContent = about;
       const known = meaningOf(report);
       const meaning = known ? t(known.key, known) : "";
       if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
     },
+    /** The letters that the network has read, and the pages in which a rival counts. */
+    read(before, pages) {
+      if (pages !== read.pages) touched = -1; // another text
+      read = { before, pages };
+      names.hidden = pages === null;
+      tellRival();
+    },
   };
+}
+
+/** What a rival says at a letter: the words and their values. */
+export function rivalWords(t, { order, before, pages, letters }) {
+  if (order === 0) return [t.raw("ngram_0"), { letters: formatNumber(letters, 0) }];
+  if (before.length < order - 1) return [t.raw("ngram_begins"), { order }];
+  const context = before.slice(before.length - order + 1);
+  const { total, top } = followers(pages, context.join(""));
+  const seen = { order, context: context.map(visibleCharacter).join("") };
+  if (total === 0) return [t.raw("ngram_unseen"), seen];
+  const shares = top.map(([letter, share]) => t("ngram_share", { letter: visibleCharacter(letter), percent: Math.round(100 * share) })).join(", ");
+  return order === 1 ? [t.raw("ngram_1"), { top: shares }] : [t.raw("ngram_counts"), { ...seen, top: shares }];
 }
 
 /** The length of each gradient, and the bound at which it is clipped. */
@@ -531,6 +588,7 @@ export function diaryPanel({ t, ages }) {
   };
   const draw = ({ diary, counted }, { isWhole, until }) => {
     page.hidden = !(isWhole && counted);
+    node.classList.toggle("lab-unwritten", page.hidden && !diary.some(({ age }) => age > 0));
     list.hidden = !page.hidden;
     if (!page.hidden) showPage(counted);
     for (const row of rows) {
@@ -594,13 +652,13 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   const cat = buttonControl({ label: t("cat"), signal, onPress: onCat });
   const group = (title, ...controls) =>
     element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...controls.map((control) => control.node));
+  const gloss = element("p", { class: "lab-note" });
   const node = element(
     "div", { class: "lab-controls" },
     group(t("acts_now"), explained("learning_rate", sliders.learning_rate), explained("clip", clip), explained("optimizer", choices.optimizer), { node: cat }),
     group(t("acts_anew"), explained("num_steps", sliders.num_steps), explained("batch_size", sliders.batch_size), carry, explained("seed", sliders.seed)),
-    element("p", { class: "lab-note" }, t("ends")),
+    gloss, ...[t("paces"), t("ends"), t("uncounted")].map((words) => element("p", { class: "lab-note" }, words)),
   );
-  const gloss = element("p", { class: "lab-note" });
   const knobs = element(
     "div", { class: "lab-knobs" },
     element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
@@ -614,7 +672,6 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   return {
     node,
     knobs,
-    gloss,
     draw,
     /** What the layer does with its memory, if it has one. */
     tell(cell, forgets) {

@@ -1,4 +1,5 @@
 // The reader's own text: pasted, dropped or chosen; it stays in the page.
+import { bringBack } from "../shape.mjs";
 import { buttonControl, element, formatNumber, visibleCharacter } from "../ui.mjs";
 import { FEW_UNSEEN, inspectText, LEAST_LETTERS, MOST_LETTERS, OTHER } from "./maths.mjs";
 import { SAMPLES } from "./samples.mjs";
@@ -6,7 +7,7 @@ import { SAMPLES } from "./samples.mjs";
 const SHOWN = 8;
 const MOST_GIVEN = 2 * MOST_LETTERS; // characters that the field takes
 
-/** `onText(text)` gets a text that can be learned, or null for the story. */
+/** `onText(text)` gets a text that can be learned, as soon as it is there, or null for the story. */
 export function textPanel({ t, signal, onText, onReset, say }) {
   const field = element("textarea", { class: "d2lrnn-text lab-paste", rows: 4, "aria-label": t("paste"), placeholder: t("paste"), spellcheck: "false" });
   const message = element("p", { class: "lab-message" });
@@ -34,21 +35,17 @@ export function textPanel({ t, signal, onText, onReset, say }) {
       }
     }
     message.textContent = parts.join(" ");
-    learn.disabled = problem !== null;
   };
   const look = () => {
     if (field.value === "") {
       found = null;
-      learn.disabled = true;
       message.textContent = "";
       return;
     }
     found = inspectText(field.value);
     tell();
-  };
-  const learnIt = () => {
-    onText(found.text);
-    say(t("text_learned"));
+    say(message.textContent);
+    if (isGood()) onText(found.text);
   };
   const take = async (chosen) => {
     if (!chosen) return;
@@ -60,23 +57,28 @@ export function textPanel({ t, signal, onText, onReset, say }) {
     field.value = text.slice(0, MOST_GIVEN);
     lost = Math.max(0, text.length - MOST_GIVEN);
     look();
+    if (isGood()) bringBack(node); // on a phone its first letters and Start stand above the screen
   };
-  const learn = buttonControl({
-    label: t("learn"), disabled: true, signal,
-    onPress: () => isGood() && learnIt(),
-  });
-  const story = buttonControl({ label: t("learn_story"), signal, onPress: () => onText(null) });
+  const story = buttonControl({ label: t("learn_story"), hidden: true, signal, onPress: () => {
+    put("");
+    onText(null);
+    field.focus(); // the button goes
+  } });
   const choose = buttonControl({ label: t("file"), signal, onPress: () => file.click() });
   const samples = Object.keys(SAMPLES).map((name) => buttonControl({ label: t(`sample_${name}`), signal, onPress: () => put(SAMPLES[name]()) }));
   const node = element(
     "div", { class: "lab-text", hidden: true },
-    needs, field, message, element("div", { class: "d2lrnn-row" }, learn, choose, ...samples, story, file),
+    needs, field, message, element("div", { class: "d2lrnn-row" }, choose, ...samples, story, file),
   );
   let soon = 0;
-  field.addEventListener("input", () => {
+  field.addEventListener("input", ({ inputType }) => {
     lost = 0;
     clearTimeout(soon);
-    soon = setTimeout(() => !signal.aborted && look(), 150);
+    soon = setTimeout(() => {
+      if (signal.aborted) return;
+      look();
+      if (inputType === "insertFromPaste" && isGood()) bringBack(node);
+    }, 150);
   }, { signal });
   file.addEventListener("change", () => take(file.files[0]), { signal });
   node.addEventListener("dragover", (event) => event.preventDefault(), { signal });
@@ -93,13 +95,14 @@ export function textPanel({ t, signal, onText, onReset, say }) {
   });
   return {
     node,
-    /** Learn the text in the open field, if it is good and not the one that is `known`; whether it is. */
-    learnWaiting(known) {
+    /** Take what stands in the open field at once, without waiting for the end of the typing. */
+    settle() {
       clearTimeout(soon);
       if (!node.hidden) look();
-      if (node.hidden || !isGood() || found.text === known) return false;
-      learnIt();
-      return true;
+    },
+    /** Whether a text of the reader's own is shown: then there is a way back. */
+    tell(isOwn) {
+      story.hidden = !isOwn;
     },
   };
 }

@@ -21,14 +21,14 @@ export const changes = (t, values, given, names) => changed(values, given, names
 });
 
 /**
- * The key of the sentence that says how a run is: `clip` is its bound, `isAsked` whether a question is open, `isCopied`
+ * The key of the sentence that says how a run is: `clip` is its bound, `isCopied`
  * whether its unseen pages are no measure, because they stand in the others.
  */
-export function sentenceKey(report, { clip, isAsked, isCopied }) {
+export function sentenceKey(report, { clip, isCopied }) {
   const { steps, status, catAt, ended, perplexity, levels } = report;
   const { beaten, next } = standing(perplexity, levels);
   if (status === "diverged") return "now_diverged";
-  if (steps === 0) return isAsked ? "now_asked" : "now_fresh";
+  if (steps === 0) return "now_fresh";
   if (isMemorising(report) && !isCopied) return "now_overfits";
   if (isLost(report)) return catAt > 0 ? "now_cat" : clip > 0 ? "now_lost" : "now_lost_unclipped";
   if (beaten && isCopied) return "now_copied";
