@@ -24,9 +24,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     outcome: () => {
       const left = ({ distances, cut }) => percentLeft(distances.at(-1), distances[cut - 1]);
       const model = derive(state());
-      const first = derive({ ...state(), ...SPEC.steps[0].state });
       const [whole, other] = model.guesses;
-      return { p: sure(other.p), whole: sure(whole.p), second: `“${whole.second}”`, second_p: sure(whole.secondP), left: left(model), left_1: left(first), whole_1: sure(first.guesses[0].p) };
+      return { p: sure(other.p), whole: sure(whole.p), second: `“${whole.second}”`, second_p: sure(whole.secondP), left: left(model) };
     },
   });
   const root = element(

@@ -145,8 +145,8 @@ export function stage({ t, onCut, signal }) {
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
   const node = element("div", { class: "cut-stage" }, picture, drag, handle);
   const cards = guessCards({ t });
-  const gap = element("p");
-  const notes = element("div", { class: "cut-gap" }, gap, element("p", {}, t("on")));
+  const gap = element("span");
+  const notes = element("p", { class: "cut-gap" }, t("on"), " ", gap);
   const figure = element("div", { class: "cut-figure" }, node, cards.node, notes);
   let latest = null;
   let width = 0;
@@ -258,7 +258,7 @@ export function stage({ t, onCut, signal }) {
     handle.setAttribute("aria-valuenow", Math.max(1, cut));
     handle.setAttribute("aria-valuetext", t(kept === "" ? "cut_value_nothing" : "cut_value", { forgotten, kept: shown(kept) }));
     const most = Math.max(...model.distances) / model.distances[cut - 1];
-    gap.textContent = most > 1.005 && !asking ? t("gap_grows", { most: percentLeft(most, 1) }) : t("gap");
+    gap.textContent = most > 1.005 && !asking ? t("gap_grows", { most: percentLeft(most, 1) }) : "";
     cards.draw(model, asking);
     if (width > 0) drawFigure();
   };
@@ -340,9 +340,13 @@ export function memoryPanel({ t, onUnit, max, signal }) {
   let latest = null;
   let asking = false;
   let width = 0;
+  let read = null; // the theme's colours, once they are there: to ask for them lays out the page
   const colours = () => {
+    if (read !== null) return read;
     const style = getComputedStyle(node);
-    return ["surface", "vermillion", "soft"].map((name) => parseHex(style.getPropertyValue(`--d2lrnn-${name}`)));
+    const found = ["surface", "vermillion", "soft"].map((name) => parseHex(style.getPropertyValue(`--d2lrnn-${name}`)));
+    if (found.flat().every(Number.isFinite)) read = found;
+    return found;
   };
   const paintTraces = () => {
     const { text, states, unit, cut } = latest;
@@ -385,7 +389,10 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     const { top, height } = canvas.getBoundingClientRect();
     onUnit(Math.min(max, Math.max(0, Math.floor(((clientY - top) / height) * (max + 1)))));
   }, { signal });
-  watchTheme(() => latest && paint(canvas, latest, asking, colours()), signal);
+  watchTheme(() => {
+    read = null;
+    if (latest) paint(canvas, latest, asking, colours());
+  }, signal);
   const draw = (model, isAsking) => {
     latest = model;
     asking = isAsking;
