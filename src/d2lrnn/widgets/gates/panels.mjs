@@ -57,6 +57,7 @@ export function createStrips(t) {
   const head = element("p", { class: "gates-head" });
   const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
   const key = (kind, ...words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), ...words);
+  const changed = key("is-changed", t("changed"));
   const ownKey = key("is-own", t("own_key"));
   const keys = element("p", { class: "gates-keys" }, key("is-gate", t("gate_key")), ownKey);
   const node = element("div", { class: "gates-strips", role: "group" }, cost, lines, keys);
@@ -94,7 +95,7 @@ export function createStrips(t) {
     ownKey.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
     keys.hidden = letters.length < 2;
     cost.hidden = letters.length < 2;
-    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(model.isOwn ? [] : [" ", t("as_trained", { own: ownRight })]));
+    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(right === ownRight ? [] : [t("guesses_own", { own: ownRight })]), ...(guesses.every((guess, i) => guess === ownGuesses[i]) ? [] : [changed]));
     guessed.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
       tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
