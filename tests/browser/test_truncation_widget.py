@@ -97,12 +97,17 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     widget = show(page, tmp_path, Truncation())
     told, sums = widget.locator(".trunc-told"), widget.locator(".trunc-sum")
     cannot = "cannot teach the network to remember"
-    expect(told).to_have_text(f"The guess after r {cannot} leave.")
+    expect(told).to_have_text(f"The guess after e {cannot} ships.")
     missed = widget.locator(".trunc-missed")
-    expect(missed).to_have_text([*"leave"])
+    expect(missed).to_have_text([*"ships"])
     counted = widget.locator(".trunc-counted")
-    expect(counted).to_have_text("The guess after r: 3.36 out of 5 is 67% (5 = 1 + 0.8 + 0.64 + …).")
+    expect(counted).to_have_text("The guess after e: 3.36 out of 5 is 67% (5 = 1 + 0.8 + 0.64 + …).")
     expect(sums).to_have_text(["← 33% cut off", "67% left"])
+    cut, kept = cuts(widget).first.bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()
+    assert abs(cut["x"] + cut["width"] / 2 - kept["x"]) < 4, "the cut that is dragged is the one of this guess"
+    drag(page, widget, 6)
+    expect(told).to_have_text("The guess after e reaches 11 letters, its own included.")
+    drag(page, widget, -6)
     widget.locator(".trunc-letter").nth(11).click()
     expect(told).to_have_text(f"The guess after ␣ {cannot} ships.")
     expect(missed).to_have_text([*"ships"])
@@ -125,7 +130,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_have_text(f"The guess after r {cannot} leave.")
+    expect(told).to_have_text(f"The guess after e {cannot} ships.")
 
 
 def test_a_word_that_a_cut_divides_is_not_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -154,7 +159,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     assert cut.get_attribute("aria-valuetext") == "8"
     cut.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1).static_sentence())
-    memory = widget.get_by_label(re.compile("^Each letter back"))
+    memory = widget.get_by_label(re.compile("^Each letter keeps"))
     memory.press("Home")
     expect(now(widget)).to_have_text(Truncation(tau=1, factor=0.5).static_sentence())
     assert "0.5" in memory.get_attribute("aria-valuetext")
@@ -171,7 +176,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate(
         (
             ("all as little", "20% of its signal is left, and the past gets nothing. Five letters later, 74% is left."),
-            ("48", "= 144 steps. Now all keep as much: 26% is cut off, not 49%. But one window of 24 cuts off only 17"),
+            ("48", "letters = 144 steps. Now all keep as much: 26% is cut off, not 49%."),
             ("Less is cut off", "Right. 16%, not 49%"),
         )
     ):
@@ -183,7 +188,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
         if i == 0:  # the bars were hidden while it was asked
-            expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("a")
+            expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("l")
             expect(widget.locator(".trunc-sum")).to_have_text(["← 80% cut off", "20% left"])
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
@@ -193,7 +198,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         expect(work).to_have_text(f"{144 if i == 1 else 24} steps back")
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
-        memory = "Each letter back: " + ("0.5 of the signal (was 0.8)" if i == 2 else "0.8 of the signal")
+        memory = "Each letter keeps " + ("0.5 of the signal (was 0.8)" if i == 2 else "0.8 of the signal")
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(Truncation().static_sentence())
@@ -214,11 +219,11 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     page, _ = opened
     widget = show(page, tmp_path, Truncation(tau=24, way="losses"))
     told, line = widget.locator(".trunc-drag"), "(one) => getComputedStyle(one, '::before').visibility"
-    expect(told).to_have_text("cut 7 letters before this line")
+    expect(told).to_have_text("cut 13 letters before this line")
     assert cuts(widget).evaluate(line) == "hidden"
     grip, words = widget.locator(".trunc-grip").bounding_box(), told.bounding_box()
     assert words["x"] >= grip["x"] + grip["width"]
-    expect(widget.locator(".trunc-told")).to_have_text("The guess after r reaches 24 letters, its own included.")
+    expect(widget.locator(".trunc-told")).to_have_text("The guess after e reaches 24 letters, its own included.")
     widget.locator(".trunc-letter").nth(21).click()  # two letters before the line, where those are drawn
     assert cuts(widget).evaluate(line) == "visible"
     cut, parts = cuts(widget).bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()

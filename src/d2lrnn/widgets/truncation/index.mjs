@@ -5,8 +5,8 @@ import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.m
 import { linePanel, rowPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const CHOSEN = 16; // the end of a word that begins at a cut: what is left is that word, what is cut off lies before it
-const AFTER_A_CUT = 12; // in windows of 6
+const CHOSEN = 10; // the end of the word that begins at the first cut, the one that is dragged: what is cut off lies before it
+const AFTER_A_CUT = 6; // in windows of 6
 
 /** The living sentence: its key, and its values. */
 export function sentence({ tau, way, lost }) {
@@ -53,13 +53,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
     const [least, most] = [AFTER_A_CUT, AFTER_A_CUT - 1].map((place) => percentKept(1 - after.kept[place]));
     return {
-      least, most, lost: percent(after.lost), before: percent(before.lost), each: after.work, shared: before.work,
-      long: percent(at({ ...steps[i].before, tau: NUM_LETTERS }).lost),
+      least, most, lost: percent(after.lost), before: percent(before.lost), each: after.work,
     };
   };
   const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
-  const more = fold(t("more"), element("div", { class: "trunc-more" }, counted, ...t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
+  const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // one window
+  const whole = { long: percent(long), shared };
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {
     more.open = false;
     unpick();
