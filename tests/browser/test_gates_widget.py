@@ -317,7 +317,7 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
             "both about the same",
             {},
             {"bias": 4.0},
-            "Right. Pushed toward 1, 5 of 17 are right; toward 0, 6. As trained, 12",
+            "Right. Toward 1, 5 of 17 are right; toward 0, 6. As trained, 12",
         ),
     ],
 )
