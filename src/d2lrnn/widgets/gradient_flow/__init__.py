@@ -88,13 +88,14 @@ def format_length(value: float) -> str:
 
     Examples
     --------
-    >>> [format_length(value) for value in (0.0, 1.0, 0.012345, 1234.5, 4.5e5, 1.8e-6)]
-    ['0', '1', '0.0123', '1230', '4.5×10⁵', '1.8×10⁻⁶']
+    >>> [format_length(value) for value in (0.0, 1.0, 0.012345, 0.0000701, 1234.5, 4.5e5, 1.8e-7)]
+    ['0', '1', '0.0123', '0.00007', '1,230', '450,000', '1.8×10⁻⁷']
     """
     if value == 0:
         return "0"
-    if 0.001 <= value < 9999.5:
-        return f"{float(f'{value:.3g}'):.6f}".rstrip("0").rstrip(".")
+    if 1e-6 <= value < 999_999.5:
+        digits = 2 if value < 0.001 else 3
+        return f"{float(f'{value:.{digits}g}'):,.8f}".rstrip("0").rstrip(".")
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}×10{str(int(exponent)).translate(_RAISED)}"  # noqa: RUF001
 

@@ -11,7 +11,7 @@ const WIDE = 420; // width of the chain, for its words
 const SHORT = 330; // and where there is room for a few alone
 const WORDS_AT = MARGIN.left + 38; // beside the ring about the last bead
 const NEAR = 56; // pixels between two ends whose words could meet
-const GHOST_WORDS = 124;
+const GHOST_WORDS = 132;
 const BEAD = 5; // radius of a bead of size 1
 const SECONDS = 0.7; // from one curve to the next
 const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
@@ -80,10 +80,11 @@ export function chainPanel({ t, steps, range, onRadius, signal }) {
     }
     const foot = high - 8;
     const middle = y(1);
+    const zoneAt = isNarrow() ? width - 2 : r; // room for a long number on the same line
     const name = (k, anchor, x) => svg("text", { class: "flow-cell-name", x, y: foot, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
     parts.push(
-      svg("text", { class: "flow-label flow-hot", x: r, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
-      svg("text", { class: "flow-label", x: r, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
+      svg("text", { class: "flow-label flow-hot", x: zoneAt, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
+      svg("text", { class: "flow-label", x: zoneAt, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
       svg("path", { class: "flow-wire", d: `M${r} ${middle}h10` }),
       svg("rect", { class: "flow-loss", x: r + 10, y: middle - 12, width: 36, height: 24, rx: 5 }),
       svg("text", { class: "flow-loss-text", x: r + 28, y: middle + 4, "text-anchor": "middle" }, t("loss")),
