@@ -76,7 +76,7 @@ def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
 def test_a_made_up_word_surprises_the_trained_network_more_than_the_untrained_one() -> None:
     untrained, trained = (SurpriseMap(text="quixotl", stage=stage) for stage in ("untrained", "trained"))
     assert trained.perplexity > 2 * untrained.perplexity
-    told = "Now 6.42 bits a letter, like choosing among 85.7; there are only 27."
+    told = "6.42 bits a letter, like choosing among 85.7; there are only 27."
     assert told in trained.static_sentence()
     told = "1.92 bits a letter, like choosing among 3.8."
     assert told in SurpriseMap().static_sentence()

@@ -34,9 +34,9 @@ function letterSpan(character) {
 
 const probability = (p, t) => (oneIn(p) === null ? percent(p) : t("one_in", { count: oneIn(p) }));
 
-/** The 12 characters before, without a space in front, spaces as ␣; “…” where more came before. */
+/** The 12 characters before, from the beginning of a word if one begins there, spaces as ␣; “…” where more came before. */
 function contextOf(text, place) {
-  const past = place <= 12 ? text.slice(0, place) : `…${text.slice(place - 12, place).trimStart()}`;
+  const past = place <= 12 ? text.slice(0, place) : `…${text.slice(place - 12, place).replace(text[place - 13] === " " ? /^ +/ : /^[^ ]* +(?=.*[^ ])/, "")}`;
   return past.replaceAll(" ", "␣");
 }
 
