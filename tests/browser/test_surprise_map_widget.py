@@ -47,7 +47,7 @@ def darkness(widget: Locator) -> float:
 def test_it_opens_on_a_letter_that_the_training_makes_easy(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    expect(widget.locator(DETAIL)).to_have_text("After “…the␣feelin” it gave g 4.2%: 4.58 bits.")
+    expect(widget.locator(DETAIL)).to_have_text("After “…the␣feelin” it gave 4.2% to g: 4.58 bits.")
     guesses = widget.locator(".map-tops")
     label = re.compile(r"^Its top guesses: q\s5\.2%, f\s4\.9%, k\s4\.7%\.$")
     expect(guesses).to_have_attribute("aria-label", label)
@@ -55,16 +55,16 @@ def test_it_opens_on_a_letter_that_the_training_makes_easy(opened: tuple[Page, R
     expect(guesses.locator(".map-real")).to_have_text("g 4.2%")
     expect(widget.locator(".map-here")).to_have_count(1)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_have_text("After “…the␣feelin” it gave g 98%: 0.03 bits.")
+    expect(widget.locator(DETAIL)).to_have_text("After “…the␣feelin” it gave 98% to g: 0.03 bits.")
 
 
 def test_a_letter_that_costs_more_than_before_says_why(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, SurpriseMap(stage="trained", place=55))
-    told = "After “…the␣rod␣to␣” it gave e 1.8%: 5.78 bits. Before 4.65; now it expects others."
+    told = "After “…the␣rod␣to␣” it gave 1.8% to e: 5.78 bits. Before 4.65; it expects others."
     expect(widget.locator(DETAIL)).to_have_text(told)
     widget.locator(".map-letter").nth(6).click()
-    expect(widget.locator(DETAIL)).to_contain_text("it gave a space ")
+    expect(widget.locator(DETAIL)).to_contain_text(" to a space: ")
     expect(widget.locator(DETAIL)).not_to_contain_text("Before")
 
 
@@ -74,16 +74,16 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
     before = widget.locator(DETAIL).inner_text()
     letter = widget.locator(".map-letter")
     letter.nth(1).hover()
-    expect(widget.locator(DETAIL)).to_contain_text("After “t” it gave h")
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “t” it gave .+ to h: "))
     page.mouse.move(1, 1)
     expect(widget.locator(DETAIL)).to_have_text(before)
     letter.nth(4).click()
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_contain_text("After “the␣” it gave t")
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣” it gave .+ to t: "))
     keys = widget.get_by_role("slider", name="Letter")
     keys.focus()
     page.keyboard.press("ArrowRight")
-    expect(widget.locator(DETAIL)).to_contain_text("After “the␣t” it gave i")
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣t” it gave .+ to i: "))
     expect(keys).to_have_attribute("aria-valuetext", re.compile(r"^i, \d\.\d\d bits$"))
     assert letter.nth(5).locator(".map-glyph").evaluate("(e) => getComputedStyle(e).outlineWidth") == "3px", (
         "the focus is seen"
@@ -91,10 +91,10 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
     letter.nth(0).click()  # it is given, not guessed
     expect(widget.locator(DETAIL)).to_have_text("The first letter, t, is given: no network has to guess it.")
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_contain_text("After “the␣t” it gave i")
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣t” it gave .+ to i: "))
     letter.nth(8).click()
     page.keyboard.press("ArrowLeft")  # the keys go on from the letter that was clicked
-    expect(widget.locator(DETAIL)).to_contain_text("After “the␣tid” it gave e")
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣tid” it gave .+ to e: "))
 
 
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_contain_text("it gave q 1 in ")
+    expect(widget.locator(DETAIL)).to_contain_text("it gave 1 in ")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("other signs")).to_be_hidden()
 
@@ -266,7 +266,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="about the same").click()
     expect(told).to_contain_text("Right. “alexander”: like choosing among 27.1 before training, among 26.7 now.")
     expect(told).to_contain_text("the x after “ale” cost most, 15.33 bits.")
-    expect(widget.locator(DETAIL)).to_contain_text("After “ale” it gave x")  # the frame goes to it
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “ale” it gave .+ to x: "))  # the frame goes to it
     widget.get_by_role("button", name="A made-up word").click()
     box.fill("the sea")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
