@@ -294,7 +294,7 @@ def test_a_link_reproduces_the_settings(browser: Browser, tmp_path: Path) -> Non
         expect(page.locator(".d2lrnn-question")).to_contain_text("a cat lies on the keyboard")
         expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
         expect(page.get_by_role("button", name="GRU", exact=True)).to_have_attribute("aria-pressed", "true")
-        expect(page.locator(".lab-net")).to_contain_text("memory: 16 units")
+        expect(page.locator(".lab-net")).to_contain_text("16 units, 2 gates")
         assert_clean(record)
 
 
@@ -683,7 +683,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "GRU")
     expect(page.locator(".lab-undo")).to_be_hidden()
     expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(page.locator(".lab-net")).to_contain_text("memory: 64 units")
+    expect(page.locator(".lab-net")).to_contain_text("64 units, 2 gates")
 
 
 def test_a_network_that_knows_its_text_by_rote_is_said_to_overfit(narrow: Page) -> None:
