@@ -68,7 +68,7 @@ def unit(widget: Locator) -> Locator:
 
 
 def bias(widget: Locator) -> Locator:
-    return widget.get_by_role("slider", name=re.compile("forget bias"))
+    return widget.get_by_role("slider", name=re.compile("Push the gates"))
 
 
 def press_at(page: Page, node: Locator, x: float, y: float) -> None:
@@ -79,13 +79,14 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 
 def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     says(widget)
+    widget.locator("summary").click()
     for unit in (29, 16):
         button(widget, f"Unit {unit}").click()
         says(widget, unit=unit)
         python = Gates(unit=unit)
         assert shares(widget, "left") == pytest.approx([0.0] * 7 + python._left(), abs=0.0006)
         assert shares(widget, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
-        expect(widget.locator(".gates-head")).to_have_text(f"Unit {unit}: what is left of this number")
+        expect(widget.locator(".gates-head")).to_have_text(f"Unit {unit}: what is left of {python._sum()['written']}")
         told = widget.locator(".gates-cell.is-told")
         expect(told).to_have_count(1)
         expect(told.locator("b")).to_have_text({29: "13% left", 16: "94% left"}[unit])
@@ -93,6 +94,7 @@ def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
     button(widget, "Unit 29").click()
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
     expect(widget.locator(".gates-cost")).to_have_text("Guesses: 12 of 17 right")
+    widget.locator("summary").click()
     numbers = "(all) => all.map((e) => [e.dataset.gate, e.dataset.brief])"
     numbers = widget.locator(".gates-number").evaluate_all(numbers)
     assert [numbers[i] for i in (8, 12)] == [[".13", ".1"], [".01", "0"]]
@@ -204,8 +206,8 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
 
 
 def test_a_unit_from_the_fold_keeps_a_button(widget: Locator) -> None:
-    expect(widget.locator(".gates-two button:visible")).to_have_text(["29", "16"])
     widget.locator("summary").click()
+    expect(widget.locator(".gates-two button:visible")).to_have_text(["29", "16"])
     unit(widget).press("Home")
     unit(widget).press("ArrowDown")
     chosen = widget.locator(".gates-two [aria-pressed=true]").inner_text()
@@ -219,26 +221,27 @@ def test_a_unit_from_the_fold_keeps_a_button(widget: Locator) -> None:
 
 
 def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widget: Locator) -> None:
-    widget.locator("summary").click()
     bias(widget).press("End")
     says(widget, bias=4.0)
     assert shares(widget, "left")[7:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
     expect(widget.locator(".gates-cost")).to_have_text("Guesses: 5 of 17 right, not 12changed")
-    expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: 14.7 (as trained: 3.4)")
+    expect(widget.locator(".gates-perplexity")).to_have_text("Perplexity of this text: like guessing among 14.7 letters (as trained: 3.4)")
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("unit 29 adds a number")
+    expect(widget.get_by_role("status")).to_contain_text("unit 29 adds")
 
 
 def test_the_gate_of_a_unit_can_be_held_at_spaces(widget: Locator) -> None:
     changed = widget.locator(".gates-guesses .is-changed")
     expect(changed).to_have_count(0)
+    widget.locator("summary").click()
     button(widget, "Unit 16").click()
     forget = button(widget, FORGET)
     forget.click()
     says(widget, unit=16, spaces="forget")
     expect(forget).to_have_attribute("aria-pressed", "true")
+    expect(widget.locator(".gates-cell.is-told b")).to_have_text("nothing left")  # times 0
     expect(changed).to_have_text(["e"])
     expect(widget.locator(".gates-cost")).to_have_text("Guesses: 11 of 17 right, not 12changed")
     gates = [Gates(unit=16, spaces=spaces).forget_gates[:, 16].tolist() for spaces in ("trained", "forget")]
@@ -255,7 +258,7 @@ def test_the_gate_of_a_unit_can_be_held_at_spaces(widget: Locator) -> None:
     says(widget, spaces="keep")
     expect(forget).to_have_attribute("aria-pressed", "false")
     expect(widget.locator(".gates-swatch.is-own")).to_be_visible()
-    trained = button(widget, "as trained")
+    trained = button(widget, "free")
     trained.click()
     says(widget)
     expect(widget.locator(".gates-cost")).to_have_text("Guesses: 12 of 17 right")
@@ -314,10 +317,10 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
         ("Why forget?", "about the same", {}, {"view": "memory", "place": 9}, "Right. About 1 each time"),
         (
             "All units?",
-            "both about the same",
+            "neither",
             {},
             {"bias": 4.0},
-            "Right. Toward 1, 5 of 17 are right; toward 0, 6. As trained, 12",
+            "Right. Toward 0, 6 of 17 are right; toward 1, 5 (move the slider). As trained, 12",
         ),
     ],
 )
@@ -342,16 +345,18 @@ def test_nothing_below_the_sentence_moves(browser: Browser, tmp_path: Path, widt
     with watched_page(browser, width=width, height=900) as (page, record):
         widget = show(page, tmp_path)
         below, tops = widget.locator(".gates-lane, .gates-guesses, .d2lrnn-step-titles, .d2lrnn-foot"), set()
-        widget.locator("summary").click()
         bias(widget).press("End")
-        widget.locator("summary").click()
-        names = "Unit 29", KEEP, "Unit 16", FORGET, "Unit 29", "pushed +4.0"
-        for view in ("what is left", "the unit's number"):
+        names = "Unit 29", KEEP, "Unit 16", FORGET, "Unit 29", "free"
+        for view in ("what is left", "all it holds"):
             widget.locator("summary").click()
             button(widget, view).click()
             widget.locator("summary").click()
             for name in names:
+                if name.startswith("Unit"):
+                    widget.locator("summary").click()
                 button(widget, name).click()
+                if name.startswith("Unit"):
+                    widget.locator("summary").click()
                 letter(widget).press("Home")
                 for _ in range(18):
                     tops.add(tuple(below.evaluate_all("(all) => all.map((e) => Math.round(e.offsetTop))")))
@@ -378,7 +383,7 @@ def test_what_the_unit_holds_after_each_space(widget: Locator) -> None:
     widget.get_by_role("button", name="almost 0").click()
     told = widget.locator(".gates-cell.is-told")
     expect(told.locator("b")).to_have_text(["1.0", "1.0", "0.9"])
-    expect(widget.locator(".gates-head")).to_have_text("Unit 29: its number after each letter")
+    expect(widget.locator(".gates-head")).to_have_text("Unit 29: all it holds after each letter")
     button(widget, KEEP).click()
     says(widget, view="memory", spaces="keep", place=9)
     expect(told.locator("b")).to_have_text(["0.2", "0.4", "\u22120.1"])
@@ -409,6 +414,54 @@ def test_a_question_that_a_press_answers_is_closed(widget: Locator) -> None:
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
 
 
+def test_the_push_that_was_chosen_is_shown(widget: Locator) -> None:
+    for answer, push, right in (("toward 0 (forget)", -4.0, 6), ("toward 1 (keep)", 4.0, 5), ("neither", 4.0, 5)):
+        widget.get_by_role("button", name="All units?").click()
+        widget.get_by_role("button", name=answer, exact=True).click()
+        says(widget, bias=push)
+        expect(widget.locator(".gates-guesses .is-right")).to_have_count(right)
+        expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Toward 0, 6 of 17 are right; toward 1, 5")
+        expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change:")
+        widget.get_by_role("button", name="All units?").click()
+
+
+def test_another_letter_is_no_change_of_the_network(widget: Locator) -> None:
+    widget.get_by_role("button", name="Why forget?").click()
+    widget.get_by_role("button", name="almost 0").click()
+    widget.locator(".gates-letters:not(.gates-guesses) > .gates-tile").nth(3).click()
+    says(widget, view="memory", place=4)
+    widget.evaluate("() => new Promise((done) => setTimeout(done))")  # what compares comes after the press
+    expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change:")
+    button(widget, KEEP).click()
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
+
+
+def test_a_wrong_space_is_struck_through(widget: Locator) -> None:
+    wrong = widget.locator(".gates-guesses .is-space:not(.is-right)")
+    expect(wrong).to_have_count(1)
+    assert "gradient" in wrong.evaluate("(e) => getComputedStyle(e).backgroundImage")
+    right = widget.locator(".gates-guesses .is-space.is-right").first
+    assert right.evaluate("(e) => getComputedStyle(e).backgroundImage") == "none"
+
+
+def test_numbers_keep_apart_on_a_phone(widget: Locator) -> None:
+    """Under the letters and above the bars, at the first letter too."""
+    box = """(all, kind) => all.map((e) => {
+      const range = new Range();
+      range.selectNodeContents(e);
+      const { left, right } = range.getBoundingClientRect();
+      return [left, right];
+    })"""
+    size = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').fontSize))"
+    assert min(widget.locator(".gates-number").evaluate_all(size)) >= 12
+    widget.get_by_role("button", name="Why forget?").click()
+    widget.get_by_role("button", name="almost 0").click()
+    letter(widget).press("Home")
+    told = widget.locator(".gates-cell.is-told > b").evaluate_all(box)
+    edge = widget.locator(".gates-lines").bounding_box()["x"]
+    assert told[0][0] >= edge - 0.5 and all(a[1] < b[0] for a, b in zip(told, told[1:], strict=False))
+
+
 def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:
     opened[0].add_init_script("IntersectionObserver.prototype.observe = () => {}")  # nothing is seen: no reading begins
     widget = show(opened[0], tmp_path)
@@ -421,9 +474,9 @@ def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record
 
 
 def test_pushed_gates_are_named_and_marked(widget: Locator) -> None:
-    widget.locator("summary").click()
     bias(widget).press("End")
-    expect(button(widget, "pushed +4.0")).to_have_attribute("aria-pressed", "true")
+    expect(widget.locator(".gates-bias b")).to_have_text("+4.0")
+    expect(button(widget, "free")).to_have_attribute("aria-pressed", "true")
     assert widget.locator(".gates-cell.is-other").count() > 6
 
 

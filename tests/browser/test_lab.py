@@ -75,7 +75,7 @@ MOVES = {
     "Clipping": Move("limit θ", "End", "clip", 7.0, 1.0, "1"),
     "Concatenation": Move(re.compile("^Numbers in H"), "End", "num_hiddens", 4, 2, "2"),
     "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship", "view = 'write'"),
-    "Gates": Move("forget bias", "End", "bias", 4.0, 1.0, "1"),
+    "Gates": Move("Push the gates", "End", "bias", 4.0, 1.0, "1"),
     "GradientFlow": Move("factor of each step", "End", "radius", 1.6, 0.5, "50"),
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
     "NextCharacter": Move("Your text", "low tide", "text", "low tide", "a ship", "a ship"),

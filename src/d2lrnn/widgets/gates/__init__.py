@@ -175,7 +175,7 @@ class Gates(Explorable):
         if self.view == "memory":
             return words("now_memory", letter=letter, unit=self.unit, **self._sum())
         if at == len(text) - 1:
-            return words("now_last", letter=letter, unit=self.unit)
+            return words("now_last", letter=letter, unit=self.unit, written=self._sum()["written"])
         return self._fate(letter)
 
     def _sum(self) -> dict[str, str]:
@@ -189,6 +189,8 @@ class Gates(Explorable):
         return {"before": "0"} | shown
 
     def _percent(self, share: float) -> str:
+        if share < 1e-12:
+            return Words(self._words)("nothing")
         if share > 0.99:
             return Words(self._words)("over", share="99%") if share < 1 else "100%"
         return Words(self._words)("under", share="1%") if share < 0.01 else f"{math.floor(100 * share + 0.5)}%"
@@ -200,6 +202,7 @@ class Gates(Explorable):
         is_passed = own_count is not None and left[own_count] >= 0.5
         at = own_count if own_count is not None and is_passed else len(left) - 1 if count is None else count
         values: dict[str, object] = {"letter": letter, "unit": self.unit, "left": self._percent(left[at])}
+        values["written"] = self._sum()["written"]
         is_end = not is_passed and count is None
         key = f"now_{'end' if is_end else 'at'}"
         if not is_end:

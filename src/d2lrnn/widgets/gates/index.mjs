@@ -53,10 +53,11 @@ export function sentence(model, t) {
     const before = at > 0 ? plain(cell[at - 1]) : "0";
     return { key: "now_memory", values: { letter, unit, before, gate: plain(forget[at]), written: plain(input[at] * candidate[at]), cell: plain(cell[at]) }, letter };
   }
-  if (at === letters.length - 1) return { key: "now_last", values: { letter, unit }, letter };
+  const written = plain(input[at] * candidate[at]);
+  if (at === letters.length - 1) return { key: "now_last", values: { letter, unit, written }, letter };
   const { isEnd, count, share, own } = fateOf(model, t);
   const where = spokenName(letters, at + count, t, at);
-  const values = { letter, unit, left: share, ...(isEnd ? {} : { where }), ...(own === null ? {} : { own }) };
+  const values = { letter, unit, written, left: share, ...(isEnd ? {} : { where }), ...(own === null ? {} : { own }) };
   return { key: `now_${isEnd ? "end" : "at"}${own === null ? "" : "_own"}`, values, letter };
 }
 
@@ -116,7 +117,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }, { signal });
   onReset(() => (lost.hidden = true));
   const more = fold(
-    t("more"), viewing, units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), biasRow, perplexity,
+    t("more"), element("div", { class: "gates-showing" }, row("gates-two", t("unit_row"), [...two.buttons, third]), viewing), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), perplexity,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
@@ -132,7 +133,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: sign, class: "d2lrnn-button gates-arrow", "aria-label": t(name), signal, onPress: () => setPlace(model.at + 1 + by),
   });
   const pick = row("gates-pick", t("pick"), [arrow("earlier", "‹", -1), arrow("later", "›", 1)]);
-  const trying = element("div", { class: "gates-trying" }, row("gates-two", t("unit_row"), [...two.buttons, third]), pick, turning);
+  const trying = element("div", { class: "gates-trying" }, pick, turning, biasRow);
   dragOn(picture.reader, { move: ({ event }) => setPlace(nearest(picture.tiles(), event) + 1), signal });
   dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
@@ -154,15 +155,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   // ---- guided steps ----
-  const outcome = () => {
+  const outcome = (i, j) => {
+    if (SPEC.steps[i].state.bias === BIAS.max && j === 0) commit({ bias: BIAS.min }); // the push that was chosen is shown
     const network = networkOf(state().weights);
     const { letters, right, ownRight, guesses } = derive(state(), network);
     return {
       now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join(""),
-      shut: derive({ ...state(), bias: BIAS.min }, network).right,
+      shut: derive({ ...state(), bias: BIAS.min }, network).right, open: derive({ ...state(), bias: BIAS.max }, network).right,
     };
   };
-  const guided = guidedSteps({ t, state, steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
+  // No outcome speaks of the letter that is chosen.
+  const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
   keepInView(guided.node, { signal });
 
   el.append(element(
@@ -197,7 +200,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     third.setAttribute("aria-label", other === null ? "" : t("unit", { unit: other }));
     third.setAttribute("aria-pressed", String(unit === other));
     spaces.press(model.spaces);
-    spaces.buttons[0].textContent = model.bias === 0 ? t("spaces_trained") : t("pushed", { bias: signed(model.bias, 1) });
     turning.hidden = !model.hasSpaces;
     views.press(model.isMemory ? "memory" : "left");
     perplexity.hidden = letters.length < 2;

@@ -4,8 +4,9 @@ import { emphasised } from "../shape.mjs";
 import { breakOf, SEEN } from "./maths.mjs";
 
 const fixed = (value) => value.toFixed(3);
-/** A share in words: "5%", "under 1%", "over 99%". */
+/** A share in words: "5%", "under 1%", "over 99%", "nothing". */
 export const shareText = (share, t) => {
+  if (share < 1e-12) return t("nothing"); // a gate held at 0
   if (share > 0.99) return share < 1 ? t("over", { share: "99%" }) : "100%";
   return share < 0.01 ? t("under", { share: "1%" }) : `${Math.round(100 * share)}%`;
 };
@@ -66,6 +67,7 @@ export function createStrips(t) {
   let lane = [];
   let lanes = [];
   let written = null;
+  const named = (line, row) => (line === 0 ? [element("span", { class: "gates-name" }, t(row))] : []);
 
   function write(letters) {
     if (letters.join("") === written) return;
@@ -80,15 +82,15 @@ export function createStrips(t) {
     lanes.forEach(({ from, to }) => lane.slice(from, to).forEach(({ node }, i) => node.classList.toggle("is-late", i + 4 > to - from))); // what is told there stays inside
     lines.replaceChildren(...parts.map(([from, to], k) => element(
       "div", { class: "gates-part", style: `--n: ${to - from}` },
-      element("div", { class: "gates-letters gates-guesses" }, ...guessed.slice(from, to)),
-      element("div", { class: "gates-letters" }, ...tiles.slice(from, to)),
+      element("div", { class: "gates-letters gates-guesses" }, ...named(k, "row_guesses"), ...guessed.slice(from, to)),
+      element("div", { class: "gates-letters" }, ...named(k, "row_text"), ...tiles.slice(from, to)),
       k === 0 ? head : element("p", { class: "gates-head is-again" }, "\u00a0"),
       lanes[k].node,
     )));
   }
 
   function draw(model, { name, now }) {
-    const { letters, at, unit, forget, ownForget, cell, ownCell, left, guesses, ownGuesses, right, ownRight, isMemory } = model;
+    const { letters, at, unit, forget, ownForget, cell, ownCell, left, guesses, ownGuesses, right, ownRight, isMemory, input, candidate } = model;
     const said = t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
@@ -98,6 +100,7 @@ export function createStrips(t) {
     cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(right === ownRight ? [] : [t("guesses_own", { own: ownRight })]), ...(guesses.every((guess, i) => guess === ownGuesses[i]) ? [] : [changed]));
     guessed.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
+      tile.classList.toggle("is-space", i > 0 && guesses[i] === " ");
       tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
       tile.classList.toggle("is-changed", guesses[i] !== ownGuesses[i]);
     });
@@ -105,7 +108,7 @@ export function createStrips(t) {
       tile.classList.toggle("is-chosen", i === at);
       tile.classList.toggle("is-before", !isMemory && i < at);
     });
-    head.replaceChildren(...emphasised(t.raw(isMemory ? "head_memory" : "head_left"), { unit: t("unit", { unit }) }));
+    head.replaceChildren(...emphasised(t.raw(isMemory ? "head_memory" : "head_left"), { unit: t("unit", { unit }), written: letters.length > 0 ? plain(input[at] * candidate[at]) : "" }));
     const [low, high] = [Math.min(0, ...cell, ...ownCell), Math.max(0, ...cell, ...ownCell)];
     const up = (value) => fixed((value - low) / (high - low || 1));
     for (const { node, from, to } of lanes) {
@@ -158,12 +161,13 @@ export function createMap(t) {
   for (const [name, value] of Object.entries(attributes)) map.setAttribute(name, value);
   const mapBox = element("div", { class: "gates-units-box", role: "group", "aria-label": t("map") }, mapCaption, node);
 
-  function draw({ letters, rows, unit, at, forget }, name) {
+  function draw({ letters, rows, unit, at, forget, spaces }, name) {
     const { length } = letters;
     mapBox.hidden = length === 0;
     node.style.setProperty("--letters", length);
     heading.replaceChildren(...letters.map((letter, i) => element("span", { class: i === at ? "gates-tile is-chosen" : "gates-tile" }, visibleCharacter(letter))));
-    mapCaption.textContent = t(at === length - 1 ? "map_last" : "map_row", { letter: name });
+    const isOrdered = spaces === "trained" && at < length - 1; // a held gate changes its row, and leaves it in its place
+    mapCaption.textContent = [t(at === length - 1 ? "map_last" : "map_row", { letter: name }), isOrdered ? t("map_order") : ""].join(" ").trim();
     map.querySelector("svg").setAttribute("viewBox", `0 0 ${Math.max(1, length)} ${rows.length}`);
     const tails = ["", ""];
     rows.forEach((row, k) => (tails[Number(row.unit === unit)] += bars(row.left, { from: at, y: k + 0.94, size: 0.84 })));
