@@ -82,16 +82,18 @@ def test_it_rests_at_once_and_writes_again_letter_by_letter(browser: Browser, tm
         assert written(widget) == table.writings
         table.seed += 1
         widget.get_by_role("button", name="Write again").click()
-        lengths, heights, told = set(), set(), set()
+        lengths, heights, told, shares = set(), set(), set(), set()
         for _ in range(400):
             texts = written(widget)
             assert len({len(text) for text in texts.values()}) == 1, "all six at once"
             lengths.add(len(texts[6]))
             heights.add(widget.bounding_box()["height"])
             told.add(widget.locator(".d2lrnn-now").inner_text())
+            shares.add(widget.locator("li .ctx-copied-share").last.inner_text())
             if len(texts[6]) == 64 and len(lengths) > 3:
                 break
         assert len(lengths) > 3 and len(heights) == 1
+        assert shares - {widget.locator("li .ctx-copied-share").last.inner_text()} == {""}, "of a whole text, or none"
         assert written(widget) == table.writings
         expect(widget.locator(".d2lrnn-now")).to_have_text(table.static_sentence())
         assert told <= {"All six go on from the same beginning, with the same random numbers…", table.static_sentence()}
@@ -117,7 +119,9 @@ def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 def models(widget: Locator) -> list[str]:
     """What the six rows say, in one line each."""
-    return [re.sub(r"[ \n]+", " ", each).strip() for each in widget.locator(".ctx-model").all_inner_texts()]
+    seen = """(all) => all.map((e) => [...e.children].filter((x) => !x.matches(".ctx-counted"))
+      .map((x) => x.textContent).join(" "))"""
+    return [re.sub(r" +", " ", each).strip() for each in widget.locator(".ctx-model").evaluate_all(seen)]
 
 
 def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -189,16 +193,23 @@ def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_pat
     page, _ = opened
     table = ContextTable(place=19)
     widget = show(page, tmp_path, table)
-    assert models(widget) == [
-        "1-gram no context 5.5%", "2-gram o 13%", "3-gram io 96%", "4-gram tio 100%",
-        "5-gram itio never seen → >99%", "6-gram titio never seen → >99%",
-    ]  # fmt: skip
-    expect(widget.locator(".ctx-helps")).to_be_visible()
+    contexts = ["no context", "o", "io", "tio", "itio", "titio"]
+    text = load_text()
+    past, letter = text.vocab.encode("there was a petitio"), text.vocab.encode("n")[0]
+    guesses = [float(NGramLM(text.train_ids, n, 27).next_probs(past)[letter]) for n in range(1, 7)]
+    percent = [">99%" if g >= 0.995 else f"{100 * g:.{0 if g >= 0.0995 else 1}f}%" for g in guesses]
+    assert models(widget) == [f"{n}-gram {c} {g}" for n, (c, g) in enumerate(zip(contexts, percent, strict=True), 1)]
     widths = "(all) => all.map((bar) => bar.offsetWidth / bar.parentElement.offsetWidth)"
     shares = [row["hits"] / row["total"] if row["total"] else 0 for row in table.rows]
-    assert widget.locator(".ctx-model .ctx-bar").evaluate_all(widths) == pytest.approx(shares, abs=0.01)
+    assert widget.locator(".ctx-model .ctx-bar").evaluate_all(widths) == pytest.approx(guesses, abs=0.01)
+    marks = widget.locator(".ctx-model .ctx-mark")  # by counts alone; none where nothing was counted
+    assert marks.evaluate_all("(all) => all.map((e) => e.hidden)") == [row["total"] == 0 for row in table.rows]
+    at = "(all) => all.map((e) => Number(e.style.getPropertyValue('--at')))"
+    assert marks.evaluate_all(at) == pytest.approx(shares, abs=0.0001)
+    said = widget.locator(".ctx-counted").all_text_contents()
+    assert said[4:] == ["never seen,"] * 2 and said[1] == "counted 732 of 5\u202f736,"
     widget.get_by_role("button", name="2-gram o").click()
-    assert models(widget)[1] == "2-gram o 13%"
+    assert models(widget)[1] == f"2-gram o {percent[1]}"
     told = "We counted “o” 5\u202f736 times. “n” followed 732 times."
     expect(widget.locator(".d2lrnn-now")).to_have_text(told)
     table.order = 2
@@ -232,13 +243,13 @@ def test_no_word_leaves_its_row(browser: Browser, tmp_path: Path, width: int) ->
                   const [own, track] = [row, row.querySelector(".ctx-track")].map((e) => e.getBoundingClientRect());
                   const middle = (e) => e.top + e.height / 2;
                   return {
-                    unseen: row.classList.contains("ctx-unseen"),
+                    unseen: row.classList.contains("ctx-short"),
                     told: told.left - track.left, right: own.right - told.right,
                     context: context.width === 0 || context.left >= name.right && context.right <= track.left,
                     line: Math.abs(middle(told) - middle(name)) };
                 })"""
             )
-            assert len(found) == 6 and any(row["unseen"] for row in found)
+            assert len(found) == 6 and any(row["unseen"] for row in found) == (table.place < 5)
             for row in found:
                 assert row["right"] >= 0 and row["context"] and row["line"] < 3, (width, row)
                 if row["unseen"]:
@@ -257,11 +268,12 @@ def test_a_letter_that_never_followed_is_guessed_with_the_help_of_shorter_contex
     ]
     widget = show(page, tmp_path, ContextTable(line="a petition of all those", place=20))
     expect(widget.locator(".ctx-hint b")).to_have_text("This line was not counted.")
-    told = [f"5-gram l␣th 0 of 70 → {guesses[0]:.2%}", f"6-gram ll␣th 0 of 47 → {guesses[1]:.2%}"]
-    assert models(widget)[4:] == told
-    expect(widget.locator(".ctx-helps")).to_have_text("→ guess, helped by shorter contexts: never 0%")
-    line(widget).press("Home")
-    expect(widget.locator(".ctx-helps")).to_be_hidden()
+    assert models(widget)[4:] == [f"5-gram l␣th {guesses[0]:.2%}", f"6-gram ll␣th {guesses[1]:.2%}"]
+    assert widget.locator(".ctx-counted").all_text_contents()[4:] == ["counted 0 of 70,", "counted 0 of 47,"]
+    key = widget.locator(".ctx-mark-key")
+    expect(key).to_have_text("by counts alone")
+    mark, track = widget.locator(".ctx-track > .ctx-mark").last, widget.locator(".ctx-model .ctx-track").last
+    assert mark.bounding_box()["x"] == pytest.approx(track.bounding_box()["x"], abs=0.5), "at 0, below the guess"
     widget.get_by_label("Your own text").fill("the tide")
     expect(widget.locator(".ctx-hint b")).to_have_text("This stands in the counted story.")
 
@@ -283,6 +295,13 @@ def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record]
     expect(line(widget)).to_have_count(0)
     own.fill("x" * 40)
     expect(widget.locator(".ctx-cell")).to_have_count(24)
+    own.fill("we went down to the harbour wall")  # cut where a word begins
+    note = "Only the last 24 of these 32 letters and spaces are read: “down to the harbour wall”."
+    expect(widget.locator(".ctx-cell")).to_have_count(24)
+    expect(widget.locator(".ctx-note:visible")).to_have_text(note)
+    own.fill("a story about the long grey harbour")
+    expect(widget.locator(".ctx-note:visible")).to_contain_text("Only the last 21 of these 35")
+    expect(widget.locator(".ctx-cell").first).to_have_text("t")  # a whole word
     widget.get_by_role("button", name="Reset").click()
     expect(own).to_have_value("there was a petition")
 
@@ -304,7 +323,7 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     table = ContextTable(view="test")
     widget = show(page, tmp_path, table)
     now, key = widget.locator(".d2lrnn-now"), widget.locator(".ctx-seen-key")
-    other = "The 6-gram is like guessing among 3.7 letters, the best among 3.6."
+    other = "The 6-gram is like guessing among 3.7 letters, the best model: 3.6."
     expect(now).to_have_text(other)
     of, after = "of 10\u202f555 new letters", "before them in the story."
     expect(key).to_have_text(f"6-gram: 1\u202f981 {of} never followed the 5 {after}")
@@ -347,7 +366,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(line(widget)).to_have_attribute("aria-valuenow", "20")
     expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
     expect(widget.locator(".ctx-rule")).to_contain_text("the 5 before it")
-    told_by = (".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar", ".ctx-helps")
+    told_by = (".ctx-told", ".ctx-follower", ".ctx-models .ctx-bar", ".ctx-track > .ctx-mark")
     assert hidden(*told_by), "a step that asks tells nothing ahead"
     asked = "(e) => getComputedStyle(e, '::after').content"
     assert widget.locator(".ctx-counts").evaluate(asked) == '"?"', "where the counts will be"
@@ -362,7 +381,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert widget.locator(".ctx-told").first.is_visible(), "here all is in sight"
     assert hidden(".ctx-test")
     answers.get_by_role("button", name="5-gram").click()
-    expect(told).to_contain_text("Right. The 5-gram: longer contexts were more often never seen")
+    expect(told).to_contain_text("Right. The 5-gram. After longer contexts, more letters never followed in the story")
     expect(widget.locator(".ctx-least")).to_have_text("5-gram 3.6 best 883")
     widget.get_by_role("button", name="Who copies?").click()
     assert hidden("li .ctx-copied-share", ".ctx-heads")

@@ -50,7 +50,7 @@ function textField({ t, label, max, onText, signal }) {
   const tell = () => {
     const { text, length, cut, changed } = readOf(input.value, max);
     note.hidden = !cut && !changed;
-    const values = { text: text.trim() === "" ? t("read_as_nothing") : `“${text}”`, count: max, typed: length };
+    const values = { text: text.trim() === "" ? t("read_as_nothing") : `“${text}”`, count: text.length, typed: length };
     note.textContent = t(!cut ? "read_as" : changed ? "read_last_as" : "read_last", values);
   };
   input.addEventListener("input", read, { signal });

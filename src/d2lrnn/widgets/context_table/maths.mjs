@@ -184,10 +184,14 @@ export function lookAt(table, { line, place, order }) {
   return { letter, n, context, total, hits, bars, others, rows, guesses };
 }
 
-/** Whatever was typed, as the story was prepared, and the end of it: at most `max` of the letters a to z and spaces. */
+/** Whatever was typed, as the story was prepared, and the end of it: at most `max` of the letters a to z and spaces, from where a word begins if one does in the first half. */
 export function tidy(typed, max) {
   // Of a long text that was pasted only the end can count; the rest is not even looked at.
-  return normalise(typed.slice(-10_000)).slice(-max);
+  const all = normalise(typed.slice(-10_000));
+  const end = all.slice(-max);
+  const space = end.indexOf(" ");
+  const isCut = all.length > max && all.at(-max - 1) !== " ";
+  return isCut && space >= 0 && space < max / 2 ? end.slice(space + 1) : end;
 }
 
 /** What became of a typed text: { text, length, cut, changed }; `length` is that of all its letters and spaces. */

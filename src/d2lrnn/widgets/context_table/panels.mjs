@@ -68,8 +68,8 @@ export function writingsPanel({ t, onWritten, signal }) {
       // What is still to come keeps its place, so that nothing below moves.
       if (length < text.length) parts.push(element("span", { class: "ctx-to-come", "aria-hidden": "true" }, text.slice(length)));
       rows[i].text.replaceChildren(...parts);
-      const share = done.reduce((sum, copy) => sum + copy.length, 0) / Math.max(1, length);
-      rows[i].copied.textContent = formatShare(share);
+      const share = done.reduce((sum, copy) => sum + copy.length, 0) / NUM_WRITTEN;
+      rows[i].copied.textContent = length < NUM_WRITTEN ? "" : formatShare(share); // that of half a text says nothing
     });
   };
   return {
@@ -218,39 +218,44 @@ export function countsPanel({ t }) {
 }
 
 /**
- * The six models as one column of bars: how often the letter came next, looking back further and further. Where it never
- * did, the row says so, and what the model guesses with the help of its shorter contexts.
+ * The six models as one column of bars: how likely the letter is, looking back further and further, with the shorter
+ * contexts mixed in. A mark says how often it came by the counts alone.
  */
 export function modelsPanel({ t, onOrder, signal }) {
   const title = element("p", { class: "ctx-title" });
-  const [rule, helps] = [element("span"), element("span", { class: "ctx-helps" })];
+  const rule = element("p", { class: "ctx-key ctx-rule" });
+  const key = element("span", { class: "ctx-key ctx-mark-key" }, element("i", { class: "ctx-mark", "aria-hidden": "true" }), t("by_counts"));
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const [context, share, of, own] = [element("span", { class: "ctx-context", translate: "no" }), element("b"), element("span", { class: "ctx-of" }), bar()];
-    const told = element("span", { class: "ctx-told" }, of, " ", share);
+    const mark = element("i", { class: "ctx-mark" });
+    own.node.append(mark);
+    const told = element("span", { class: "ctx-told" }, of, share);
+    const counted = element("span", { class: "ctx-counted d2lrnn-hidden" }); // what the mark shows, in words
     const name = element("span", { class: "ctx-name" }, t("n_gram", { n: i + 1 }));
-    const button = buttonControl({ label: [name, " ", context, " ", own.node, " ", told], class: "ctx-model", signal, onPress: () => onOrder(i + 1) });
-    return { node: element("li", {}, button), button, context, share, of, bar: own };
+    const button = buttonControl({ label: [name, " ", context, " ", own.node, " ", counted, " ", told], class: "ctx-model", signal, onPress: () => onOrder(i + 1) });
+    return { node: element("li", {}, button), button, context, share, of, counted, bar: own, mark };
   });
   return {
-    node: element("div", { class: "ctx-models" }, title, element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)),
-      element("p", { class: "ctx-key ctx-rule" }, rule, " ", helps)),
+    node: element("div", { class: "ctx-models" }, element("div", { class: "ctx-models-head" }, title, key), element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), rule),
     draw(look) {
       if (look === null) return;
       title.textContent = t("models", { letter: quoted(look.letter) });
       rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
-      rows.forEach(({ button, context, share, of, bar: own }, i) => {
+      rows.forEach(({ button, context, share, of, counted, bar: own, mark }, i) => {
         const row = look.rows[i];
         button.disabled = row === null;
         button.setAttribute("aria-pressed", String(look.n === i + 1));
         button.classList.toggle("ctx-unseen", row === null || row.total === 0);
         context.classList.toggle("ctx-no-context", row?.context === "");
         context.textContent = row === null ? "" : row.context === "" ? t("no_context") : visible(row.context);
-        button.classList.toggle("ctx-helped", row !== null && row.hits === 0);
-        share.textContent = row === null ? "" : formatShare(row.hits > 0 ? row.hits / row.total : look.guesses[i]);
-        of.textContent = row === null ? t("too_short") : row.hits > 0 ? "" : row.total > 0 ? t("never_followed", { count: number(row.total) }) : t("never_seen");
-        own.set(row !== null && row.hits > 0 ? row.hits / row.total : 0);
+        button.classList.toggle("ctx-short", row === null);
+        share.textContent = row === null ? "" : formatShare(look.guesses[i]);
+        of.textContent = row === null ? t("too_short") : "";
+        counted.textContent = row === null ? "" : row.total === 0 ? t("never_seen") : t("counted", { hits: number(row.hits), total: number(row.total) });
+        own.set(row === null ? 0 : look.guesses[i]);
+        mark.hidden = row === null || row.total === 0;
+        mark.style.setProperty("--at", mark.hidden ? "0" : (row.hits / row.total).toFixed(4));
       });
-      helps.textContent = look.rows.some((row) => row?.hits === 0) ? t("helped") : "";
     },
   };
 }
@@ -270,7 +275,6 @@ export function testPanel({ t, levels, count, onOrder, signal }) {
   const [most, least] = [Math.max, Math.min].map((pick) => pick(...levels.map(({ perplexity }) => perplexity)));
   const rows = levels.map(({ order, perplexity, unseen }) => {
     const never = element("span", { class: "ctx-never" }, number(unseen));
-    never.style.setProperty("--share", `${(100 * unseen / count).toFixed(2)}%`);
     const units = element("span", { class: "ctx-units", "aria-hidden": "true" });
     units.style.setProperty("--letters", perplexity.toFixed(3));
     units.style.setProperty("--most", most.toFixed(3));
