@@ -17,6 +17,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn import widgets
+from d2lrnn.widgets.page import page_of as page_of_its_own
+from gallery import read_tiles
 from pages import LOW_CONTRAST, page_of, served
 from watching import Record, watched_page
 
@@ -111,6 +113,25 @@ def test_a_figure_keeps_its_look_where_another_stands_below(opened, tmp_path: Pa
     sheet = Path(widgets.__file__).with_name("base.css").read_text(encoding="utf-8")
     count, changed = page.evaluate(CHANGED_LOOKS, sheet)
     assert count > 20 and changed == []
+
+
+PLAY = Path(__file__).resolve().parents[2] / "book/play.md"
+[TILES] = re.findall(r"^```\{gallery\}\n(.*?)^```$", PLAY.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+FRAMES = {tile["explorable"]: 16 * tile["height"] for tile in read_tiles(TILES)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_no_higher_than_the_frame_that_the_page_of_all_gives_it(
+    browser: Browser, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "page.html").write_text(page_of_its_own(getattr(widgets, name)()), encoding="utf-8")
+    with watched_page(browser, width=720, height=100) as (page, _):
+        page.goto((tmp_path / "page.html").as_uri())
+        figure = page.locator('.d2lrnn-widget[data-ready="1"]')
+        expect(figure).to_be_attached()
+        figure.evaluate("(e) => new Promise((resolve) => setTimeout(resolve, 500))")  # until what it drew has its size
+        needed = figure.bounding_box()["height"]
+        assert needed <= FRAMES[name] + 1, f"give {name} in book/play.md a height of {-int(-needed // 16)} rem"
 
 
 @pytest.mark.parametrize("name", NAMES)
