@@ -61,9 +61,9 @@ def test_it_writes_at_four_temperatures_and_repeats_itself_with_the_same_seed() 
     greedy = d.generate(network.model, network.vocab, "the tide ", 80, temperature=0)
     assert greedy == "the tide " + widgets[0][0] == "the tide " + widgets[2][0]
     assert list(NextCharacter(temperature=1.2).writings) == [0, 1, 1.5, 1.2]
-    cut = NextCharacter(kind="top-k", top_k=1, seed=1).writings  # the reader's own is cut, no other
+    cut = NextCharacter(text="the tide ", kind="top-k", top_k=1, seed=1).writings  # the reader's own is cut, no other
     assert cut == widgets[0] | {0.7: widgets[0][0]}
-    assert NextCharacter(kind="top-k", top_k=1, seed=1, temperature=1).writings[1] == widgets[0][0]
+    assert NextCharacter(text="the tide ", kind="top-k", top_k=1, seed=1, temperature=1).writings[1] == widgets[0][0]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
-import { nowValues, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
+import { nowValues, nowWords, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
 import {
-  FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, TEMPERATURES, begunWord, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
+  FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, TEMPERATURES, beginningShown, countImprobable, countKept, cutOf, distributionAt, findCircle, ranking, readable, topPFor,
   worked, write, writings,
 } from "../../src/d2lrnn/widgets/next_character/maths.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -82,8 +82,13 @@ test("what the figure opens with: a circle at 0, and more improbable letters the
   assert.deepEqual(hotter.map((i) => counts[i]), [...counts].sort((a, b) => a - b));
   assert.notEqual(findCircle(textOf(all[0])), null);
   assert.deepEqual(all.slice(1).map((each) => findCircle(textOf(each))), [null, null, null]);
-  assert.deepEqual(nowValues(all), { first: 0, last: 1.5, count: counts[2], isCircle: true });
+  assert.deepEqual(nowValues(all[FREE_COLUMN].letters), { count: counts[FREE_COLUMN], all: NUM_WRITTEN, isCircle: false });
+  assert.deepEqual([["now"], ["now_circle"]], [[FREE_COLUMN], [0]].map(([column]) => [nowWords(nowValues(all[column].letters))]));
+  const first = all[2].letters.findIndex(({ bits }) => bits > 4);
+  assert.deepEqual([first, first + 1].map((length) => nowValues(all[2].letters, length).count), [0, 1], "counted so far");
+  assert.equal(nowWords(nowValues(all[2].letters, first + 1)), "now_one");
   const [{ index, probs }] = all[FREE_COLUMN].letters;
+  assert.ok(probs[index] > 0.4, "its bar uses the room");
   assert.equal(ranking(probs)[0], index, "the letter that is looked at is the tallest bar: what its temperature does to it is what it does to the text");
 });
 
@@ -128,10 +133,13 @@ test("the right answers of the guided steps are right, and their outcomes say so
     }
   }
   assert.equal(t(`step_3_answer_${SPEC.steps[2].right + 1}`), "hardly any");
-  assert.deepEqual(hottest, { before: "0.30", after: "0.51", own: 10, hot: 38, all: NUM_WRITTEN });
+  assert.deepEqual(hottest, { before: "0.27", after: "0.57", own: 3, hot: 41, all: NUM_WRITTEN });
+  for (const { before, state } of SPEC.steps) { // the reader's row is no copy of another, before a guess and after it
+    for (const given of [before, state]) assert.equal(new Set(writings(NETWORK, { ...DEFAULT, ...given }).map(textOf)).size, TEMPERATURES.length);
+  }
   assert.equal(t(`step_2_answer_${SPEC.steps[1].right + 1}`), "about half of all");
   const hot = distributionAt(NETWORK, writings(NETWORK, { ...DEFAULT, ...SPEC.steps[1].state })[FREE_COLUMN], 0, {});
-  assert.ok(hot.rows.slice(-21).every(({ before, after }) => after > before), "each of the unlikely grows");
+  assert.ok(hot.rows.slice(-hot.improbable.count).every(({ before, after }) => after > before), "each of the unlikely grows");
   for (const { probs } of writings(NETWORK, DEFAULT).flatMap(({ letters }) => letters)) {
     for (const temperature of [0.1, 0.7, 1.5, 2]) {
       const drawn = reshapeProbs(probs, { temperature });
@@ -149,11 +157,9 @@ test("whatever is typed or pasted becomes letters and spaces, at most MAX_TEXT o
   assert.equal(readable(""), "");
 });
 
-test("the word that a text ends in stands before what goes on with it", () => {
-  assert.equal(begunWord("in paris"), "paris");
-  assert.equal(begunWord("the tide "), "");
-  assert.equal(begunWord(""), "");
-  assert.equal(begunWord("x".repeat(30)), `…${"x".repeat(12)}`);
+test("a writing stands behind the text that it goes on from, behind the end of a long one", () => {
+  for (const text of ["in paris", "the tide of ", ""]) assert.equal(beginningShown(text), text);
+  assert.equal(beginningShown("what the sea keeps"), "…e sea keeps");
   assert.equal(readable("Zoë"), "zoe");
 });
 

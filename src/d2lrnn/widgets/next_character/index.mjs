@@ -11,8 +11,7 @@ import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const HOTTEST = 2; // the column with the highest of the fixed temperatures
-const PAST_SHOWN = 10; // letters before the one that is looked at
+const PAST_SHOWN = 12; // letters before the one that is looked at
 const { seed: SEED } = SPEC.controls;
 /** A probability, with two digits that count, a very small one as a power of ten: 2×10⁻⁴. */
 const probability = (p) => twoDigits(p).replace(/e-(\d+)/, (_, power) => `×10⁻${power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`);
@@ -37,19 +36,16 @@ const isCutting = ({ kind, top_p }) => kind !== SPEC.controls.kind.default || to
 /** Whether the cut forbids any letter. */
 const isBinding = ({ kind, top_k, top_p }) => (kind === "top-k" ? top_k < SPEC.controls.top_k.max : top_p < SPEC.controls.top_p.max);
 
-/** The words for what is the case: with a circle, or without. */
+/** The words for what is the case in the reader's own text. */
 export function nowWords({ isCircle, count }) {
-  if (isCircle) return count === 1 ? "now_circle_one" : "now_circle";
+  if (isCircle) return "now_circle";
   return count === 1 ? "now_one" : "now";
 }
 
-/** What is the case once all is written, as values for these words. */
-export function nowValues(all) {
-  const [first, last] = [all[0], all[HOTTEST]];
-  return {
-    first: first.temperature, last: last.temperature, count: countImprobable(last.letters),
-    isCircle: findCircle(first.letters.map(({ character }) => character).join("")) !== null,
-  };
+/** What is the case in a writing of which so many letters can be seen, as values for these words. */
+export function nowValues(letters, length = NUM_WRITTEN) {
+  const text = letters.slice(0, length).map(({ character }) => character).join("");
+  return { count: countImprobable(letters, length), all: length, isCircle: findCircle(text) !== null };
 }
 
 /** What the guided steps ask and tell, from what stands before a guess and after it. */
@@ -65,7 +61,7 @@ export function outcomes(network, state) {
   return [
     {},
     {
-      before: probability(hottest[0].improbable.after), after: probability(hottest[1].improbable.after),
+      before: probability(hottest[1].improbable.before), after: probability(hottest[1].improbable.after),
       own: hottest[0].count, hot: hottest[1].count, all: NUM_WRITTEN,
     },
     { now: three[1].count, before: three[0].count },
@@ -87,7 +83,7 @@ function build(context) {
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
     commit({ text: readable(input.value), place: 0 });
-    if (shown) tellNow(columns.isWriting()); // the text that is read may be the same
+    if (shown) tellNow(); // the text that is read may be the same
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
@@ -107,13 +103,17 @@ function build(context) {
     mark.style.setProperty("--share", tick / SPEC.controls.temperature.max);
     return mark;
   });
-  let ended = []; // what is the case once all is written, as arguments of emphasised()
   const lost = () => leftOut(unaccented(input.value)).length;
-  const nowParts = () => (lost() > 0 ? [t.raw("text_lost"), { count: lost() }] : ended);
-  const tellNow = (isWriting) => now.set(...(isWriting && lost() === 0 ? [] : emphasised(...nowParts())));
+  /** What is the case, of so many letters, as arguments of emphasised(). */
+  const nowParts = (length) => {
+    if (lost() > 0) return [t.raw(lost() === 1 ? "text_lost_one" : "text_lost"), { count: lost() }];
+    const values = nowValues(run.all[FREE_COLUMN].letters, length);
+    return [t.raw(nowWords(values)), { ...values, yours: isBinding(shown) ? t("yours_cut") : t("yours", { temperature: number.textContent }) }];
+  };
+  const tellNow = (length = columns.shown()) => now.set(...emphasised(...nowParts(length)));
   const columns = columnsPanel({
     t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)),
-    onLetter: (column, place) => lookAt(column, { place }), onWriting: tellNow,
+    onLetter: (column, place) => lookAt(column, { place }), onShown: tellNow,
   });
   /** The cut of one kind that keeps so many of the letters that are shown. */
   const cutAt = (kind, count) => {
@@ -134,6 +134,8 @@ function build(context) {
     kind, button: buttonControl({ label: t(`button_${kind}`), "aria-pressed": "false", signal, onPress: () => setKind(kind) }),
   }));
   const axis = element("p", { class: "next-key next-axis" });
+  const formula = element("p", { class: "next-key next-formula" }, ...t.raw("axis_formula").split(/(\{power\})/).map(
+    (part) => (part === "{power}" ? element("span", {}, "p", element("sup", {}, "1/κ")) : part)));
   const step = (by) => commit({ place: Math.min(NUM_WRITTEN - 1, Math.max(0, shown.place + by)) });
   const walk = [["‹", "before", -1], ["›", "after", 1]].map(([label, name, by]) => buttonControl({ label, "aria-label": t(name), onPress: () => step(by), signal }));
   const caption = element("span", { class: "next-of" });
@@ -181,8 +183,8 @@ function build(context) {
     element("div", { class: "next-figure" },
       element("div", { class: "next-caption-row" }, element("div", { class: "next-walk" }, ...walk), element("p", { class: "next-caption" }, caption, " ", legend)),
       chart.node),
-    steps.node, cuts, fold(t("axis_fold"), axis),
-    footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellNow(columns.isWriting()); }, link, say, signal }),
+    steps.node, cuts, fold(t("axis_fold"), formula, axis),
+    footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellNow(); }, link, say, signal }),
   ));
 
   // What stands over the bars: where we are, and the probability of one letter.
@@ -194,7 +196,7 @@ function build(context) {
   });
   const tell = (row) => {
     const values = words(row);
-    caption.replaceChildren(...emphasised(`{letter} ${where()}`, values));
+    caption.replaceChildren(...emphasised(row.character === place.came ? `{letter} ${where()}` : t.raw("instead"), { ...values, came: `“${visibleCharacter(place.came)}”` }));
     [own.textContent, pill.textContent, drawn.textContent] = [values.own, values.drawn, values.p];
     const { temperature, keptProbs } = place;
     if (temperature === 0) axis.textContent = t("axis");
@@ -217,35 +219,35 @@ function build(context) {
     slider.set(state.temperature, number.textContent);
     for (const { kind, button } of kinds) button.setAttribute("aria-pressed", String(kind === state.kind));
     const cut = cutOf(state);
-    const key = JSON.stringify([state.text, state.seed, cut]);
+    const key = JSON.stringify([state.text, state.seed]);
     const isNew = key !== run.key;
-    const isWarmer = before !== null && before.temperature !== state.temperature; // its column is written at once
-    if (isNew || isWarmer) run = { key, all: writings(network, state, run.all) };
-    const values = nowValues(run.all);
-    ended = [t.raw(nowWords(values)), values];
-    if (!columns.isWriting()) tellNow(false);
-    columns.draw(run.all, { ...state, looked, isCut: isBinding(state) }, { animate: before !== null && isNew && !isWarmer && !atOnce });
+    // A temperature and a cut change one column: that is written at once, under the hand that drags.
+    const isSet = before !== null && (before.temperature !== state.temperature || JSON.stringify(cutOf(before)) !== JSON.stringify(cut));
+    if (isNew || isSet) run = { key, all: writings(network, state, run.all) };
+    columns.draw(run.all, { ...state, looked, isCut: isBinding(state) }, { animate: before !== null && isNew && !isSet && !atOnce });
+    tellNow();
     const writing = run.all[looked];
-    const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join("")).slice(-PAST_SHOWN);
+    const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join(""));
     const isOwn = looked === FREE_COLUMN;
     const distribution = distributionAt(network, writing, state.place, isOwn ? cut : {});
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
     const isCut = distribution.kept < size && writing.temperature > 0;
+    const { character } = writing.letters[state.place];
     place = {
-      past: past && `“${Array.from(past, visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut,
+      came: character,
+      past: past && `“${past.length > PAST_SHOWN ? "…" : ""}${Array.from(past.slice(-PAST_SHOWN), visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut,
       keptProbs: distribution.rows.filter(({ after }) => after > 0).map(({ before: p }) => p),
     };
     const why = () => t(`cut_why_${state.kind}${distribution.kept === 1 ? "_one" : ""}`, { value: cutValue(state, t), count: distribution.kept, all: size });
     if (!isOwn) value.textContent = t("other_row");
     else if (writing.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
-    const { character } = writing.letters[state.place];
     const { count, after } = distribution.improbable;
     const described = `${fill(t.raw("chart").replace("{where}", where()), words(distribution.rows.find((row) => row.character === character)))} ${t("unlikely_all", { count, p: probability(after) })}`;
     if (isCutting(state) && (before === null || !isCutting(before))) cuts.open = true;
     chart.draw(distribution, character, { cutWords, told: described, cutting: cuts.open && isOwn });
     if (before === null) return;
-    say(t("spoken", { now: fill(...nowParts()), cut: cutWords }));
+    say(t("spoken", { now: fill(...nowParts(NUM_WRITTEN)), cut: cutWords }));
   }
   input.value = model.get("text");
   whenSeen(columns.node, { act: columns.play, signal });

@@ -11,7 +11,7 @@ export const NUM_WRITTEN = SIZES.num_written;
 export const MAX_TEXT = SPEC.controls.text.max;
 /** A letter of fewer bits is not called improbable. */
 export const IMPROBABLE_BITS = SIZES.improbable_bits;
-const BEGUN_SHOWN = 12; // letters of a begun word
+const BEGINNING_SHOWN = 12; // letters of it before what is written
 const SHORTEST_TAIL = 24; // letters that go round, before we call it a circle
 
 /** What is read of a typed text: normalised, without accents, its last MAX_TEXT characters. */
@@ -19,10 +19,9 @@ export function readable(text) {
   return normalise(unaccented(text.slice(-10_000))).slice(-MAX_TEXT);
 }
 
-/** The word that a text ends in the middle of: its last letters, which the writing goes on. */
-export function begunWord(text) {
-  const word = text.slice(text.lastIndexOf(" ") + 1);
-  return word.length > BEGUN_SHOWN ? `…${word.slice(-BEGUN_SHOWN)}` : word;
+/** What stands before a writing: the text that it goes on from, of a long one the end. */
+export function beginningShown(text) {
+  return text.length > BEGINNING_SHOWN ? `…${text.slice(1 - BEGINNING_SHOWN)}` : text;
 }
 
 /** The cut as `reshapeProbs` takes it: one of the two, the other does nothing. */

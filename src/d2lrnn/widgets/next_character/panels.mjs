@@ -1,7 +1,7 @@
 // What the figure of the next character shows: four writings at once, and the distribution with its cut.
 import { dragOn, motion } from "../shape.mjs";
 import { element, formatProbability, visibleCharacter } from "../ui.mjs";
-import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, begunWord, countImprobable, findCircle } from "./maths.mjs";
+import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, beginningShown, countImprobable, findCircle } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 45;
 const MORE_WIDE = 3; // columns of the chart for all other letters there
@@ -26,10 +26,10 @@ const textOf = (letters) => letters.map(({ character }) => character).join("");
 
 /**
  * Four columns that write at once, letter by letter. A letter of any of them can be pressed, to look at its bars; the arrow
- * keys go along a column. `slider` stands at the head of the reader's own.
- * `onWriting` hears whether they still write: what is counted is told at the end.
+ * keys and a dragged mouse go along a column. `slider` belongs to the reader's own. `onShown` hears how many letters of that
+ * can be seen: what is counted is counted so far.
  */
-export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
+export function columnsPanel({ t, slider, onLetter, onShown, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
   let all = null;
   let length = NUM_WRITTEN;
@@ -39,9 +39,18 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   const columns = TEMPERATURES.map((temperature, column) => {
     const count = element("span", { class: "next-count" });
     const box = element("div", { class: "next-written", translate: "no" });
+    const press = (letter) => {
+      const place = spans[column].indexOf(letter);
+      if (place >= 0 && !(column === looked && place === here)) onLetter(column, place);
+    };
+    // A mouse drags along the letters; a finger that moves scrolls the page, and one that taps presses.
+    dragOn(box, {
+      axis: "x", start: ({ event }) => event.pointerType !== "touch", signal,
+      move: ({ event }) => press(box.getRootNode().elementFromPoint(event.clientX, event.clientY)),
+    });
     box.addEventListener("click", (event) => {
-      const place = spans[column].indexOf(event.target);
-      if (place >= 0) onLetter(column, place);
+      press(event.target);
+      keys.focus({ preventScroll: true }); // the arrow keys go on from here
     }, { signal });
     // The keys' way along the letters: a slider that cannot be seen, over them. What they say stays text.
     const keys = element("input", {
@@ -57,14 +66,12 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   let spans = columns.map(() => []);
   const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
 
-  const isWriting = () => length < NUM_WRITTEN;
+  const shownOf = (column) => (still[column] ? NUM_WRITTEN : length);
   const show = (wanted) => {
-    const wasWriting = isWriting();
     length = wanted;
-    node.classList.toggle("next-writing", isWriting());
-    if (isWriting() !== wasWriting) onWriting(isWriting());
+    onShown(shownOf(FREE_COLUMN));
     all.forEach(({ letters }, i) => {
-      const there = still[i] ? NUM_WRITTEN : length;
+      const there = shownOf(i);
       spans[i].forEach((span, place) => span.classList.toggle("next-to-come", place >= there));
       const circle = findCircle(textOf(letters.slice(0, there)));
       spans[i].forEach((span, place) => {
@@ -72,7 +79,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
         span.classList.toggle("next-lap", lap);
         span.classList.toggle("next-lap-start", lap && (place - circle.from) % circle.length === 0);
       });
-      const count = countImprobable(letters);
+      const count = countImprobable(letters, there);
       columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count });
       columns[i].count.classList.toggle("next-lap-key", circle !== null);
     });
@@ -96,7 +103,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
   return {
     node,
     play: () => all !== null && play(),
-    isWriting,
+    shown: () => shownOf(FREE_COLUMN),
     finish: () => {
       pen.stop();
       if (all !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
@@ -109,7 +116,7 @@ export function columnsPanel({ t, slider, onLetter, onWriting, signal }) {
         all = writings;
         spans = all.map(({ letters }, i) => {
           const made = letters.map(letterSpan);
-          columns[i].box.replaceChildren(element("span", { class: "next-begun" }, begunWord(text)), ...made);
+          columns[i].box.replaceChildren(element("span", { class: "next-begun" }, beginningShown(text)), ...made);
           return made;
         });
         all.forEach(({ temperature }, i) => {
@@ -156,7 +163,9 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   let kept = size;
   let shown = null; // rows, and the one whose probability is told while the pointer is elsewhere
   const look = (row) => {
-    cells.forEach(({ node }, i) => node.classList.toggle("next-look", shown.rows[i] === row && row !== shown.row));
+    const isOther = row !== shown.row; // one mark at a time
+    cells.forEach(({ node }, i) => node.classList.toggle("next-look", isOther && shown.rows[i] === row));
+    chart.classList.toggle("next-looking", isOther);
     onLook(row);
   };
   const keep = (wanted) => {
