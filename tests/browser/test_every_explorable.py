@@ -308,6 +308,42 @@ def test_an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figu
     assert outcome.inner_text() == told
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_told_of_a_link_goes_with_the_state_that_it_shows(
+    opened: tuple[Page, Record], tmp_path: Path, name: str
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, name)
+    told = widget.locator(".d2lrnn-told")
+    for fold in widget.locator("details").all():
+        fold.evaluate("(e) => { e.open = true }")
+    controls = widget.locator("input[type=range]:enabled, button:enabled").element_handles()
+    widget.get_by_role("button", name="Link to this").click()
+    expect(told).to_be_visible()
+    expect(told).not_to_be_empty()
+    widget.locator(".d2lrnn-now").first.click()  # that changes nothing
+    page.wait_for_timeout(100)
+    assert told.is_visible()
+    for control in controls:  # whatever can be moved, until the figure is another
+        if not control.evaluate("(e) => e.isConnected && e.checkVisibility() && !e.closest('.d2lrnn-foot')"):
+            continue
+        if control.get_attribute("type") == "range":
+            for key in ("ArrowLeft", "ArrowRight", "ArrowRight"):
+                control.press(key)
+        else:
+            control.dispatch_event("click")
+        page.wait_for_timeout(20)
+        if not told.is_visible():
+            break
+    expect(told).to_be_hidden()
+    assert told.bounding_box()["height"] > 0, "its room stays"
+    widget.get_by_role("button", name="Link to this").click()
+    expect(told).to_be_visible()
+    widget.get_by_role("button", name="Reset").click()
+    expect(told).to_be_empty()
+
+
 def memory(page: Page) -> dict[str, float]:
     """Live bytes of JavaScript, nodes and listeners of a page, after all that can go is gone."""
     session = page.context.new_cdp_session(page)

@@ -162,9 +162,14 @@ export function fold(title, ...children) {
   return element("details", { class: "d2lrnn-fold" }, element("summary", {}, title), ...children);
 }
 
-/** The last row: reset, and on a page a link to the state. */
+/** The last row: reset, and on a page a link to the state; what is said of the link goes when the figure changes. */
 export function footRow({ t, reset, link, say, signal }) {
   const told = element("span", { class: "d2lrnn-told" });
+  let shared = null; // the link of which is told
+  const tell = (words) => {
+    told.textContent = words;
+    told.style.visibility = "";
+  };
   const share = async () => {
     const url = link();
     history.replaceState(history.state, "", url); // a page from disk may have no clipboard: the address bar it has
@@ -175,16 +180,23 @@ export function footRow({ t, reset, link, say, signal }) {
     } catch {
       // told by `link_shown`
     }
-    told.textContent = words;
+    if (shared === null) node.closest(".d2lrnn-widget").addEventListener("d2lrnn-drawn", forget, { signal });
+    shared = url;
+    tell(words);
     say(words);
+    forget(); // it may have changed meanwhile
+  };
+  const forget = () => {
+    if (link() !== shared) told.style.visibility = "hidden"; // its room stays: nothing jumps under the hand
   };
   const startAgain = () => {
-    told.textContent = "";
+    tell("");
     reset();
   };
   const buttons = [buttonControl({ label: t("reset"), signal, onPress: startAgain })];
   if (link) buttons.push(buttonControl({ label: t("link"), signal, onPress: share }));
-  return element("div", { class: "d2lrnn-row d2lrnn-foot" }, ...buttons, told);
+  const node = element("div", { class: "d2lrnn-row d2lrnn-foot" }, ...buttons, told);
+  return node;
 }
 
 /**

@@ -296,6 +296,7 @@ export function explorable({
     const show = () => {
       const derived = derive(state());
       view.draw(derived);
+      root.dispatchEvent(new Event("d2lrnn-drawn"));
       const sentence = spoken === null ? null : spoken(derived, t);
       if (said !== null && sentence !== said) live.say(sentence);
       said = sentence;
