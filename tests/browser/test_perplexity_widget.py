@@ -150,6 +150,16 @@ def test_a_bar_is_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert bar["width"] == pytest.approx(row.bounding_box()["width"], abs=2), "the bar ends under the pointer"
 
 
+def test_keys_go_on_where_a_drag_ended(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    drag(page, widget.locator(".ppl-track").nth(2), 1 / 8, 2 / 8)
+    page.keyboard.press("ArrowRight")
+    expect(widget.locator(".ppl-p").nth(2)).not_to_have_text("0.25")
+    page.keyboard.press("ArrowLeft")
+    expect(widget.locator(".ppl-p").nth(2)).to_have_text("0.25")
+
+
 STEPS = [
     ("2 and 50", "26", "2.00", "No. It is 10.00, because choices multiply: 2 ", "10.00"),
     ("One doubt", "about 1.1", "1.00", "Right. It is 1.12. One bit is shared among six letters", "1.12"),

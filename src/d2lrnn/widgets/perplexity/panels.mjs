@@ -171,7 +171,7 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
   };
   input.addEventListener("focus", onTouch, { signal });
   input.addEventListener("input", () => set(Number(input.value)), { signal });
-  dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)) });
+  dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)), end: () => input.focus({ preventScroll: true }) }); // so that keys go on
 
   const draw = (row, { bits }) => {
     p.textContent = columnProbability(row.p);

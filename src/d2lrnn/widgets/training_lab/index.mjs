@@ -261,6 +261,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     });
     const done = await saveCanvas(canvas, "my-network.png");
     told.textContent = done ? t(`share_${done}`) : "";
+    told.style.visibility = ""; // what was told of a link may have gone
     say(told.textContent);
   }
 
