@@ -40,13 +40,15 @@ book: env node ## make the environment, execute every chapter, leave the book at
 	@$(PY) tools/build_book.py --jobs $(JOBS)
 
 test: env node chromium ## everything that proves the book (a Chromium is installed if there is none)
-	$(call step,lint; the package; chapters and book without a warning; explorables and then the book in a real browser)
-	@$(MAKE) --jobs=2 --keep-going together-lint together-unit together-book together-figures together-pages
+	$(call step,1/3 lint)
+	@$(MAKE) lint
+	$(call step,2/3 side by side: tests and doctests of the package; chapters run and pages without a warning; explorables in a real browser)
+	@$(MAKE) --jobs=2 together-unit together-book together-figures
+	$(call step,3/3 book in a real browser: over http and from disk with the network blocked)
+	@$(MAKE) pages
 	@echo "All of it passed."
 
-# Two of them at a time, so that no core waits while the pages are written, and all to their end, whatever fails. Each
-# line says whose it is.
-together-pages: together-book
+# Two of them at a time, so that no core waits while the pages are written. Each line says whose it is.
 together-%:
 	@$(MAKE) $* 2>&1 | while IFS= read -r line; do printf '%-7s | %s\n' '$*' "$$line"; done
 
