@@ -37,12 +37,18 @@ test("bits, rate, perplexity and bytes of every stage are those of Python's Surp
 
 test("what it expected are the three likeliest, and the surprise follows from its probability", () => {
   const { model, vocab } = network("trained");
-  const { bits, top: topAt } = surprises({ model, vocab }, "the tide");
+  const { bits, top: topAt, rank } = surprises({ model, vocab }, "the tide");
   const tops = Array.from(bits, (_, i) => topAt(i));
   for (const top of tops) {
     assert.equal(top.length, 3);
     assert.ok(top[0][1] >= top[1][1] && top[1][1] >= top[2][1]);
   }
+  const ranked = Array.from(bits, (_, i) => rank(i));
+  tops.forEach((top, i) => {
+    const at = top.findIndex(([index]) => vocab[index] === "the tide"[i + 1]);
+    assert.ok(at < 0 ? ranked[i] > 3 && ranked[i] <= vocab.length : ranked[i] === at + 1, `${ranked[i]}`);
+  });
+  assert.equal(surprises({ model, vocab }, "quixotl").rank(5), 20);
   const [index, p] = tops[0][0];
   if (vocab[index] === "h") assert.ok(Math.abs(bits[0] + Math.log2(p)) < 1e-6);
   assert.equal(vocab[tops[0][0][0]], "h", "after t comes h");
@@ -138,5 +144,5 @@ test("letters at the beginnings of words and later ones", () => {
 });
 
 test("accents and the signs at the ends leave no letter and no space behind", () => {
-  assert.deepEqual(["Zoë", "42!", "Mr. Keld said: 'so'", " the ", "a -- b", "“José”"].map(readable), ["zoe", "", "mr keld said so", " the ", "a b", "jose"]);
+  assert.deepEqual(["Zoë", "42!", "Mr. Keld said: 'so'", " the ", "a -- b", "“José”", "Łukasz", "Søren Weiß", "łøđħıßæœþð ŁØĐĦẞÆŒÞÐ"].map(readable), ["zoe", "", "mr keld said so", " the ", "a b", "jose", "lukasz", "soren weiss", "lodhissaeoethd lodhssaeoethd"]);
 });

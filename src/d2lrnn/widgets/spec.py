@@ -20,6 +20,12 @@ __all__ = ["Spec", "Words", "unaccented"]
 
 _FOLDER = Path(__file__).parent
 
+# Latin letters whose stroke or ligature Unicode does not take apart, as in JavaScript.
+_NOT_DECOMPOSED = str.maketrans(
+    {"Ł": "L", "ł": "l", "Ø": "O", "ø": "o", "Đ": "D", "đ": "d", "Ħ": "H", "ħ": "h", "\u0131": "i"}
+    | {"ẞ": "SS", "ß": "ss", "Æ": "AE", "æ": "ae", "Œ": "OE", "œ": "oe", "Þ": "Th", "þ": "th", "Ð": "D", "ð": "d"}
+)
+
 
 @cache
 def _read(name: str) -> dict[str, Any]:
@@ -125,5 +131,6 @@ class Words:
 
 
 def unaccented(text: str) -> str:
-    """A text without its accents: "Zoë" is "Zoe"."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char)[0] != "M")
+    """A text without its accents: "Zoë" is "Zoe", "Łukasz" "Lukasz"."""
+    plain = text.translate(_NOT_DECOMPOSED)
+    return "".join(char for char in unicodedata.normalize("NFKD", plain) if unicodedata.category(char)[0] != "M")

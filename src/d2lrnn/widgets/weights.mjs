@@ -50,9 +50,14 @@ export function normalise(text) {
   return text.toLowerCase().replace(/[^a-z]+/g, " ");
 }
 
-/** A text without its accents: "Zoë" is "Zoe". */
+// Latin letters whose stroke or ligature Unicode does not take apart, as in Python.
+const NOT_DECOMPOSED = {
+  Ł: "L", ł: "l", Ø: "O", ø: "o", Đ: "D", đ: "d", Ħ: "H", ħ: "h", ı: "i", ẞ: "SS", ß: "ss", Æ: "AE", æ: "ae", Œ: "OE", œ: "oe", Þ: "Th", þ: "th", Ð: "D", ð: "d",
+};
+
+/** A text without its accents: "Zoë" is "Zoe", "Łukasz" "Lukasz". */
 export function unaccented(text) {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "");
+  return text.replace(/\P{ASCII}/gu, (letter) => NOT_DECOMPOSED[letter] ?? letter).normalize("NFKD").replace(/\p{M}/gu, "");
 }
 
 /** The characters that normalise() turns into a space, white space aside. */

@@ -48,8 +48,8 @@ class SurpriseMap(Explorable):
     Parameters
     ----------
     text : str, optional
-        Normalised to letters and spaces, accents left out, and cut to its first 500 characters. The first is read and
-        not guessed.
+        Normalised to letters and spaces, accents left out ("Łukasz" is "lukasz"), and cut to its first 500 characters.
+        The first is read and not guessed.
     stage : "untrained", "first_steps", "half_way" or "trained", optional
     place : int, optional
         The letter to look at, from 1; one that the text does not have, as 0, is the letter that costs the trained
@@ -144,14 +144,13 @@ class SurpriseMap(Explorable):
         if len(self.text) < 2:
             return words("now_short")
         before, now = (2 ** (math.fsum(self._bits(s)) / (len(self.text) - 1)) for s in ("untrained", self._printed))
-        characters = len(_network(self.stage).vocab)
-        key = "now_blind" if now > characters else "now_more" if now > before else "now_less"
+        blind = len(_network(self.stage).vocab)
+        key = "now_blind" if now > blind else "now_more" if now > before else "now_less"
         return words(
             key,
             updates=format_number(_network(self._printed).num_steps, 0),
             perplexity=format_number(now, 1),
             rate=format_number(math.log2(now)),
-            characters=characters,
         )
 
     def static_picture(self) -> str:

@@ -16,10 +16,10 @@ export function readable(text) {
 }
 
 /**
- * Read a text and note what it costs: { bits, top }.
+ * Read a text and note what it costs: { bits, top, rank }.
  *
  * `bits[i]` is the surprisal of character i + 1 after all before it; `top(i)` finds the three likeliest instead, as
- * [index, probability].
+ * [index, probability]; `rank(i)` is 1 where the character itself is the likeliest.
  */
 export function surprises({ model, vocab }, text) {
   const ids = encode(text, vocab);
@@ -32,7 +32,8 @@ export function surprises({ model, vocab }, text) {
     seen.push(probs.slice());
   }
   const top = (i) => [...seen[i].entries()].sort(([, a], [, b]) => b - a).slice(0, 3);
-  return { bits, top };
+  const rank = (i) => 1 + seen[i].filter((p) => p > seen[i][ids[i + 1]]).length;
+  return { bits, top, rank };
 }
 
 /** Totals of some surprisals: { bits, rate, perplexity, bytes }. A coder needs whole bytes. */
@@ -90,8 +91,8 @@ export function networkIn(view) {
 
 function readBy(network, text) {
   if (lately.get(network)?.text !== text) {
-    const { bits, top } = surprises(network, text);
-    lately.set(network, { text, result: { ...totals(bits), bits, top } });
+    const { bits, top, rank } = surprises(network, text);
+    lately.set(network, { text, result: { ...totals(bits), bits, top, rank } });
   }
   return lately.get(network).result;
 }

@@ -8,7 +8,7 @@ import { DEFAULT_TEXT, level, MAX_TEXT, oneIn, percent, pieces, readable, STAGES
 export function sentenceOf({ count, stage, updates, now, before, vocab }) {
   if (count < 1) return { key: "now_short", values: {} };
   const values = {
-    updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), rate: formatNumber(now.rate), characters: vocab.length,
+    updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), rate: formatNumber(now.rate),
   };
   if (stage === STAGES[0]) return { key: "now_untrained", values };
   if (now.perplexity > vocab.length) return { key: "now_blind", values };
@@ -47,7 +47,7 @@ export function tell({ text, now, vocab }, place, t) {
   const guesses = now.top(place - 1).map(([index, p]) => ({ character: visibleCharacter(vocab[index]), p }));
   return {
     context: contextOf(text, place), character, p: probability(2 ** -b, t), bits: formatNumber(b),
-    chance: 2 ** -b, guesses,
+    chance: 2 ** -b, guesses, rank: now.rank(place - 1),
   };
 }
 
@@ -57,8 +57,9 @@ export function tell({ text, now, vocab }, place, t) {
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
+  const blind = element("span");
   const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-key map-then" }, element("span", { class: "map-dash" }), t("ghost")));
+    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-key" }, element("span", { class: "map-dash" }), blind));
   const detail = element("p", { class: "map-detail" });
   const guesses = element("div", { class: "map-guesses" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
@@ -108,8 +109,8 @@ export function mapPanel({ t, signal, onPlace }) {
   }, { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
 
-  const guess = ({ character, p, isReal }) => element("div", { class: `map-guess${isReal ? " map-real" : ""}` },
-    element("span", {}, element("b", {}, character), " ", p < 0.001 ? t("tiny") : percent(p)),
+  const guess = ({ character, p, rank, isReal }) => element("div", { class: `map-guess${isReal ? " map-real" : ""}` },
+    element("span", {}, element("span", { class: "map-rank" }, t("rank", { rank })), " ", element("b", {}, character), " ", p < 0.001 ? t("tiny") : percent(p)),
     element("span", { class: "map-chance", style: `--map-chance: ${p.toFixed(4)}` }));
   const drawDetail = () => {
     guesses.replaceChildren();
@@ -123,11 +124,11 @@ export function mapPanel({ t, signal, onPlace }) {
       detail.textContent = t("detail_given", { character: visibleCharacter(shown.text[0]) });
       return;
     }
-    const { context, guesses: top, chance, ...values } = tell(shown, place, t);
-    const rows = top.map((row) => ({ ...row, isReal: row.character === values.character }));
-    if (!rows.some(({ isReal }) => isReal)) rows.push({ character: values.character, p: chance, isReal: true });
+    const { context, guesses: top, chance, rank, ...values } = tell(shown, place, t);
+    const rows = top.map((row, i) => ({ ...row, rank: i + 1, isReal: row.character === values.character }));
+    if (!rows.some(({ isReal }) => isReal)) rows.push({ character: values.character, p: chance, rank, isReal: true });
     const expected = top.map(({ character, p }) => t("expected_row", { character, p: probability(p, t) })).join(", ");
-    guesses.replaceChildren(element("div", { class: "map-tops", role: "img", "aria-label": t("detail_expected", { expected }) }, ...rows.map(guess)));
+    guesses.replaceChildren(element("div", { class: "map-tops", role: "img", "aria-label": t("detail_expected", { expected, rank, character: values.character, characters: shown.vocab.length }) }, ...rows.map(guess)));
     detail.replaceChildren(t("detail_context", { context }), " ",
       ...emphasised(t.raw("detail"), values.character === "␣" ? { ...values, character: t("by_space") } : values),
       ...(shown.now.bits[place - 1] > shown.before.bits[place - 1] ? [" ", t("detail_more", { before: formatNumber(shown.before.bits[place - 1]) })] : []));
@@ -153,10 +154,11 @@ export function mapPanel({ t, signal, onPlace }) {
     const { bits } = model.now;
     letters.forEach((letter, i) => {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
-      letter.style.setProperty("--map-ghost", i === 0 ? 0 : level(model.before.bits[i - 1], model.scale).toFixed(3));
     });
-    node.classList.toggle("map-raw", model.stage === STAGES[0]);
-    text.style.setProperty("--map-five", (5 / model.scale).toFixed(3));
+    const blindBits = Math.log2(model.vocab.length);
+    blind.textContent = t("blind", { characters: model.vocab.length, bits: formatNumber(blindBits) });
+    text.style.setProperty("--map-blind-bits", `"${formatNumber(blindBits)}"`);
+    text.style.setProperty("--map-blind", (blindBits / model.scale).toFixed(3));
     text.style.setProperty("--map-ten", (10 / model.scale).toFixed(3));
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
