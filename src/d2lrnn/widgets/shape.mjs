@@ -88,6 +88,7 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
     told.replaceChildren(...verdict, t(`step_${i + 1}_outcome`, values));
     told.classList.remove("d2lrnn-past");
     told.hidden = false;
+    titles[i].classList.add("d2lrnn-done");
     setFolded(true);
     say(told.textContent);
     lookAt(i);
@@ -134,7 +135,10 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
     answers.replaceChildren(...buttons);
     lookAt(i);
   };
-  onReset(() => choose(-1));
+  onReset(() => {
+    titles.forEach((title) => title.classList.remove("d2lrnn-done"));
+    choose(-1);
+  });
   const node = element(
     "div", { class: "d2lrnn-steps" },
     element("div", { class: "d2lrnn-step-titles", role: "group", "aria-label": t("steps_title") },

@@ -76,7 +76,7 @@ function about(text) {
 function viewButtons({ t, signal, onView }) {
   const buttons = SPEC.controls.view.choices.map((view) => buttonControl({ label: t(`view_${view}`), signal, onPress: () => onView(view) }));
   return {
-    node: element("div", { class: "ctx-views", role: "group", "aria-label": t("views") }, ...buttons),
+    node: element("div", { class: "d2lrnn-segments ctx-views", role: "group", "aria-label": t("views") }, ...buttons),
     draw: (shown) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(SPEC.controls.view.choices[i] === shown))),
   };
 }

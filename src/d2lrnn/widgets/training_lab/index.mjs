@@ -85,7 +85,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     "div", { class: "d2lrnn-shape lab" },
     element("p", { class: "d2lrnn-lead lab-lead" }, t("lead")),
     element("div", { class: "lab-bar" }, main,
-      element("span", { class: "lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
+      element("span", { class: "d2lrnn-segments lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
     trouble, element("div", { class: "lab-top" }, now.node, writing.node), reading.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),

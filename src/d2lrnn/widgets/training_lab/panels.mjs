@@ -661,7 +661,7 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   );
   const knobs = element(
     "div", { class: "lab-knobs" },
-    element("span", { class: "lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
+    element("span", { class: "d2lrnn-segments lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
   );
   const draw = (state) => {
     for (const button of cells) button.setAttribute("aria-pressed", String(button.dataset.cell === state.cell));

@@ -57,7 +57,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     };
   };
   const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
-  const switched = element("div", { class: "trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
+  const switched = element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
   const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // one window
   const whole = { long: percent(long), shared };
   const more = fold(t("more"), element("div", { class: "trunc-more" }, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));

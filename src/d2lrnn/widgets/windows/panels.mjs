@@ -358,7 +358,7 @@ export function orderPanel({ t, signal, onOrder }) {
   const buttons = Object.fromEntries(["sequential", "random"].map((order) => [
     order, buttonControl({ label: t(`order_${order}`), signal, onPress: () => onOrder(order) }),
   ]));
-  const node = element("div", { class: "win-orders", role: "group", "aria-label": t("reading") }, ...Object.values(buttons));
+  const node = element("div", { class: "d2lrnn-segments win-orders", role: "group", "aria-label": t("reading") }, ...Object.values(buttons));
   const draw = ({ carries }) => {
     for (const [order, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String((order === "sequential") === carries));
   };
