@@ -63,16 +63,22 @@ def test_a_bias_far_up_keeps_and_far_down_forgets() -> None:
     assert own.bits < down.bits and own.bits < up.bits
 
 
-def test_the_gate_of_a_unit_is_held_at_spaces_and_only_there() -> None:
-    for unit, at_spaces, gate in ((29, "keep", 1.0), (16, "forget", 0.0)):
-        own, held = Gates(unit=unit), Gates(unit=unit, spaces=at_spaces)
+def at_spaces(gate: float) -> list[float]:
+    """The gates held at the spaces of the default text."""
+    return [gate if letter == " " else -1.0 for letter in Gates().text]
+
+
+def test_the_gates_of_a_unit_are_held_where_they_are_set() -> None:
+    for unit, gate in ((29, 1.0), (16, 0.0), (29, 0.25)):
+        own, held = Gates(unit=unit), Gates(unit=unit, gates=at_spaces(gate))
         spaces = [letter == " " for letter in own.text]
         assert (held.forget_gates[spaces, unit] == gate).all()
-        assert (own.forget_gates[spaces, unit].mean() > 0.5) == (gate == 0)
         first = own.text.index(" ")
         torch.testing.assert_close(held.forget_gates[:first], own.forget_gates[:first])
-    assert Gates(spaces="keep").bits > Gates().bits + 0.5
-    assert Gates(text="quick", spaces="keep").bits == Gates(text="quick").bits, "no space"
+        assert not torch.equal(held.forget_gates[-1], own.forget_gates[-1]), "later gates see another state"
+    assert (Gates().forget_gates[:, 29][[4, 8, 12]] < 0.15).all()
+    assert Gates(gates=at_spaces(1.0)).bits > Gates().bits + 0.5
+    assert Gates(gates=[-1.0] * 18).bits == Gates().bits, "all left alone"
 
 
 def test_the_default_text_was_held_out() -> None:
@@ -130,7 +136,7 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}, {"spaces": "both"}]
+    "wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}, {"gates": [1.5]}, {"gates": [0.5] * 41}]
 )
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):

@@ -15,6 +15,8 @@ const NETWORK = createNetwork(new DataView(bytes.buffer, bytes.byteOffset, bytes
 const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
 const at = (values) => derive({ ...DEFAULTS, ...values }, NETWORK);
 const t = translator("en", SPEC.words);
+/** The gates held at the spaces of the default text, and only there. */
+const AT_SPACES = (gate) => Array.from(SPEC.controls.text.default, (letter) => (letter === " " ? gate : -1));
 
 function assertClose(actual, expected, message, tolerance = 1e-5) {
   assert.equal(actual.length, expected.length, message);
@@ -71,10 +73,10 @@ test("a dozen units in their order, those of the lesson and the chosen one among
 
 test("a row that is chosen leaves all others where they are", () => {
   const unitsOf = (values) => at(values).rows.map(({ unit }) => unit);
-  for (const spaces of SPEC.controls.spaces.choices) {
-    const rows = unitsOf({ spaces });
+  for (const gates of [[], AT_SPACES(1), AT_SPACES(0)]) {
+    const rows = unitsOf({ gates });
     assert.ok([29, 16, 18].every((unit) => rows.includes(unit)));
-    for (const unit of rows) assert.deepEqual(unitsOf({ spaces, unit }), rows, `${spaces}, ${unit}`);
+    for (const unit of rows) assert.deepEqual(unitsOf({ gates, unit }), rows, `${gates}, ${unit}`);
   }
 });
 
@@ -114,34 +116,29 @@ test("a text is broken into two lines for a phone at a space near its middle", (
 });
 
 test("the answers of the guided steps are right", () => {
-  const [more, afresh, push] = SPEC.steps;
+  const [one, more, all] = SPEC.steps;
   const atSpaces = ({ letters }, values) => values.filter((_, i) => letters[i] === " ");
   const answer = (step, k) => t(`step_${k}_answer_${step.right + 1}`);
 
-  const [own, kept] = [more.before, more.state].map((state) => derive(state, NETWORK));
-  assert.ok(atSpaces(own, own.forget).every((gate) => gate < 0.15), "unit 29 forgets at spaces");
-  assert.deepEqual([...own.text].flatMap((letter, i) => (letter !== " " && own.forget[i] < 0.15 ? [i] : [])), [2, 4, 11].filter((i) => i !== 4), "and at some letters: the a of what, of sea");
+  const own = derive(one.before, NETWORK);
+  for (const { before } of SPEC.steps) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
+  assert.deepEqual([own.at, own.letters[8], own.forget[8].toFixed(2), own.right], [7, " ", "0.13", 12], "the space after the; 12 are right");
+  const lifted = derive(one.state, NETWORK);
+  assert.deepEqual(lifted.held.flatMap((is, i) => (is ? [i] : [])), [8]);
+  assert.deepEqual([lifted.left[1], answer(one, 1)], [1, "all of it"]);
+  assert.deepEqual([own, lifted].map(({ guesses }) => guesses.slice(9, 12).join("")), ["sea", "sta"]);
+
+  const kept = derive(more.state, NETWORK);
+  assert.deepEqual(more.state.gates, AT_SPACES(1).slice(0, 13));
   assert.deepEqual(atSpaces(kept, kept.forget), [1, 1, 1]);
-  assert.deepEqual([own.right, kept.right, kept.letters.length - 1, answer(more, 1)], [12, 7, 17, "fewer"]);
+  assert.deepEqual([kept.right, kept.letters.length - 1, answer(more, 2)], [7, 17, "fewer"]);
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
-  assert.deepEqual([own.count, own.letters[own.at + 1]], [1, " "], "the picture shows the space that forgets");
 
-  const held = derive(afresh.state, NETWORK);
-  assert.ok(held.isMemory && held.isOwn && held.letters[held.at] === " " && !derive(afresh.before, NETWORK).isMemory);
-  assert.ok(atSpaces(held, held.cell).every((value) => Math.abs(value - 1) < 0.1), "about 1 each time");
-  assert.ok(atSpaces(held, held.input.map((gate, i) => gate * held.candidate[i])).every((value) => Math.abs(value - 1) < 0.1), "that the space adds");
-  assert.equal(answer(afresh, 2), "about the same");
-  const mixed = derive({ ...afresh.state, spaces: "keep" }, NETWORK);
-  assert.deepEqual(atSpaces(mixed, mixed.cell).map((value) => value.toFixed(1)), ["0.2", "0.4", "-0.1"], "as the lesson says");
-  assert.deepEqual(mixed.ownCell, held.cell);
-
-  const pushed = derive(push.state, NETWORK);
-  assert.deepEqual([pushed.bias, pushed.ownRight, pushed.right, at({ bias: -4 }).right], [4, 12, 5, 6]);
-  assert.equal(answer(push, 3), "neither");
-  assert.equal(pushed.letters.length - 1, 17, "as the question says");
-  const mean = (model) => model.letters.reduce((sum, _, i) => sum + model.order.reduce((all, j) => all + model.gateAt(i, j), 0) / 32, 0) / model.letters.length;
-  assert.ok(mean(at({ bias: -4 })) < 0.3 && mean(pushed) > 0.85, "toward 0, toward 1");
+  assert.deepEqual(all.state.gates, Array(18).fill(1));
+  const [open, shut] = [1, 0].map((gate) => derive({ ...all.state, gates: Array(18).fill(gate) }, NETWORK));
+  assert.ok(open.held.every(Boolean) && open.forget.every((gate) => gate === 1) && shut.forget.every((gate) => gate === 0));
+  assert.deepEqual([open.right, shut.right, open.ownRight, answer(all, 3)], [9, 9, 12, "neither"]);
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
@@ -150,18 +147,16 @@ test("the sentence tells one place, and how it was as trained; the gates that ar
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "At the e of “the”, unit 29 adds −0.96. At the next space, 13% is left.");
-  assert.match(said({ unit: 16 }), /^At the e of “the”, unit 16 adds −?\d\.\d\d\. At the end, 94% is left\.$/);
-  assert.match(said({ spaces: "keep" }), /^At the e of “the”, unit 29 adds −0\.\d\d\. At the next space, 100% is left \(was 13%\)\.$/);
-  assert.match(said({ unit: 16, spaces: "forget" }), /At the next space, nothing is left \(was >99%\)\.$/, "times 0");
-  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps”, unit 16 adds \S+\. At the end, \d+% is left/);
-  assert.match(said({ place: 18 }), /^At the s of “keeps”, unit 29 adds −?\d\.\d\d\. The text ends here: tap an earlier letter\.$/);
-  assert.equal(said({ view: "memory", place: 9 }), "At the space after “the”: old number −0.30 × gate 0.13 + added 1.00 ≈ 0.96.");
-  assert.match(said({ view: "memory", place: 1 }), /^At the w of “what”: old number 0 × /);
-  const [own, kept, pushed] = [{}, { spaces: "keep" }, { bias: 4 }].map(at);
+  assert.equal(said({}), "At the e of “the” it writes −0.96 into memory. At the next space, 13% of that is left.");
+  assert.match(said({ unit: 16 }), /^At the e of “the” it writes −?\d\.\d\d into memory\. At the end, 94% of that is left\.$/);
+  assert.match(said({ gates: AT_SPACES(1) }), /^At the e of “the” it writes −0\.\d\d into memory\. At the next space, 100% of that is left, not 13%\.$/);
+  assert.match(said({ unit: 16, gates: AT_SPACES(0) }), /At the next space, nothing of that is left, not >99%\.$/, "times 0");
+  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps” it writes \S+ into memory\. At the end, \d+% of that is left/);
+  assert.match(said({ place: 18 }), /^At the s of “keeps” it writes −?\d\.\d\d into memory\. The text ends here: tap an earlier letter\.$/);
+  const [own, kept, pushed] = [{}, { gates: AT_SPACES(1) }, { bias: 4 }].map(at);
   const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
   assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);
-  for (const model of [kept, pushed]) assert.deepEqual(model.ownForget, own.forget, "as trained");
+  for (const model of [kept, pushed]) assert.deepEqual(model.ownForget, own.forget, "as learned");
   assert.deepEqual([1, 8, 18, 19, 40].map((place) => at({ place }).at), [0, 7, 17, 0, 0], "no such letter: the first");
 });
 
@@ -195,7 +190,7 @@ test("what the figure and the lesson say", () => {
   letters.forEach((letter, i) => letter === " " && assert.ok(forget[i] < 0.15 && keeper.forget[i] > 0.99));
   assert.ok(keeper.count === null && keeper.left.at(-1) > 0.9, "to the end");
   assert.ok(keeper.forget[6] < 0.2, "at the h of “the” unit 16 forgets");
-  const forgot = at({ unit: 16, spaces: "forget" });
+  const forgot = at({ unit: 16, gates: AT_SPACES(0) });
   assert.deepEqual(forgot.guesses.flatMap((guess, i) => (guess === own.guesses[i] ? [] : [i])), [11], "one guess changes");
   assert.deepEqual([forgot.text.slice(0, 11), own.guesses[11], forgot.guesses[11]], ["what the se", "a", "e"]);
   const sea = at({ place: 11 });
@@ -204,16 +199,18 @@ test("what the figure and the lesson say", () => {
   assert.deepEqual([first, second].map((gate) => gate.toFixed(2)), ["1.00", "0.02"], "the two e's of keeps");
 });
 
-test("the gate of a unit is held at spaces, and only there", () => {
-  const [own, kept, forgot] = SPEC.controls.spaces.choices.map((spaces) => at({ spaces }));
-  assert.deepEqual([own.isOwn, kept.isOwn, forgot.isOwn, at({ bias: 1 }).isOwn], [true, false, false, false]);
-  for (const [model, gate] of [[kept, 1], [forgot, 0]]) {
-    assert.deepEqual(model.letters.flatMap((letter, i) => (letter === " " ? [model.forget[i].toFixed(6)] : [])), Array(3).fill(gate.toFixed(6)));
+test("gates of a unit are held where they are set, and only there", () => {
+  const own = at({});
+  for (const gate of [0, 0.25, 1]) {
+    const model = at({ gates: AT_SPACES(gate) });
+    assert.deepEqual(model.letters.flatMap((letter, i) => (letter === " " ? [model.forget[i]] : [])), Array(3).fill(gate));
     assertClose(model.forget.slice(0, 4), own.forget.slice(0, 4), "before the first space nothing changes");
+    assert.deepEqual([model.isOwn, model.isHeld], [false, true]);
   }
+  assert.deepEqual([own.isOwn, at({ bias: 1 }).isOwn, at({ bias: 1 }).isHeld], [true, false, false]);
   assert.deepEqual(at({}).forget, own.forget, "the weights are as they were");
-  const quick = at({ text: "quick", spaces: "keep" });
-  assert.ok(quick.isOwn && quick.spaces === "trained" && !quick.hasSpaces, "a text without a space");
+  assert.ok(at({ text: "sea", gates: [-1, -1, -1, 1] }).isOwn, "a gate after the end");
+  assert.deepEqual(derive({ ...DEFAULTS, gates: AT_SPACES(-1) }, NETWORK).forget, own.forget, "all left alone");
 });
 
 test("the printed product and sum agree with the printed cell", () => {

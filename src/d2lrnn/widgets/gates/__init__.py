@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -49,10 +50,9 @@ class Gates(Explorable):
         1 to 40: the letter whose writing is followed; the first one where the text has not so many.
     bias : float, optional
         -4 to 4.
-    spaces : {"trained", "keep", "forget"}, optional
-        At what the forget gate of `unit` is held at each space: at 1 ("keep"), at 0 ("forget"), or not at all.
-    view : {"left", "memory"}, optional
-        What is left of what the letter writes, or the numbers that `unit` holds.
+    gates : list of float, optional
+        At what the forget gates of `unit` are held, from the first letter on: from 0 to 1, or -1 for one that is left
+        alone. Letters that are not in the list are left alone.
 
     Raises
     ------
@@ -76,8 +76,7 @@ class Gates(Explorable):
     unit = _SPEC.trait("unit")
     place = _SPEC.trait("place")
     bias = _SPEC.trait("bias")
-    spaces = _SPEC.trait("spaces")
-    view = _SPEC.trait("view")
+    gates = _SPEC.trait("gates")
     weights = t.Bytes().tag(sync=True, shared=True)
 
     @t.default("weights")
@@ -110,23 +109,22 @@ class Gates(Explorable):
 
     def _read(self) -> dict[str, torch.Tensor]:
         """Gates, candidate, cell and state at every letter, each of shape (num_steps, 32)."""
-        return self._run(self.bias, {"trained": None, "keep": 1.0, "forget": 0.0}[self.spaces])
+        return self._run(self.bias, self.gates)
 
     @torch.no_grad()
-    def _run(self, bias: float, held: float | None = None) -> dict[str, torch.Tensor]:
-        """Read the text; at its spaces the forget gate of `unit` is `held`, if that is a number."""
-        space = _trained().vocab.encode(" ")[0]
+    def _run(self, bias: float, held: Sequence[float] = ()) -> dict[str, torch.Tensor]:
+        """Read the text; the forget gates of `unit` are `held`, where that is not negative."""
         weights = stored_tensors(_trained().model)
         num_hiddens = weights["W_hh"].shape[0]
         b_h = weights["b_x"] + weights["b_h"]
         b_h[num_hiddens : 2 * num_hiddens] += bias
         H = C = torch.zeros(num_hiddens)
         rows = []
-        for index in _trained().vocab.encode(self.text):
+        for i, index in enumerate(_trained().vocab.encode(self.text)):
             blocks = (weights["W_xh"][index] + H @ weights["W_hh"] + b_h).chunk(4)
             I, forget, O = (blocks[k].sigmoid() for k in (0, 1, 3))  # noqa: E741
-            if held is not None and index == space:
-                forget[self.unit] = held
+            if i < len(held) and held[i] >= 0:
+                forget[self.unit] = held[i]
             C = forget * C + I * blocks[2].tanh()
             H = O * C.tanh()
             rows.append(torch.stack([I, forget, blocks[2].tanh(), O, C, H]))
@@ -172,21 +170,15 @@ class Gates(Explorable):
         if len(text) < 2:
             return words("now_short")
         letter = self._name(at)
-        if self.view == "memory":
-            return words("now_memory", letter=letter, unit=self.unit, **self._sum())
         if at == len(text) - 1:
-            return words("now_last", letter=letter, unit=self.unit, written=self._sum()["written"])
+            return words("now_last", letter=letter, written=self._written())
         return self._fate(letter)
 
-    def _sum(self) -> dict[str, str]:
-        """What the unit's number at `place` is made of."""
-        read, at = self._read(), self._at
-        cells, written = read["cell"][:, self.unit].tolist(), (read["input"] * read["candidate"])[at, self.unit].item()
-        values = {"gate": read["forget"][at, self.unit].item(), "written": written, "cell": cells[at]}
-        if at:
-            values["before"] = cells[at - 1]
-        shown = {key: f"{x:.2f}".replace("-0.00", "0.00").replace("-", "\u2212") for key, x in values.items()}
-        return {"before": "0"} | shown
+    def _written(self) -> str:
+        """What the letter at `place` writes."""
+        read = self._read()
+        written = (read["input"] * read["candidate"])[self._at, self.unit].item()
+        return f"{written:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
 
     def _percent(self, share: float) -> str:
         if share < 1e-12:
@@ -201,8 +193,7 @@ class Gates(Explorable):
         left, own_left = (self._left(trained=trained) for trained in (False, True))
         is_passed = own_count is not None and left[own_count] >= 0.5
         at = own_count if own_count is not None and is_passed else len(left) - 1 if count is None else count
-        values: dict[str, object] = {"letter": letter, "unit": self.unit, "left": self._percent(left[at])}
-        values["written"] = self._sum()["written"]
+        values = {"letter": letter, "written": self._written(), "left": self._percent(left[at])}
         is_end = not is_passed and count is None
         key = f"now_{'end' if is_end else 'at'}"
         if not is_end:

@@ -1,12 +1,12 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, nameOf, placeOf, readable, TWO_UNITS } from "./maths.mjs";
+import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
 import { createMap, createStrips, fateOf, plain, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const { text: TEXT, bias: BIAS, spaces: SPACES, view: VIEW } = SPEC.controls;
+const { text: TEXT, bias: BIAS } = SPEC.controls;
 const [S_OF_SEA, A_OF_SEA] = [9, 11]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
@@ -43,25 +43,21 @@ export function spokenName(letters, at, t, from = null) {
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
-/** What becomes of what a letter adds, or what the unit's number is made of there: { key, values, letter }. */
+/** What becomes of what a letter writes: { key, values, letter }. */
 export function sentence(model, t) {
-  const { letters, at, unit, isMemory, forget, cell, input, candidate } = model;
+  const { letters, at, input, candidate } = model;
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
-  if (isMemory) {
-    const before = at > 0 ? plain(cell[at - 1]) : "0";
-    return { key: "now_memory", values: { letter, unit, before, gate: plain(forget[at]), written: plain(input[at] * candidate[at]), cell: plain(cell[at]) }, letter };
-  }
   const written = plain(input[at] * candidate[at]);
-  if (at === letters.length - 1) return { key: "now_last", values: { letter, unit, written }, letter };
+  if (at === letters.length - 1) return { key: "now_last", values: { letter, written }, letter };
   const { isEnd, count, share, own } = fateOf(model, t);
   const where = spokenName(letters, at + count, t, at);
-  const values = { letter, unit, written, left: share, ...(isEnd ? {} : { where }), ...(own === null ? {} : { own }) };
+  const values = { letter, written, left: share, ...(isEnd ? {} : { where }), ...(own === null ? {} : { own }) };
   return { key: `now_${isEnd ? "end" : "at"}${own === null ? "" : "_own"}`, values, letter };
 }
 
-/** The tile under a finger, or the nearest. */
+/** The column of letters under a finger, or the nearest. */
 function nearest(tiles, { clientX, clientY }) {
   const far = tiles.map((tile) => {
     const { left, right } = tile.getBoundingClientRect();
@@ -73,7 +69,7 @@ function nearest(tiles, { clientX, clientY }) {
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
-  const picture = createStrips(t);
+  const picture = createStrips({ t, signal, onBack: () => change({ gates: [] }) });
   const units = createMap(t);
   let model = null;
 
@@ -90,19 +86,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     guided.leave(); // a question that this would answer
     commit(values);
   };
-  const switchOf = (choices, name, { words, act, spoken = () => null }) => {
-    const buttons = choices.map((choice) => buttonControl({ label: words(choice), "aria-label": spoken(choice), signal, onPress: () => act({ [name]: choice }) }));
-    return { buttons, press: (chosen) => choices.forEach((choice, k) => buttons[k].setAttribute("aria-pressed", String(choice === chosen))) };
-  };
-  const row = (kind, label, buttons) => element("div", { class: `gates-choice ${kind}`, role: "group", "aria-label": label }, element("span", { "aria-hidden": "true" }, label), ...buttons);
-  const two = switchOf(TWO_UNITS, "unit", { words: String, spoken: (unit) => t("unit", { unit }), act: commit });
-  let other = null; // the last unit from the fold or a link: it keeps a button
-  const third = buttonControl({ label: [], signal, onPress: () => other !== null && commit({ unit: other }) });
-  onReset(() => (other = null));
-  const spaces = switchOf(SPACES.choices, "spaces", { words: (choice) => t(`spaces_${choice}`), act: change });
-  const views = switchOf(VIEW.choices, "view", { words: (choice) => t(`view_${choice}`), act: change });
-  const turning = row("gates-turning", t("turn"), spaces.buttons);
-  const viewing = row("gates-views", t("view"), views.buttons);
   const shown = element("p", { class: "gates-shown" });
   const perplexity = element("p", { class: "gates-perplexity" });
   const text = element("input", { type: "text", class: "d2lrnn-text", spellcheck: "false", autocomplete: "off" });
@@ -113,11 +96,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
-    change({ text: readable(text.value, TEXT.max), place: 1 });
+    change({ text: readable(text.value, TEXT.max), place: 1, gates: [] });
   }, { signal });
   onReset(() => (lost.hidden = true));
   const more = fold(
-    t("more"), element("div", { class: "gates-showing" }, row("gates-two", t("unit_row"), [...two.buttons, third]), viewing), units.mapBox, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), perplexity,
+    t("more"), units.mapBox, biasRow, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), perplexity,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
@@ -127,25 +110,50 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const setRow = (row) => {
     const { unit } = model.rows[Math.min(Math.max(0, row), model.rows.length - 1)];
-    if (unit !== model.unit) commit({ unit });
+    if (unit !== model.unit) commit({ unit, gates: [] }); // the gates that are held are those of the unit
   };
-  const arrow = (name, sign, by) => buttonControl({
-    label: sign, class: "d2lrnn-button gates-arrow", "aria-label": t(name), signal, onPress: () => setPlace(model.at + 1 + by),
+  /** Hold the gates of the letters from `first` to `last` at `value`. */
+  const hold = (first, last, value) => {
+    const [from, to] = [Math.min(first, last), Math.max(first, last)];
+    const gates = model.letters.map((_, i) => (i >= from && i <= to ? value : model.held[i] ? model.forget[i] : -1));
+    change({ gates });
+  };
+  let hand = null; // the gate that is dragged, or null for a letter
+  dragOn(picture.lines, {
+    signal,
+    start: ({ event }) => {
+      hand = event.target.closest(".gates-faders") === null ? null : nearest(picture.tiles(), event);
+      return model.letters.length > 1;
+    },
+    move: ({ event }) => {
+      if (hand === null) {
+        setPlace(nearest(picture.tiles(), event) + 1);
+        return;
+      }
+      // A finger that goes up is not quite straight: the next gates follow once it is well over them.
+      const { left, width } = picture.tiles()[hand].getBoundingClientRect();
+      const away = (event.clientX - left) / width - 0.5;
+      const here = Math.abs(away) < 1.25 ? hand : Math.min(Math.max(0, hand + Math.round(away)), model.letters.length - 1);
+      picture.point(here);
+      hold(hand, here, picture.valueAt(here, event.clientY));
+      hand = here;
+    },
+    end: () => picture[hand === null ? "letterKeys" : "gateKeys"].focus({ preventScroll: true }), // the arrow keys go on from here
   });
-  const pick = row("gates-pick", t("pick"), [arrow("earlier", "‹", -1), arrow("later", "›", 1)]);
-  const trying = element("div", { class: "gates-trying" }, pick, turning, biasRow);
-  dragOn(picture.reader, { move: ({ event }) => setPlace(nearest(picture.tiles(), event) + 1), signal });
   dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key)) return;
     event.preventDefault();
     steps[event.key]();
   }, { signal });
-  const here = () => model.at + 1;
-  keys(picture.reader, {
-    ArrowRight: () => setPlace(here() + 1), ArrowUp: () => setPlace(here() + 1),
-    ArrowLeft: () => setPlace(here() - 1), ArrowDown: () => setPlace(here() - 1),
-    Home: () => setPlace(1), End: () => setPlace(model.letters.length),
+  picture.letterKeys.addEventListener("input", () => setPlace(Number(picture.letterKeys.value)), { signal });
+  picture.gateKeys.addEventListener("input", () => hold(picture.pointed(), picture.pointed(), Number(picture.gateKeys.value)), { signal });
+  const pointTo = (i) => {
+    picture.point(Math.min(Math.max(0, i), model.letters.length - 1));
+    draw(model);
+  };
+  keys(picture.gateKeys, {
+    ArrowRight: () => pointTo(picture.pointed() + 1), ArrowLeft: () => pointTo(picture.pointed() - 1),
   });
   const rowNow = () => model.rows.findIndex(({ unit }) => unit === model.unit);
   keys(units.map, {
@@ -156,12 +164,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i, j) => {
-    if (SPEC.steps[i].state.bias === BIAS.max && j === 0) commit({ bias: BIAS.min }); // the push that was chosen is shown
+    const held = (value) => ({ ...SPEC.steps[2].state, gates: SPEC.steps[2].state.gates.map(() => value) });
+    if (i === 2 && j === 1) commit({ gates: held(0).gates }); // the choice that was made is shown
     const network = networkOf(state().weights);
     const { letters, right, ownRight, guesses } = derive(state(), network);
     return {
       now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join(""),
-      shut: derive({ ...state(), bias: BIAS.min }, network).right, open: derive({ ...state(), bias: BIAS.max }, network).right,
+      shut: derive({ ...state(), ...held(0) }, network).right, open: derive({ ...state(), ...held(1) }, network).right,
     };
   };
   // No outcome speaks of the letter that is chosen.
@@ -170,7 +179,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, picture.node, trying, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, picture.node, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -186,22 +195,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function draw(next) {
     model = next;
     const { key, values, letter } = sentence(model, t);
-    now.set(...emphasised(t.raw(key).replace("{unit}", values.unit), values));
-    picture.draw(model, { name: letter, now: t(key, values) });
+    now.set(...emphasised(t.raw(key), values));
+    picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
-    if (letters.length < 2) more.open = true; // the field for another text stands there
-    trying.hidden = letters.length < 2;
+    if (letters.length < 2 || model.bias !== 0) more.open = true; // the field for another text stands there, and the push
     const { bits, ownBits } = model;
-    two.press(unit);
-    if (!TWO_UNITS.includes(unit)) other = unit;
-    third.hidden = other === null;
-    third.textContent = other === null ? "" : String(other);
-    third.setAttribute("aria-label", other === null ? "" : t("unit", { unit: other }));
-    third.setAttribute("aria-pressed", String(unit === other));
-    spaces.press(model.spaces);
-    turning.hidden = !model.hasSpaces;
-    views.press(model.isMemory ? "memory" : "left");
     perplexity.hidden = letters.length < 2;
     const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : model.isOwn ? [] : [" ", t("as_trained", { own: choices(ownBits, t) })];
     perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits, t) }), ...blind);

@@ -1,14 +1,12 @@
 // What a trained LSTM keeps and forgets while it reads a text: gates, cell, and what is left of what a letter wrote.
 //
 //   C_t = F_t C_{t-1} + I_t G_t, so of what letter s wrote, I_s G_s, the share F_{s+1} ... F_t is left at letter t.
-import { createWorkspace, forward, resetState, surpriseNats } from "../core.mjs";
 import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** A unit that forgets at spaces, the default, and one that keeps. */
-export const TWO_UNITS = [SPEC.controls.unit.default, 16];
-const FOLLOWED = [...TWO_UNITS, 18]; // those of the lesson: each has a row among the dozen, whichever is chosen
+/** The units of the lesson: each has a row among the dozen, whichever is chosen. */
+const FOLLOWED = [SPEC.controls.unit.default, 16, 18];
 const LONGEST_LINE = 20; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */
@@ -26,53 +24,64 @@ export function breakOf(letters) {
 
 /** A share that has changed so much is told before and after. */
 export const SEEN = 0.05;
-const SATURATES = 40; // added to the input of a gate, it makes the gate 1; subtracted, 0
+
+const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
 /**
- * A reader of texts: `read(text, bias, held)`, with `bias` added to every forget bias, and the forget gate of unit
- * `held.unit` held at `held.gate`, 0 or 1, at each space. Equal questions are answered once.
+ * A reader of texts: `read(text, bias, held)`, with `bias` added to every forget bias, and the forget gates of unit
+ * `held.unit` held at `held.gates`, one for each letter; a negative one is left alone. Equal questions are answered once.
  */
 export function createNetwork(view) {
-  const { model, vocab } = loadModel(view, LSTM);
-  const n = model.numHiddens;
-  const [own, ownInputs] = [model.b_x.slice(), model.W_xh.slice()];
-  const spaces = 4 * n * vocab.indexOf(" "); // where the weights of a space begin
+  const { model: { numHiddens: n, W_xh, W_hh, b_x, b_h, W_hq, b_q }, vocab } = loadModel(view, LSTM);
+  const width = 4 * n;
   let answers = new Map();
+
+  /** One step: gates I, F, G, O side by side, the new cell and the new state. */
+  function step(index, { cell, state }, bias, held) {
+    const gates = Float64Array.from({ length: width }, (_, j) => b_x[j] + b_h[j] + W_xh[index * width + j] + (j >= n && j < 2 * n ? bias : 0));
+    for (let i = 0; i < n; i += 1) {
+      for (let j = 0; j < width; j += 1) gates[j] += state[i] * W_hh[i * width + j];
+    }
+    gates.forEach((z, j) => (gates[j] = j >= 2 * n && j < 3 * n ? Math.tanh(z) : sigmoid(z)));
+    if (held !== null) gates[n + held.unit] = held.gate;
+    const next = cell.map((value, j) => gates[n + j] * value + gates[j] * gates[2 * n + j]);
+    return { gates, cell: next, state: next.map((value, j) => gates[3 * n + j] * Math.tanh(value)) };
+  }
+
+  /** What comes next, by the state: logits. */
+  const expected = (state) => vocab.map((_, k) => state.reduce((sum, value, j) => sum + value * W_hq[j * vocab.length + k], b_q[k]));
 
   /** { numHiddens, length, bits, gate(kind, t, j), cell(t, j), state(t, j), guesses }: bits a letter, over all letters but the first, and the likeliest letter after each. */
   function compute(text, bias, held) {
     const ids = encode(text, vocab);
-    const length = ids.length;
-    model.b_x.set(own);
-    for (let j = n; j < 2 * n; j += 1) model.b_x[j] += bias;
-    model.W_xh.set(ownInputs);
-    if (held) model.W_xh[spaces + n + held.unit] += held.gate === 1 ? SATURATES : -SATURATES;
-    const workspace = createWorkspace(model, 1, Math.max(1, length), { gradients: false });
-    resetState(workspace, n);
-    if (length > 0) forward(model, workspace, ids);
-    let nats = 0;
-    for (let t = 0; t + 1 < length; t += 1) nats += surpriseNats(model, workspace, t, ids[t + 1]);
-    const { gates, cells, states, probs, width } = workspace;
-    const guesses = Array.from({ length }, (_, t) => {
-      const row = probs.subarray(t * width, t * width + vocab.length);
-      return vocab[row.indexOf(Math.max(...row))];
+    const steps = [];
+    let last = { cell: new Float64Array(n), state: new Float64Array(n) };
+    ids.forEach((index, t) => {
+      const gate = held?.gates[t] ?? -1;
+      last = step(index, last, bias, gate < 0 ? null : { unit: held.unit, gate });
+      steps.push(last);
     });
+    const logits = steps.map(({ state }) => expected(state));
+    const nats = logits.slice(0, -1).reduce((sum, row, t) => {
+      const top = Math.max(...row);
+      return sum + top + Math.log(row.reduce((all, z) => all + Math.exp(z - top), 0)) - row[ids[t + 1]];
+    }, 0);
     const block = { input: 0, forget: 1, candidate: 2, output: 3 };
     return {
       numHiddens: n,
-      length,
-      guesses,
-      bits: length > 1 ? nats / (length - 1) / Math.LN2 : 0,
-      gate: (kind, t, j) => gates[(4 * t + block[kind]) * n + j],
-      cell: (t, j) => cells[(t + 1) * n + j],
-      state: (t, j) => states[(t + 1) * n + j],
+      length: ids.length,
+      guesses: logits.map((row) => vocab[row.indexOf(Math.max(...row))]),
+      bits: ids.length > 1 ? nats / (ids.length - 1) / Math.LN2 : 0,
+      gate: (kind, t, j) => steps[t].gates[block[kind] * n + j],
+      cell: (t, j) => steps[t].cell[j],
+      state: (t, j) => steps[t].state[j],
     };
   }
 
   return {
     characters: vocab.length,
     read(text, bias, held = null) {
-      const key = `${bias} ${held?.unit} ${held?.gate} ${text}`;
+      const key = `${bias} ${held?.unit} ${held?.gates} ${text}`;
       if (!answers.has(key)) {
         if (answers.size > 40) answers = new Map();
         answers.set(key, compute(text, bias, held));
@@ -118,39 +127,34 @@ export function rowsOf(order, units, count = 12) {
 }
 
 /** All that the figure shows, from the values of its traits. */
-export function derive({ text, unit, place, bias, spaces, view }, network) {
+export function derive({ text, unit, place, bias, gates }, network) {
   const trained = network.read(text, 0);
   const letters = [...text];
-  const hasSpaces = letters.includes(" ");
-  const held = spaces === "trained" || !hasSpaces ? null : { unit, gate: spaces === "keep" ? 1 : 0 };
-  const reading = network.read(text, bias, held);
+  const held = letters.map((_, i) => (gates[i] ?? -1) >= 0);
+  const isHeld = held.includes(true);
+  const reading = network.read(text, bias, isHeld ? { unit, gates } : null);
   const at = place > letters.length ? 0 : place - 1; // the first letter where there are not so many
   const of = (kind, j = unit, from = reading) => letters.map((_, t) => from.gate(kind, t, j));
-  const leftFrom = (gates) => (letters.length ? leftOf(gates, at) : []);
-  const lostAt = (gates) => (letters.length ? halfLife(gates, at) : null);
+  const leftFrom = (factors) => (letters.length ? leftOf(factors, at) : []);
+  const lostAt = (factors) => (letters.length ? halfLife(factors, at) : null);
   const [forget, ownForget] = [of("forget"), of("forget", unit, trained)];
-  const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when another unit's gate is held
-  const aboveNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each above the letter that comes
+  const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when a unit's gates are held
+  const underNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each under the letter that comes
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
-    text, letters, unit, bias, at, forget, ownForget, order, hasSpaces,
-    isMemory: view === "memory",
-    isOwn: bias === 0 && held === null,
-    spaces: held === null ? "trained" : spaces,
-    held: letters.map((letter) => held !== null && letter === " "),
+    text, letters, unit, bias, at, forget, ownForget, order, held, isHeld,
+    isOwn: bias === 0 && !isHeld,
     left: leftFrom(forget),
     ownLeft: leftFrom(ownForget),
     count: lostAt(forget), // where the unit forgets
     ownCount: lostAt(ownForget), // the same of the trained network
-    guesses: aboveNext(reading.guesses),
-    ownGuesses: aboveNext(trained.guesses),
+    guesses: underNext(reading.guesses),
     right: right(reading),
     ownRight: right(trained),
     input: of("input"),
     candidate: of("candidate"),
     output: of("output"),
     cell: letters.map((_, t) => reading.cell(t, unit)),
-    ownCell: letters.map((_, t) => trained.cell(t, unit)),
     state: letters.map((_, t) => reading.state(t, unit)),
     rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,

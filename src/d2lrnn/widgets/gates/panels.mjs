@@ -1,5 +1,5 @@
-// The picture of Gates: guesses, a text and, for one unit, what is left of a number at each letter; a dozen units.
-import { element, svg, visibleCharacter } from "../ui.mjs";
+// The picture of Gates: a text and, for one unit, what is left of a number at each letter, the gates, and the guesses; a dozen units.
+import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf, SEEN } from "./maths.mjs";
 
@@ -42,109 +42,109 @@ function partsOf(letters) {
   return { parts, most: Math.max(1, ...parts.map(([from, to]) => to - from)) };
 }
 
-/** A gate in the room of a letter: ".13", "1"; with one digit ".1". */
-const brief = (gate, digits) => gate.toFixed(digits).replace(/^0(?=\.\d*[1-9])|\.0+$/g, "");
+/** A gate in the room of a letter: ".13", "1". */
+const brief = (gate) => gate.toFixed(2).replace(/^0(?=\.\d*[1-9])|\.0+$/g, "");
 
 /**
- * The text once; above each letter the guess that was made for it, below it what is left (or the unit's number) and the
- * gate. `reader` is dragged for a letter, and takes the keys. Right guesses stand out, wrong ones are crossed.
+ * The text; under each letter what is left, the gate, and the guess that was made for it. `lines` is dragged: in the row
+ * of gates for a gate, elsewhere for a letter; two sliders take the keys. `point(i)` says of which gate the keys are.
  */
-export function createStrips(t) {
-  const cells = (letters) => letters.map((_, i) => {
-    const [told, own, gate] = [element("b", {}), element("u", {}), element("i", { class: "gates-number" })];
-    return { told, own, gate, node: element("span", { class: "gates-cell", style: `--i: ${i}` }, told, own, gate) };
-  });
-  const cost = element("p", { class: "gates-cost" });
-  const head = element("p", { class: "gates-head" });
-  const lines = element("div", { class: "gates-lines", tabindex: "0", role: "slider", "aria-label": t("read_letter"), "aria-valuemin": "1" });
-  const key = (kind, ...words) => element("span", {}, element("i", { class: `gates-swatch ${kind}`, "aria-hidden": "true" }), ...words);
-  const changed = key("is-changed", t("changed"));
-  const ownKey = key("is-own", t("own_key"));
-  const keys = element("p", { class: "gates-keys" }, key("is-gate", t("gate_key")), ownKey);
-  const node = element("div", { class: "gates-strips", role: "group" }, cost, lines, keys);
-  let tiles = [];
-  let guessed = [];
-  let lane = [];
+export function createStrips({ t, signal, onBack }) {
+  const head = (kind, extra = []) => {
+    const hint = element("span", {});
+    return { hint, node: element("p", { class: "gates-head" }, element("b", {}, t(`head_${kind}`)), hint, ...extra) };
+  };
+  const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
+  const [memory, gates, guesses] = [head("memory"), head("gates", [back]), head("guesses")];
+  const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
+  const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
+  const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
+  const lines = element("div", { class: "gates-lines" });
+  const node = element("div", { class: "gates-strips", role: "group" }, lines, letterKeys, gateKeys);
+  let [tiles, cells, faders, guessed] = [[], [], [], []];
   let lanes = [];
   let written = null;
-  const named = (line, row) => (line === 0 ? [element("span", { class: "gates-name" }, t(row))] : []);
+  let pointed = null;
 
   function write(letters) {
     if (letters.join("") === written) return;
     written = letters.join("");
+    pointed = null;
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
-    lane = cells(letters);
+    cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }, element("b", {})));
+    faders = letters.map(() => element("span", { class: "gates-fader" }, element("i", { class: "gates-number" })));
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
-    lanes = parts.map(([from, to]) => ({ from, to, node: element("div", { class: "gates-lane" }, ...lane.slice(from, to).map(({ node }) => node)) }));
-    lanes.forEach(({ from, to }) => lane.slice(from, to).forEach(({ node }, i) => node.classList.toggle("is-late", i + 4 > to - from))); // what is told there stays inside
-    lines.replaceChildren(...parts.map(([from, to], k) => element(
-      "div", { class: "gates-part", style: `--n: ${to - from}` },
-      element("div", { class: "gates-letters gates-guesses" }, ...named(k, "row_guesses"), ...guessed.slice(from, to)),
-      element("div", { class: "gates-letters" }, ...named(k, "row_text"), ...tiles.slice(from, to)),
-      k === 0 ? head : element("p", { class: "gates-head is-again" }, "\u00a0"),
-      lanes[k].node,
+    lanes = parts.map(([from, to]) => ({ from, to, node: element("div", { class: "gates-lane" }, ...cells.slice(from, to)) }));
+    lanes.forEach(({ from, to }) => cells.slice(from, to).forEach((cell, i) => cell.classList.toggle("is-late", i + 4 > to - from))); // what is told there stays inside
+    const again = () => element("p", { class: "gates-head is-again" }, "\u00a0");
+    const row = (kind, all, [from, to]) => element("div", { class: `gates-row ${kind}` }, ...all.slice(from, to));
+    lines.replaceChildren(...parts.map((part, k) => element(
+      "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
+      row("gates-text-row", tiles, part),
+      k === 0 ? memory.node : again(), lanes[k].node,
+      k === 0 ? gates.node : again(), row("gates-faders", faders, part),
+      k === 0 ? guesses.node : again(), row("gates-guesses", guessed, part),
     )));
   }
 
-  function draw(model, { name, now }) {
-    const { letters, at, unit, forget, ownForget, cell, ownCell, left, guesses, ownGuesses, right, ownRight, isMemory, input, candidate } = model;
-    const said = t("guess_row", { guesses: guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
+  function draw(model, { name, now, nameAt }) {
+    const { letters, at, unit, forget, ownForget, cell, left, right, ownRight, input, candidate, bias } = model;
+    const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
-    ownKey.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
-    keys.hidden = letters.length < 2;
-    cost.hidden = letters.length < 2;
-    cost.replaceChildren(...emphasised(t.raw("guesses"), { right, all: letters.length - 1 }), ...(right === ownRight ? [] : [t("guesses_own", { own: ownRight })]), ...(guesses.every((guess, i) => guess === ownGuesses[i]) ? [] : [changed]));
+    node.classList.toggle("is-empty", letters.length < 2);
+    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { written: plain(input[at] * candidate[at]), unit }));
+    gates.hint.replaceChildren(t(bias === 0 ? "hint_gates" : "hint_bias", { bias: signed(bias, 1) }));
+    gates.node.classList.toggle("is-held", model.isHeld);
+    back.style.visibility = model.isHeld ? "" : "hidden"; // its room stays free
+    const isSame = right === ownRight;
+    guesses.hint.replaceChildren(...emphasised(t.raw(isSame ? "hint_guesses" : "hint_guesses_own"), { right, all: Math.max(0, letters.length - 1), ...(isSame ? {} : { own: ownRight }) }));
     guessed.forEach((tile, i) => {
-      tile.textContent = i === 0 ? "" : visibleCharacter(guesses[i]);
-      tile.classList.toggle("is-space", i > 0 && guesses[i] === " ");
-      tile.classList.toggle("is-right", i > 0 && guesses[i] === letters[i]);
-      tile.classList.toggle("is-changed", guesses[i] !== ownGuesses[i]);
+      tile.textContent = i === 0 ? "" : visibleCharacter(model.guesses[i]);
+      tile.classList.toggle("is-space", i > 0 && model.guesses[i] === " ");
+      tile.classList.toggle("is-right", i > 0 && model.guesses[i] === letters[i]);
     });
     tiles.forEach((tile, i) => {
       tile.classList.toggle("is-chosen", i === at);
-      tile.classList.toggle("is-before", !isMemory && i < at);
+      tile.classList.toggle("is-before", i < at);
     });
-    head.replaceChildren(...emphasised(t.raw(isMemory ? "head_memory" : "head_left"), { unit: t("unit", { unit }), written: letters.length > 0 ? plain(input[at] * candidate[at]) : "" }));
-    const [low, high] = [Math.min(0, ...cell, ...ownCell), Math.max(0, ...cell, ...ownCell)];
-    const up = (value) => fixed((value - low) / (high - low || 1));
-    for (const { node, from, to } of lanes) {
-      node.classList.toggle("is-numbers", isMemory);
-      node.style.setProperty("--zero", up(0));
-      node.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
-    }
+    for (const { node: lane, from, to } of lanes) lane.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
     const fate = left.length < 2 ? null : fateOf(model, t);
-    lane.forEach(({ node, told, own, gate }, i) => {
-      const isTold = isMemory ? letters[i] === " " || i === at : fate !== null && i === at + fate.count;
-      node.classList.toggle("is-memory", isMemory);
+    pointed ??= Math.min(at + 1, letters.length - 1);
+    cells.forEach((node, i) => {
+      const isTold = fate !== null && i === at + fate.count;
       node.classList.toggle("is-told", isTold);
-      if (isMemory) {
-        node.style.setProperty("--from", up(Math.min(0, cell[i])));
-        node.style.setProperty("--to", up(Math.max(0, cell[i])));
-        node.style.setProperty("--trained", up(ownCell[i]));
-      }
-      own.hidden = !isMemory || !isTold || plain(cell[i], 1) === plain(ownCell[i], 1);
-      told.textContent = !isTold ? "" : isMemory ? plain(cell[i], 1) : t("share_left", { share: fate.share });
-      gate.dataset.gate = brief(forget[i], 2);
-      gate.dataset.brief = brief(forget[i], 1);
-      node.classList.toggle("is-before", !isMemory && i <= at);
       node.classList.toggle("is-first", i === at);
-      node.classList.toggle("is-held", model.held[i]);
-      node.classList.toggle("is-other", gate.dataset.gate !== brief(ownForget[i], 2));
-      node.style.setProperty("--own", fixed(ownForget[i]));
-      const isEmpty = i < at || isMemory;
-      node.style.setProperty("--left", isEmpty ? "0" : fixed(left[i - at]));
-      node.style.setProperty("--was", isEmpty ? "0" : fixed(left[Math.max(0, i - at - 1)]));
-      node.style.setProperty("--gate", fixed(forget[i]));
+      node.firstChild.textContent = isTold ? t("share_left", { share: fate.share }) : "";
+      node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
+      node.style.setProperty("--was", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
+      const fader = faders[i];
+      fader.classList.toggle("is-told", isTold);
+      fader.classList.toggle("is-before", i <= at);
+      fader.classList.toggle("is-held", model.held[i]);
+      fader.classList.toggle("is-other", brief(forget[i]) !== brief(ownForget[i]));
+      fader.classList.toggle("is-pointed", i === pointed);
+      fader.style.setProperty("--own", fixed(ownForget[i]));
+      fader.style.setProperty("--gate", fixed(forget[i]));
+      fader.firstChild.textContent = brief(forget[i]);
     });
-    lines.setAttribute("aria-valuemax", Math.max(1, letters.length));
-    lines.setAttribute("aria-valuenow", at + 1);
-    lines.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
+    letterKeys.max = Math.max(1, letters.length);
+    letterKeys.value = at + 1;
+    letterKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
+    gateKeys.value = letters.length > 0 ? forget[pointed] : 0;
+    gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
+    letterKeys.disabled = gateKeys.disabled = letters.length < 2;
   }
-  return { node, reader: lines, tiles: () => tiles, draw };
+  /** The value of a gate whose edge is drawn at `y`, in steps of a hundredth. */
+  const valueAt = (i, y) => {
+    const { bottom, height } = faders[i].getBoundingClientRect();
+    const foot = faders[i].firstChild.offsetHeight;
+    return Math.round(100 * Math.min(1, Math.max(0, (bottom - foot - y) / (height - foot)))) / 100;
+  };
+  return { node, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (pointed = i), pointed: () => pointed, draw };
 }
 
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
@@ -152,21 +152,21 @@ export function createMap(t) {
   const others = svg("path", { class: "gates-tail" });
   const own = svg("path", { class: "gates-left" });
   const names = element("div", { class: "gates-units", "aria-hidden": "true" });
-  const mark = element("div", { class: "gates-row" });
+  const mark = element("div", { class: "gates-unit-mark" });
   const { field: map, node } = columns(names, picture("gates-tails", others, own), mark);
-  const heading = element("div", { class: "gates-letters gates-map-letters", "aria-hidden": "true" });
+  const heading = element("div", { class: "gates-map-letters", "aria-hidden": "true" });
   node.prepend(heading);
   const mapCaption = caption();
   const attributes = { class: "gates-field gates-map", tabindex: "0", role: "slider", "aria-orientation": "vertical", "aria-label": t("choose_unit"), "aria-valuemin": 0 };
   for (const [name, value] of Object.entries(attributes)) map.setAttribute(name, value);
   const mapBox = element("div", { class: "gates-units-box", role: "group", "aria-label": t("map") }, mapCaption, node);
 
-  function draw({ letters, rows, unit, at, forget, spaces }, name) {
+  function draw({ letters, rows, unit, at, forget, isHeld }, name) {
     const { length } = letters;
     mapBox.hidden = length === 0;
     node.style.setProperty("--letters", length);
     heading.replaceChildren(...letters.map((letter, i) => element("span", { class: i === at ? "gates-tile is-chosen" : "gates-tile" }, visibleCharacter(letter))));
-    const isOrdered = spaces === "trained" && at < length - 1; // a held gate changes its row, and leaves it in its place
+    const isOrdered = !isHeld && at < length - 1; // a held gate changes its row, and leaves it in its place
     mapCaption.textContent = [t(at === length - 1 ? "map_last" : "map_row", { letter: name }), isOrdered ? t("map_order") : ""].join(" ").trim();
     map.querySelector("svg").setAttribute("viewBox", `0 0 ${Math.max(1, length)} ${rows.length}`);
     const tails = ["", ""];
