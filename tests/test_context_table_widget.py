@@ -154,16 +154,16 @@ def test_the_picture_of_the_counts_says_what_it_shows() -> None:
 
 def test_the_test_says_which_is_best() -> None:
     table = ContextTable(view="test")
-    assert table.static_sentence() == "In new text the 5-gram is best: like guessing among 3.6 letters."
+    assert table.static_sentence() == "In new text, looking 4 letters back is best: like guessing among 3.6 letters."
     assert "The 1-gram: 15.9; " in _described(table) and "The 8-gram: 4.2" in _described(table)
 
 
 def test_the_sentence_says_how_much_is_copied_here_and_on_average() -> None:
     table = ContextTable(view="write")
-    assert table.static_sentence() == "Here the 6-gram copied 67% of its text; over 20 texts 57% on average."
+    assert table.static_sentence() == "Looking 5 back, 67% is copied; over 20 texts 57% on average."
     table.start = "zqzqzq"
     share = sum(end - begin for begin, end in table.copies[6]) / 64
-    assert table.static_sentence() == f"Here the 6-gram copied {share:.0%} of its text from the story."
+    assert table.static_sentence() == f"Looking 5 back, {share:.0%} is copied from the story."
 
 
 @pytest.mark.parametrize(

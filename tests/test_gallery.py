@@ -58,9 +58,9 @@ def lengths(name: str, move: str, side: str) -> list[float]:
 def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
     text = d.load_text()
     story = text.vocab.decode(text.train_ids)
-    followed = ["".join(re.findall(f"(?<={context}).", story)) for context in ("", "a", "wa", " wa", "e wa", "re wa")]
-    shares = [letters.count("s") / len(letters) for letters in followed]
-    assert lengths("ContextTable", "in", "width") == pytest.approx([156 * share for share in shares], abs=0.1)
+    followed = re.findall("(?<=ere w).", story)
+    shares = [followed.count(letter) / len(followed) for letter in "aeoh"]
+    assert lengths("ContextTable", "in", "width") == pytest.approx([270 * share for share in shares], abs=0.1)
     bits = widgets.SurpriseMap(text="low tide quixotl", stage="trained").bits
     assert lengths("SurpriseMap", "up", "height") == pytest.approx([1, *(3.6 * cost + 1 for cost in bits)], abs=0.3)
     by_state = widgets.Attention(text="along the shel").effects[1].tolist()

@@ -65,14 +65,15 @@ def _dot(x: float, y: float, r: float, **more: object) -> str:
 
 
 def _context_table() -> Iterable[str]:
-    # How often an s followed in the story: after any letter, after "a", "wa", " wa", "e wa", "re wa".
-    yield _box(68, 8, 84, 28, fill=BLUE, fill_opacity=0.2)
-    yield _box(152, 8, 17, 28, fill=INK)
+    # What followed "ere w" in the story, 67 times in all: an a 40 times, an e 19, an o 5, an h and an i once.
+    yield _box(49.2, 8, 84, 28, fill=BLUE, fill_opacity=0.2)
+    yield _box(133.2, 8, 16.8, 28, fill=INK)
     yield _letters("there was a ", 24, 28, 16.8, font_size=15)
-    yield _letters("s", 160.4, 28, 16.8, font_size=15, fill=PAPER)
-    for k, share in enumerate((0.043, 0.114, 0.554, 0.622, 0.588, 0.952)):
-        yield _text(40, 54 + 13 * k, f"{k + 1}-gram", fill=SOFT, font_size=10)
-        yield _box(68, 46 + 13 * k, 156 * share, 9, fill=BLUE, move="in", i=2 * k)
+    yield _letters("a", 141.6, 28, 16.8, font_size=15, fill=PAPER)
+    for k, (letter, count) in enumerate((("a", 40), ("e", 19), ("o", 5), ("h", 1))):
+        yield _text(30, 59 + 18 * k, letter, font_size=14)
+        shade = 0.5 if k else 1
+        yield _box(48, 48 + 18 * k, 270 * count / 67, 13, fill=BLUE, fill_opacity=shade, move="in", i=3 * k)
 
 
 def _hidden_state() -> Iterable[str]:

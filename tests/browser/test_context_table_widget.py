@@ -140,10 +140,12 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("Home")
     expect(widget.locator(".ctx-seen")).to_have_count(0)
     expect(widget.locator(".ctx-model:enabled")).to_have_count(1)
-    expect(widget.locator(".ctx-rule")).to_have_text("1-gram: the letter alone.")
+    expect(widget.locator(".ctx-back button:enabled")).to_have_count(1)
+    expect(widget.locator(".ctx-rule")).to_have_text("Looking at no letters is called a 1-gram: the letter alone.")
     page.keyboard.press("PageUp")
     expect(widget.locator(".ctx-seen")).to_have_text(["t", "h", "e", "r", "e"])
-    expect(widget.locator(".ctx-rule")).to_have_text("6-gram: the letter and the 5 before it.")
+    rule = "Looking 5 letters back is called a 6-gram: the letter and the 5 before it."
+    expect(widget.locator(".ctx-rule")).to_have_text(rule)
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
     expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
@@ -152,7 +154,7 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. We never counted “titio”"))
     expect(widget.get_by_role("status")).to_contain_text("We never counted “titio”")
     expect(widget.locator(".ctx-others")).to_have_text(
-        "Never seen, so there is nothing to count. The shorter contexts guess: “n” >99%."
+        "Never seen, so there is nothing to count. Look back at fewer letters."
     )
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "19")
@@ -189,10 +191,30 @@ def test_the_letter_and_the_edge_of_the_box_are_dragged(opened: tuple[Page, Reco
     expect(pressed).to_have_text("3-gram")
 
 
+LEFT = "(e) => { const r = new Range(); r.selectNodeContents(e); return r.getBoundingClientRect().left }"
+
+
+def test_buttons_say_how_far_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, ContextTable(place=3))
+    now, pressed = widget.locator(".d2lrnn-now"), widget.locator(".ctx-back [aria-pressed=true]")
+    expect(pressed).to_have_text("3")  # the line has no more before this letter
+    expect(widget.locator(".ctx-back button:enabled")).to_have_text(["0", "1", "2", "3"])
+    widget.get_by_role("button", name="Look back 1 letters").press("Enter")
+    expect(pressed).to_have_text("1")
+    expect(widget.locator(".ctx-seen")).to_have_text(["e"])
+    expect(now).to_have_text(re.compile("^We counted “e” "))
+    # A count stands where its bar ends.
+    for row in widget.locator(".ctx-follower").all():
+        bar, count = row.locator(".ctx-bar").bounding_box(), row.locator(".ctx-count")
+        assert bar and 4 < count.evaluate(LEFT) - bar["x"] - bar["width"] < 16
+
+
 def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     table = ContextTable(place=19)
     widget = show(page, tmp_path, table)
+    widget.locator("summary").click()
     contexts = ["no context", "o", "io", "tio", "itio", "titio"]
     text = load_text()
     past, letter = text.vocab.encode("there was a petitio"), text.vocab.encode("n")[0]
@@ -231,6 +253,7 @@ def test_no_word_leaves_its_row(browser: Browser, tmp_path: Path, width: int) ->
         page.emulate_media(reduced_motion="reduce")
         for table in (ContextTable(place=0), ContextTable(place=19), ContextTable(line="zqxjkv", place=5)):
             widget = show(page, tmp_path, table)
+            widget.locator("summary").click()
             found = widget.locator(".ctx-model").evaluate_all(
                 """(all) => all.map((row) => {
                   const box = (e) => {
@@ -267,7 +290,9 @@ def test_a_letter_that_never_followed_is_guessed_with_the_help_of_shorter_contex
         float(NGramLM(text.train_ids, n, 27).next_probs(text.vocab.encode("of all th"))[letter]) for n in (5, 6)
     ]
     widget = show(page, tmp_path, ContextTable(line="a petition of all those", place=20))
-    expect(widget.locator(".ctx-hint b")).to_have_text("This line was not counted.")
+    widget.locator("summary").click()
+    origin = widget.locator(".ctx-origin")
+    expect(origin).to_have_text("This text is not in the counted story.")
     assert models(widget)[4:] == [f"5-gram l␣th {guesses[0]:.2%}", f"6-gram ll␣th {guesses[1]:.2%}"]
     assert widget.locator(".ctx-counted").all_text_contents()[4:] == ["counted 0 of 70,", "counted 0 of 47,"]
     key = widget.locator(".ctx-mark-key")
@@ -275,7 +300,7 @@ def test_a_letter_that_never_followed_is_guessed_with_the_help_of_shorter_contex
     mark, track = widget.locator(".ctx-track > .ctx-mark").last, widget.locator(".ctx-model .ctx-track").last
     assert mark.bounding_box()["x"] == pytest.approx(track.bounding_box()["x"], abs=0.5), "at 0, below the guess"
     widget.get_by_label("Your own text").fill("the tide")
-    expect(widget.locator(".ctx-hint b")).to_have_text("This stands in the counted story.")
+    expect(origin).to_have_text("This text stands in the counted story.")
 
 
 def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -323,10 +348,10 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     table = ContextTable(view="test")
     widget = show(page, tmp_path, table)
     now, key = widget.locator(".d2lrnn-now"), widget.locator(".ctx-seen-key")
-    other = "The 6-gram is like guessing among 3.7 letters, the best model: 3.6."
+    other = "Looking 5 back is like guessing among 3.7 letters. Best is 4 back: 3.6."
     expect(now).to_have_text(other)
     of, after = "of 10\u202f555 new letters", "before them in the story."
-    expect(key).to_have_text(f"6-gram: 1\u202f981 {of} never followed the 5 {after}")
+    expect(key).to_have_text(f"5 back: 1\u202f981 {of} never followed the 5 {after}")
     rows = widget.locator(".ctx-test button")
     expect(rows).to_have_count(6)
     rows.nth(4).click()
@@ -334,14 +359,14 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     expect(rows.nth(4)).to_have_attribute("aria-pressed", "true")
     expect(widget.get_by_role("status")).to_have_text(table.static_sentence())
     rows.nth(1).click()
-    expect(key).to_have_text(f"2-gram: 5 {of} never followed the one {after}")
+    expect(key).to_have_text(f"1 back: 5 {of} never followed the one {after}")
     rows.nth(0).click()
-    expect(key).to_have_text(f"1-gram: each {of} was seen in the story.")
+    expect(key).to_have_text(f"0 back: each {of} was seen in the story.")
     rows.nth(5).click()
     shown = [round(level["perplexity"], 1) for level in table.levels]
     told = [f"{score} best" if score == min(shown) else f"{score}" for score in shown]
     expect(widget.locator(".ctx-tested b")).to_have_text(told)
-    expect(widget.locator(".ctx-longer + li")).to_contain_text("7-gram")  # the other two views end at the 6-gram
+    expect(widget.locator(".ctx-longer + li")).to_contain_text("6 back")  # the other two views end at 5
     never = [f"{level['unseen']:,}".replace(",", "\u202f") for level in table.levels]
     expect(widget.locator(".ctx-never")).to_have_text(never)
     widths = widget.locator(".ctx-units").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().width)")
@@ -356,13 +381,14 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
 def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable())
+    widget.locator("summary").click()  # what is folded tells nothing ahead either
     start = widget.locator(".ctx").inner_text()
     told, answers = widget.locator(".d2lrnn-outcome"), widget.locator(".d2lrnn-answers")
 
     def hidden(*tells: str) -> bool:
         return all(not one.is_visible() for each in tells for one in widget.locator(each).all())
 
-    widget.get_by_role("button", name="A new phrase").click()
+    widget.get_by_role("button", name="When counts fail").click()
     expect(line(widget)).to_have_attribute("aria-valuenow", "20")
     expect(widget.get_by_label("Your own text")).to_have_value("a petition of all those")
     expect(widget.locator(".ctx-rule")).to_contain_text("the 5 before it")
@@ -372,18 +398,19 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert widget.locator(".ctx-counts").evaluate(asked) == '"?"', "where the counts will be"
     expect(widget.get_by_role("status")).to_have_text("We counted “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
-    gets = "By counts alone, the true letter is ruled out. So each model mixes in shorter contexts."
-    expect(told).to_have_text(f"No. Never. {gets}")
+    gets = "by counts alone, the letter that really came would be impossible. Look back only 3 letters, and it did"
+    expect(told).to_contain_text(f"No. Never: {gets}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
     assert widget.locator(".ctx-counts").evaluate(asked) == "none"
     assert widget.locator(".ctx-told").first.is_visible()
-    widget.get_by_role("button", name="Which is best?").click()
+    widget.get_by_role("button", name="How far back?").click()
     assert widget.locator(".ctx-told").first.is_visible(), "here all is in sight"
     assert hidden(".ctx-test")
-    answers.get_by_role("button", name="5-gram").click()
-    expect(told).to_contain_text("Right. The 5-gram. After longer contexts, more letters never followed in the story")
-    expect(widget.locator(".ctx-least")).to_have_text("5-gram 3.6 best 883")
-    widget.get_by_role("button", name="Who copies?").click()
+    answers.get_by_role("button", name="4 letters").click()
+    expect(told).to_contain_text("Right. 4 letters. Further back, it meets more and more that never happened in the")
+    expect(told).to_contain_text("A large network does better: 3.3 (chapter 5).")
+    expect(widget.locator(".ctx-least")).to_have_text("4 back 3.6 best 883")
+    widget.get_by_role("button", name="Does it copy?").click()
     assert hidden("li .ctx-copied-share", ".ctx-heads")
     expect(widget.locator(".d2lrnn-now")).to_have_text("All six go on from the same beginning.")
     expect(widget.locator(".ctx-text .ctx-copy").first).to_have_css("text-decoration-line", "none")
@@ -399,27 +426,27 @@ def test_who_walks_on_is_asked_no_more(opened: tuple[Page, Record], tmp_path: Pa
     widget = show(page, tmp_path, ContextTable())
     walks = (
         lambda: line(widget).press("ArrowLeft"),
-        lambda: widget.locator(".ctx-model").nth(1).click(),
+        lambda: widget.locator(".ctx-back button").nth(1).click(),
         lambda: widget.get_by_role("button", name="Test", exact=True).click(),
     )
     question = widget.locator(".d2lrnn-question")
     for move in walks:
-        widget.get_by_role("button", name="A new phrase").click()
+        widget.get_by_role("button", name="When counts fail").click()
         move()
         expect(question).to_be_hidden()
         expect(widget.locator(".ctx-asks")).to_have_count(0)
     # An answered one stays while its line is in sight, and no longer.
-    widget.get_by_role("button", name="A new phrase").click()
+    widget.get_by_role("button", name="When counts fail").click()
     widget.locator(".d2lrnn-answers").get_by_role("button", name="never").click()
     walks[0]()
     walks[1]()
     expect(question).to_be_visible()
     walks[2]()
     expect(question).to_be_hidden()
-    widget.get_by_role("button", name="Which is best?").click()
+    widget.get_by_role("button", name="How far back?").click()
     widget.get_by_role("button", name="Write", exact=True).click()
     expect(question).to_be_hidden()
-    widget.get_by_role("button", name="Who copies?").click()
+    widget.get_by_role("button", name="Does it copy?").click()
     widget.locator(".d2lrnn-answers").get_by_role("button", name="5%").click()
     widget.get_by_role("button", name="Write again").click()  # another text: its share is another
     expect(question).to_be_hidden()
@@ -428,7 +455,7 @@ def test_who_walks_on_is_asked_no_more(opened: tuple[Page, Record], tmp_path: Pa
 def test_an_own_beginning_closes_a_step(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, ContextTable(view="write"))
-    widget.get_by_role("button", name="Who copies?").click()
+    widget.get_by_role("button", name="Does it copy?").click()
     widget.get_by_label("Go on from", exact=True).fill("a ship ")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
 
@@ -535,8 +562,8 @@ def test_phone(browser: Browser, tmp_path: Path, width: int) -> None:
         line(widget).press("ArrowRight")  # only three letters followed there
         expect(widget.locator(".ctx-none")).to_have_count(2)
         assert widget.evaluate(height) == pytest.approx(tall, abs=0.5), "fewer followers move nothing"
-    widget.get_by_role("button", name="Which is best?").click()
-    widget.locator(".d2lrnn-answers").get_by_role("button", name="3-gram").click()
+    widget.get_by_role("button", name="How far back?").click()
+    widget.locator(".d2lrnn-answers").get_by_role("button", name="2 letters").click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     read(widget)
     widget.locator("summary").click()

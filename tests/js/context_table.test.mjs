@@ -149,15 +149,15 @@ test("what is copied on average is so, and the words say it beside what is copie
   }
   assert.deepEqual(sums.map((sum) => sum / lines), shares);
   assert.ok(Math.max(...shares) === shares.at(-1), "the words of the fold say so");
-  assert.match(T("about_copied", copiedValues()), /over 20 texts from “the tide ”, the 6-gram copies 57% on average, the 5-gram 46%, the 3-gram 7\.7%/);
+  assert.match(T("about_copied", copiedValues()), /over 20 texts from “the tide ”, looking 5 letters back copies 57% on average, 4 back 46%, 2 back 7\.7%/);
   const said = (seed, from = start) => filled(...writtenSentence(writings(COUNTS, SOURCE, from, seed), from, T));
-  assert.equal(said(SPEC.controls.seed.default), "Here the 6-gram copied 67% of its text; over 20 texts 57% on average.");
-  assert.match(said(3, "low tide"), /^Here the 6-gram copied \d+% of its text from the story\.$/);
+  assert.equal(said(SPEC.controls.seed.default), "Looking 5 back, 67% is copied; over 20 texts 57% on average.");
+  assert.match(said(3, "low tide"), /^Looking 5 back, \d+% is copied from the story\.$/);
 });
 
 test("the test says which model is least unsure in new text", () => {
-  assert.equal(filled(...testedSentence(CASES.levels, 5, T)), "In new text the 5-gram is best: like guessing among 3.6 letters.");
-  assert.equal(filled(...testedSentence(CASES.levels, 3, T)), "The 3-gram is like guessing among 5.4 letters, the best model: 3.6.");
+  assert.equal(filled(...testedSentence(CASES.levels, 5, T)), "In new text, looking 4 letters back is best: like guessing among 3.6 letters.");
+  assert.equal(filled(...testedSentence(CASES.levels, 3, T)), "Looking 2 back is like guessing among 5.4 letters. Best is 4 back: 3.6.");
   const scores = CASES.levels.map(({ perplexity }) => perplexity);
   assert.equal(scores.length, SPEC.presets.sizes.max_tested);
   const { small, larger } = SPEC.presets.networks; // the lessons that are named say so
@@ -173,11 +173,12 @@ test("the right answers of the guided steps are right, and their outcomes say so
   const { context, letter, total, hits } = lookAt(COUNTS, phrase.before);
   assert.deepEqual([context, letter, total, hits], ["ll th", "o", 47, 0]);
   assert.equal(T(`step_1_answer_${phrase.right + 1}`), "never");
+  assert.deepEqual(lookAt(COUNTS, phrase.before).rows.slice(0, 6).map((row) => row.hits > 0), [true, true, true, true, false, false], "3 letters back it did follow");
 
   const shares = lookAt(COUNTS, best.before).rows.map((row) => row.hits / row.total);
   assert.equal(Math.max(...shares), shares[5], "here the longest context is best");
   const { order: lowest } = CASES.levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
-  assert.equal(T(`step_2_answer_${best.right + 1}`), `${lowest}-gram`);
+  assert.equal(T(`step_2_answer_${best.right + 1}`), `${lowest - 1} letters`);
   assert.match(T("step_2_question"), /10\u202f555 letters/);
   assert.equal(STORY.length - SOURCE.length, 10_555);
   for (const { order, unseen } of CASES.levels) {

@@ -229,8 +229,7 @@ class ContextTable(Explorable):
             return self._counted(words)
         if self.view == "test":
             best = min(self.levels, key=lambda level: level["perplexity"])
-            named = words("n_gram", n=best["order"])
-            return words("now_test", best=named, count=f"{best['perplexity']:.1f}")
+            return words("now_test", best=best["order"] - 1, count=f"{best['perplexity']:.1f}")
         copied = sum(end - begin for begin, end in self.copies[_MAX_ORDER])
         share = f"{int(100 * copied / _NUM_WRITTEN + 0.5)}%"
         average = _SPEC.presets["copied"]

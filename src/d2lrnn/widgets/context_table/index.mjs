@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
 import { MAX_LINE, MAX_ORDER, MAX_START, countInSteps, createCounts, formatShare, lookAt, readOf, tidy, writings } from "./maths.mjs";
 import {
-  copiedValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, testPanel, testedSentence, writingsPanel,
+  backPanel, copiedValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, testPanel, testedSentence, writingsPanel,
   writtenSentence,
 } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -108,7 +108,8 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
   const again = buttonControl({ label: t("again"), signal, onPress: () => go({ seed: (shown.seed + 1) % (SEED.max + 1) }) });
   const rows = writingsPanel({ t, onWritten: () => drawNow(), signal });
   const moves = { onPlace: (place) => go({ place }), onOrder: (order) => go({ order }) };
-  const [line, bars, models] = [linePanel({ t, signal, ...moves }), countsPanel({ t }), modelsPanel({ t, signal, ...moves })];
+  const [line, back, bars, models] = [linePanel({ t, signal, ...moves }), backPanel({ t, signal, ...moves }), countsPanel({ t }), modelsPanel({ t, signal, ...moves })];
+  const origin = element("span", { class: "ctx-key ctx-origin" });
   const tested = testPanel({ t, levels, count: text.length - numTrain, signal, onOrder: moves.onOrder });
   const waiting = element("p", { class: "ctx-waiting" }, t("counting"));
   const ask = (does) => {
@@ -117,7 +118,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     drawNow();
   };
   const { node: guided } = guidedSteps({
-    t, state, steps: SPEC.steps, say, signal, outcome: () => ({ ...copiedValues(), here: copiedHere(counts, source) }),
+    t, state, steps: SPEC.steps, say, signal, outcome: () => ({ ...copiedValues(), ...SPEC.presets.networks, here: copiedHere(counts, source) }),
     set: (values) => {
       ask(SPEC.steps.some(({ before, hides }) => before === values && hides));
       commit(values);
@@ -131,8 +132,8 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     },
   });
   const parts = {
-    read: element("div", { class: "ctx-panel ctx-walk" }, line.node, element("div", { class: "ctx-sides" }, bars.node, models.node),
-      element("div", { class: "ctx-tools" }, fields.line.node, fields.line.note)),
+    read: element("div", { class: "ctx-panel ctx-walk" }, line.node, back.node, bars.node,
+      element("div", { class: "ctx-tools" }, fields.line.node, origin, fields.line.note)),
     test: element("div", { class: "ctx-panel" }, tested.node),
     write: element("div", { class: "ctx-panel ctx-walk" }, rows.node,
       element("div", { class: "ctx-tools" }, fields.start.node, again, fields.start.note)),
@@ -141,7 +142,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting,
     views.node, element("div", { class: "ctx-panels" }, ...Object.values(parts)),
-    guided, fold(t("more"), ...["counts", "new", "mix", "scores", "networks", "copied"].map((what) => about(t(`about_${what}`, { ...copiedValues(), ...SPEC.presets.networks })))),
+    guided, fold(t("more"), models.node, ...["counts", "new", "mix", "scores", "networks", "copied"].map((what) => about(t(`about_${what}`, { ...copiedValues(), ...SPEC.presets.networks })))),
     footRow({ t, reset: () => { reset(); for (const name of ["line", "start"]) fields[name].force(model.get(name)); }, link, say, signal }),
   );
   el.append(root);
@@ -169,7 +170,8 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     look = lookAt(counts, state);
     root.classList.toggle("ctx-empty", look === null);
     tested.draw(state);
-    for (const panel of [line, bars, models]) panel.draw(look, { ...state, isCounted: source.includes(state.line) });
+    for (const panel of [line, back, bars, models]) panel.draw(look, state);
+    origin.textContent = state.line === "" ? "" : t(source.includes(state.line) ? "line_counted" : "line_new");
     drawNow();
     if (before === null) return;
     if (state.view === "read") {

@@ -39,7 +39,7 @@ export function writingsPanel({ t, onWritten, signal }) {
   const rows = Array.from({ length: MAX_ORDER }, (_, i) => {
     const text = element("p", { class: "ctx-text", translate: "no" });
     const copied = element("b", { class: "ctx-copied-share" });
-    const name = element("span", { class: "ctx-name" }, t("n_gram", { n: i + 1 }));
+    const name = element("span", { class: "ctx-name" }, t("back", { before: i }));
     return { node: element("li", { class: "ctx-row" }, name, text, copied), text, copied };
   });
   const [key, rest] = t.raw("key").split("{underlined}");
@@ -119,12 +119,11 @@ export function sentenceNodes(look, t) {
 
 /**
  * The line: a box around the letters that are looked at, and the letter to guess. Drag the box's left edge, or the letter;
- * the line is a slider for the arrow keys, and the rows below (`modelsPanel`) are buttons for the box's width.
+ * the line is a slider for the arrow keys, and the buttons below (`backPanel`) set the box's width.
  */
 export function linePanel({ t, onPlace, onOrder, signal }) {
   const row = element("span", { class: "ctx-cells", "aria-hidden": "true" });
   const track = element("div", { class: "ctx-line", role: "slider", tabindex: 0, "aria-label": t("line"), "aria-valuemin": 0 }, row);
-  const origin = element("b");
   let cells = [];
   let shown = { line: null, place: 0 };
   let look = null;
@@ -159,10 +158,9 @@ export function linePanel({ t, onPlace, onOrder, signal }) {
 
   return {
     node: element("div", { class: "ctx-reads" },
-      element("p", { class: "ctx-key ctx-hint" }, origin, " ", element("span", { class: "ctx-drag" }, t("line_title")), " ", element("span", {}, t("line_space"))), track),
-    draw(found, { line, place, isCounted }) {
+      element("p", { class: "ctx-key ctx-hint" }, element("span", { class: "ctx-drag" }, t("line_title")), " ", element("span", {}, t("line_space"))), track),
+    draw(found, { line, place }) {
       look = found;
-      origin.textContent = t(isCounted ? "line_counted" : "line_new");
       if (line !== shown.line) {
         cells = Array.from(line, (character) => element("span", { class: "ctx-cell" }, visibleCharacter(character)));
         row.replaceChildren(...cells);
@@ -178,6 +176,23 @@ export function linePanel({ t, onPlace, onOrder, signal }) {
       track.setAttribute("aria-valuemax", Math.max(0, cells.length - 1));
       track.setAttribute("aria-valuenow", place);
       track.setAttribute("aria-valuetext", look === null ? t("now_empty") : t("line_value", { letter: quoted(look.letter), now: sentenceOf(look, t) }));
+    },
+  };
+}
+
+/** How many letters the box holds: a button for each. */
+export function backPanel({ t, onOrder, signal }) {
+  const buttons = Array.from({ length: MAX_ORDER }, (_, before) => buttonControl({
+    label: String(before), "aria-label": t("look_back_by", { before }), signal, onPress: () => onOrder(before + 1),
+  }));
+  return {
+    node: element("div", { class: "ctx-back" }, element("span", {}, t("look_back")), " ",
+      element("div", { class: "d2lrnn-segments", role: "group", "aria-label": t("look_back") }, ...buttons), " ", element("span", {}, t("letters"))),
+    draw(look, { place }) {
+      buttons.forEach((button, before) => {
+        button.disabled = before > place;
+        button.setAttribute("aria-pressed", String(look?.n === before + 1));
+      });
     },
   };
 }
@@ -201,7 +216,7 @@ export function countsPanel({ t }) {
     node,
     draw(look) {
       if (look === null) return;
-      const { letter, context, total, bars, n, guesses, others: { types, count } } = look;
+      const { letter, context, total, bars, others: { types, count } } = look;
       title.textContent = context === "" ? t("counts_all") : t("counts", { context: quoted(context) });
       rows.forEach((row, i) => {
         const each = bars[i];
@@ -209,10 +224,12 @@ export function countsPanel({ t }) {
         row.node.classList.toggle("ctx-real", each?.letter === letter);
         row.letter.textContent = each === undefined ? "" : visibleCharacter(each.letter);
         row.count.textContent = each === undefined ? "" : number(each.count);
-        row.bar.set(each === undefined || total === 0 ? 0 : each.count / total);
+        const share = each === undefined || total === 0 ? 0 : each.count / total;
+        row.bar.set(share);
+        row.node.style.setProperty("--share", share.toFixed(4)); // the count stands where the bar ends
       });
       node.classList.toggle("ctx-unseen", total === 0);
-      others.textContent = total === 0 ? t("counts_never", { letter: quoted(letter), guess: formatShare(guesses[n - 1]) }) : types === 0 ? "" : types === 1 ? t("others_one", { count: number(count) }) : t("others", { types, count: number(count) });
+      others.textContent = total === 0 ? t("counts_never") : types === 0 ? "" : types === 1 ? t("others_one", { count: number(count) }) : t("others", { types, count: number(count) });
     },
   };
 }
@@ -265,9 +282,9 @@ export function modelsPanel({ t, onOrder, signal }) {
 /** How unsure a model is in new text, and which is least: [template, values]. */
 export function testedSentence(levels, order, t) {
   const best = levels.reduce((a, b) => (b.perplexity < a.perplexity ? b : a));
-  const values = { best: t("n_gram", { n: best.order }), count: best.perplexity.toFixed(1) };
+  const values = { best: best.order - 1, count: best.perplexity.toFixed(1) };
   if (order === best.order) return [t.raw("now_test"), values];
-  return [t.raw("now_test_other"), { ...values, model: t("n_gram", { n: order }), own: levels[order - 1].perplexity.toFixed(1) }];
+  return [t.raw("now_test_other"), { ...values, before: order - 1, own: levels[order - 1].perplexity.toFixed(1) }];
 }
 
 /** How unsure each model is on all the new text: a bar of so many letters for each, the shortest one named; and how many letters it never saw where they stand. A pressed row is told in words. */
@@ -280,7 +297,7 @@ export function testPanel({ t, levels, count, onOrder, signal }) {
     units.style.setProperty("--most", most.toFixed(3));
     const told = element("b", {}, perplexity.toFixed(1), perplexity === least ? ` ${t("test_best")}` : "");
     const name = perplexity === least ? "ctx-tested ctx-least" : "ctx-tested";
-    const parts = [element("span", { class: "ctx-name" }, t("n_gram", { n: order })), " ", element("span", { class: "ctx-scale" }, units, told), " ", never];
+    const parts = [element("span", { class: "ctx-name" }, t("back", { before: order - 1 })), " ", element("span", { class: "ctx-scale" }, units, told), " ", never];
     if (order > MAX_ORDER) return element("div", { class: name }, ...parts);
     return buttonControl({ label: parts, class: name, signal, onPress: () => onOrder(order) });
   });
@@ -292,7 +309,7 @@ export function testPanel({ t, levels, count, onOrder, signal }) {
     element("ol", { class: "ctx-rows" }, ...first, element("li", { class: "ctx-key ctx-longer" }, t("longer")), ...longer), key);
   const draw = ({ order }) => {
     rows.slice(0, MAX_ORDER).forEach((row, i) => row.setAttribute("aria-pressed", String(i + 1 === order)));
-    const values = { model: t("n_gram", { n: order }), count: number(count), unseen: number(levels[order - 1].unseen), before: order - 1 };
+    const values = { count: number(count), unseen: number(levels[order - 1].unseen), before: order - 1 };
     key.textContent = t(order > 2 ? "test_key" : `test_key_${order}`, values);
   };
   return { node, draw };
