@@ -136,7 +136,8 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}, {"gates": [1.5]}, {"gates": [0.5] * 41}]
+    "wrong",
+    [{"unit": 32}, {"unit": -1}, {"place": 0}, {"place": 41}, {"bias": 4.5}, {"gates": [1.5]}, {"gates": [0.5] * 41}],
 )
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):

@@ -16,7 +16,11 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
-KEEP, FORGET = "\u00d71 keep", "\u00d70 forget"
+SPACES = (4, 8, 12)  # of the default text
+
+
+def at_spaces(gate: float) -> list[float]:
+    return [gate if letter == " " else -1.0 for letter in Gates().text]
 
 
 def show(page: Page, folder: Path, fragment: str = "", **given: object) -> Locator:
@@ -51,8 +55,8 @@ def says(widget: Locator, **given: object) -> None:
 
 
 def shares(widget: Locator, kind: str) -> list[float]:
-    """What the boxes of the unit show: what is `left`, or the `gate`."""
-    cells = widget.locator(".gates-cell")
+    """What the columns of the unit show: what is `left`, or the `gate`, or its `own` value as learned."""
+    cells = widget.locator(".gates-cell" if kind == "left" else ".gates-fader")
     return [float(x) for x in cells.evaluate_all(f"(all) => all.map((e) => e.style.getPropertyValue('--{kind}'))")]
 
 
@@ -61,7 +65,24 @@ def button(widget: Locator, name: str) -> Locator:
 
 
 def letter(widget: Locator) -> Locator:
-    return widget.get_by_role("slider", name="letter")
+    return widget.get_by_role("slider", name="letter", exact=True)
+
+
+def gate(widget: Locator) -> Locator:
+    return widget.get_by_role("slider", name="gate", exact=True)
+
+
+def drag_gate(page: Page, widget: Locator, i: int, to: float) -> None:
+    """Drag the edge of a gate from where it is to a share of its height."""
+    fader = widget.locator(".gates-fader").nth(i)
+    fader.scroll_into_view_if_needed()
+    box, foot = fader.bounding_box(), fader.locator(".gates-number").bounding_box()["height"]
+    now = float(fader.evaluate("(e) => e.style.getPropertyValue('--gate')"))
+    height, x = box["height"] - foot, box["x"] + box["width"] / 2
+    page.mouse.move(x, box["y"] + height * (1 - now))
+    page.mouse.down()
+    page.mouse.move(x + 3, box["y"] + height * (1 - to), steps=4)
+    page.mouse.up()
 
 
 def unit(widget: Locator) -> Locator:
@@ -78,32 +99,29 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
     page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
 
 
-def test_it_opens_with_the_numbers_of_python(widget: Locator) -> None:
-    says(widget)
-    widget.locator("summary").click()
-    for unit in (29, 16):
-        button(widget, f"Unit {unit}").click()
+def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    for unit, left, place in ((16, "94% left", 17), (29, "13% left", 8)):
+        widget = show(opened[0], tmp_path, unit=unit)
         says(widget, unit=unit)
         python = Gates(unit=unit)
         assert shares(widget, "left") == pytest.approx([0.0] * 7 + python._left(), abs=0.0006)
         assert shares(widget, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
-        expect(widget.locator(".gates-head")).to_have_text(f"Unit {unit}: what is left of {python._sum()['written']}")
+        expect(widget.locator(".gates-head").first).to_have_text(
+            f"Memorywhat is left of {python._written()} in unit {unit}"
+        )
         told = widget.locator(".gates-cell.is-told")
         expect(told).to_have_count(1)
-        expect(told.locator("b")).to_have_text({29: "13% left", 16: "94% left"}[unit])
-        assert told.get_attribute("style").startswith({29: "--i: 8;", 16: "--i: 17;"}[unit]), "where the line says"
-    button(widget, "Unit 29").click()
+        expect(told.locator("b")).to_have_text(left)
+        assert told.get_attribute("style").startswith(f"--i: {place};"), "where the line says"
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
-    expect(widget.locator(".gates-cost")).to_have_text("Guesses: 12 of 17 right")
-    widget.locator("summary").click()
-    numbers = "(all) => all.map((e) => [e.dataset.gate, e.dataset.brief])"
-    numbers = widget.locator(".gates-number").evaluate_all(numbers)
-    assert [numbers[i] for i in (8, 12)] == [[".13", ".1"], [".01", "0"]]
+    expect(widget.locator(".gates-head").last).to_have_text("Guesses12 of 17 right")
+    numbers = widget.locator(".gates-number").all_text_contents()
+    assert [numbers[i] for i in (8, 12)] == [".13", ".01"]
     expect(widget.locator(".d2lrnn-fold")).not_to_have_attribute("open", "")
 
 
 def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
-    top, slider = widget.bounding_box()["y"], widget.locator(".gates-trying").bounding_box()
+    top, slider = widget.bounding_box()["y"], widget.locator(".gates-guesses").bounding_box()
     assert slider["y"] + slider["height"] - top < 640
 
 
@@ -133,9 +151,8 @@ def test_an_answered_step_fits_the_screen(
 SMALL = (
     {"place": 1},
     {"place": 17},
-    {"spaces": "keep"},
-    {"unit": 16, "spaces": "forget"},
-    {"unit": 18, "view": "memory"},
+    {"gates": at_spaces(1.0)},
+    {"unit": 16, "gates": [0.0] * 18},
     {"text": "a" * 40},
     {"text": "quick", "bias": -4.0},
 )
@@ -152,13 +169,21 @@ def test_nothing_stands_over_the_edge_of_a_small_phone(
     edge = "(e) => e.getBoundingClientRect().right"
     rights = widget.locator(".gates-cell > b").evaluate_all(f"(all) => all.map({edge})")
     assert max(rights) <= widget.locator(".gates-lines").evaluate(edge) + 1
+    meeting = """(e) => {
+      const range = new Range();
+      range.selectNodeContents(e.querySelector("span"));
+      const [words, back] = [range.getBoundingClientRect(), e.querySelector("button").getBoundingClientRect()];
+      return getComputedStyle(e.querySelector("span")).visibility === "visible" && words.right > back.left;
+    }"""
+    held = widget.locator(".gates-head.is-held")
+    assert held.count() == 0 or not held.evaluate(meeting), "what is said of the gates keeps clear of the button"
 
 
 def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     text = "kept what it had been given to keep"
     widget = show(page, tmp_path, text=text)  # two lines on a phone
-    tiles, cells = widget.locator(".gates-letters:not(.gates-guesses) > .gates-tile"), widget.locator(".gates-cell")
+    tiles, cells = widget.locator(".gates-text-row > .gates-tile"), widget.locator(".gates-cell")
     tiles.nth(10).click()
     says(widget, text=text, place=11)
     box = cells.nth(4).bounding_box()  # in the picture below
@@ -176,15 +201,58 @@ def test_a_letter_is_chosen_by_a_tap_a_drag_and_the_keys(opened: tuple[Page, Rec
     expect(letter(widget)).to_have_attribute("aria-valuetext", re.compile("^the k of “kept”: forget gate 0.62, cell "))
 
 
-def test_a_finger_goes_from_letter_to_letter_by_two_arrows(widget: Locator) -> None:
-    later = widget.get_by_role("button", name="letter after")
-    box = later.bounding_box()
-    assert box["width"] >= 44 and box["height"] >= 36
-    later.click()
-    says(widget, place=9)
-    for _ in range(10):
-        widget.get_by_role("button", name="letter before").click()
-    says(widget, place=1)
+def test_the_keys_go_on_from_the_letter_or_the_gate_that_was_dragged(
+    opened: tuple[Page, Record], widget: Locator
+) -> None:
+    page, _ = opened
+    widget.locator(".gates-text-row > .gates-tile").nth(3).click()
+    page.keyboard.press("ArrowRight")
+    says(widget, place=5)
+    drag_gate(page, widget, 8, 0.5)
+    expect(gate(widget)).to_be_focused()
+    expect(gate(widget)).to_have_attribute("aria-valuetext", "0.50 at the space after “the”")
+    page.keyboard.press("ArrowUp")
+    expect(gate(widget)).to_have_attribute("aria-valuetext", "0.51 at the space after “the”")
+    page.keyboard.press("ArrowLeft")
+    expect(gate(widget)).to_have_attribute("aria-valuetext", re.compile(r"^0\.\d\d at the e of “the”$"))
+    page.keyboard.press("End")
+    says(widget, place=5, gates=[-1.0] * 7 + [1.0, 0.51])
+
+
+def test_a_gate_is_dragged_up_and_down(opened: tuple[Page, Record], widget: Locator) -> None:
+    page, _ = opened
+    back = widget.locator(".gates-back")
+    expect(back).to_be_hidden()
+    drag_gate(page, widget, 8, 1.2)  # past the top
+    gates = [-1.0] * 8 + [1.0]
+    says(widget, gates=gates)
+    assert shares(widget, "gate") == pytest.approx(Gates(gates=gates).forget_gates[:, 29].tolist(), abs=0.0006)
+    assert shares(widget, "own") == pytest.approx(Gates().forget_gates[:, 29].tolist(), abs=0.0006)
+    expect(widget.locator(".gates-cell.is-told b")).to_have_text("100% left")
+    expect(widget.locator(".gates-head").last).to_have_text("Guesses11 of 17 right, not 12")
+    found = "(all, kind) => all.flatMap((e, i) => e.matches(kind) ? [i] : [])"
+    assert widget.locator(".gates-fader").evaluate_all(found, ".is-held") == [8], "a neighbour that is touched stays"
+    drag_gate(page, widget, 8, -0.2)
+    says(widget, gates=[-1.0] * 8 + [0.0])
+    expect(widget.locator(".gates-cell.is-told b")).to_have_text("nothing left")
+    back.click()
+    says(widget)
+    expect(back).to_be_hidden()
+    expect(widget.locator(".gates-head").last).to_have_text("Guesses12 of 17 right")
+
+
+def test_a_hand_that_goes_along_sets_one_gate_after_another(opened: tuple[Page, Record], widget: Locator) -> None:
+    page, _ = opened
+    faders = widget.locator(".gates-fader")
+    faders.first.scroll_into_view_if_needed()
+    first, last = faders.nth(0).bounding_box(), faders.nth(17).bounding_box()
+    page.mouse.move(first["x"] + 5, first["y"] + 1)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 12, first["y"] - 10, steps=12)
+    page.mouse.up()
+    expect(widget.locator(".gates-fader.is-held")).to_have_count(18)
+    expect(widget.locator(".gates-head").last).to_have_text(re.compile("^Guesses9 of 17 right, not 12"))
+    assert min(shares(widget, "gate")[1:]) == 1
 
 
 def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Record], widget: Locator) -> None:
@@ -197,7 +265,7 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
         expect(unit(widget)).to_have_attribute("aria-valuenow", str(row))
         says(widget, unit=int(names[row]))
         assert widget.locator(".gates-units").inner_text().split() == names, "all rows stay where they are"
-        expect(widget.locator(".gates-head")).to_contain_text(f"Unit {names[row]}")
+        expect(widget.locator(".gates-head").first).to_contain_text(f"unit {names[row]}")
     kept = [sum(Gates(unit=unit)._left()) for unit in range(32)]
     assert kept[int(names[0])] == pytest.approx(max(kept), abs=1e-6), "the one that keeps most"
     press_at(page, widget.locator(".gates-map"), 0.2, 1.5 / 12)
@@ -206,67 +274,46 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
     expect(unit(widget)).to_have_attribute("aria-valuenow", "11")
 
 
-def test_a_unit_from_the_fold_keeps_a_button(widget: Locator) -> None:
+def test_another_unit_has_gates_of_its_own(opened: tuple[Page, Record], widget: Locator) -> None:
+    drag_gate(opened[0], widget, 8, 1)
     widget.locator("summary").click()
-    expect(widget.locator(".gates-two button:visible")).to_have_text(["29", "16"])
+    names = widget.locator(".gates-units").inner_text().split()
     unit(widget).press("Home")
-    unit(widget).press("ArrowDown")
-    chosen = widget.locator(".gates-two [aria-pressed=true]").inner_text()
-    assert chosen not in ("29", "16")
-    button(widget, "Unit 29").click()
-    says(widget)
-    button(widget, f"Unit {chosen}").click()
-    says(widget, unit=int(chosen))
-    widget.get_by_role("button", name="Reset").click()
-    expect(widget.locator(".gates-two button:visible")).to_have_text(["29", "16"])
+    says(widget, unit=int(names[0]))
+    expect(widget.locator(".gates-fader.is-held")).to_have_count(0)
 
 
 def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widget: Locator) -> None:
+    widget.locator("summary").click()
     bias(widget).press("End")
     says(widget, bias=4.0)
     assert shares(widget, "left")[7:] == pytest.approx(Gates(bias=4.0)._left(), abs=0.0006)
-    expect(widget.locator(".gates-cost")).to_have_text("Guesses: 5 of 17 right, not 12changed")
-    told = "Perplexity of this text: like guessing among 14.7 letters (as trained: 3.4)"
+    expect(widget.locator(".gates-head").last).to_have_text("Guesses5 of 17 right, not 12")
+    expect(widget.locator(".gates-head").nth(1)).to_contain_text("pushed by +4.0")
+    told = "Perplexity of this text: like guessing among 14.7 letters (as learned: 3.4)"
     expect(widget.locator(".gates-perplexity")).to_have_text(told)
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("unit 29 adds")
+    expect(widget.get_by_role("status")).to_contain_text("it writes")
 
 
-def test_the_gate_of_a_unit_can_be_held_at_spaces(widget: Locator) -> None:
-    changed = widget.locator(".gates-guesses .is-changed")
-    expect(changed).to_have_count(0)
-    widget.locator("summary").click()
-    button(widget, "Unit 16").click()
-    forget = button(widget, FORGET)
-    forget.click()
-    says(widget, unit=16, spaces="forget")
-    expect(forget).to_have_attribute("aria-pressed", "true")
+def test_held_gates_are_outlined_and_changed_ones_have_a_line(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path, unit=16, gates=at_spaces(0.0))
+    says(widget, unit=16, gates=at_spaces(0.0))
     expect(widget.locator(".gates-cell.is-told b")).to_have_text("nothing left")  # times 0
-    expect(changed).to_have_text(["e"])
-    expect(widget.locator(".gates-cost")).to_have_text("Guesses: 11 of 17 right, not 12changed")
-    gates = [Gates(unit=16, spaces=spaces).forget_gates[:, 16].tolist() for spaces in ("trained", "forget")]
+    expect(widget.locator(".gates-head").last).to_have_text("Guesses11 of 17 right, not 12")
+    gates = [Gates(unit=16, gates=held).forget_gates[:, 16].tolist() for held in ([], at_spaces(0.0))]
     other = [i for i, (own, now) in enumerate(zip(*gates, strict=True)) if f"{own:.2f}" != f"{now:.2f}"]
-    assert set(other) > {4, 8, 12}
-    cells = widget.locator(".gates-cell")
+    assert set(other) > set(SPACES)
+    faders = widget.locator(".gates-fader")
     found = "(all, kind) => all.flatMap((e, i) => e.matches(kind) ? [i] : [])"
-    assert cells.evaluate_all(found, ".is-held") == [4, 8, 12], "outlined"
-    assert cells.evaluate_all(found, ".is-other") == other, "with a line where the gate was"
+    assert faders.evaluate_all(found, ".is-held") == list(SPACES)
+    assert faders.evaluate_all(found, ".is-other") == other
     assert shares(widget, "own") == pytest.approx(gates[0], abs=0.0006)
     assert shares(widget, "gate") == pytest.approx(gates[1], abs=0.0006)
-    button(widget, "Unit 29").click()
-    button(widget, KEEP).click()
-    says(widget, spaces="keep")
-    expect(forget).to_have_attribute("aria-pressed", "false")
-    expect(widget.locator(".gates-swatch.is-own")).to_be_visible()
-    trained = button(widget, "free")
-    trained.click()
-    says(widget)
-    expect(widget.locator(".gates-cost")).to_have_text("Guesses: 12 of 17 right")
-    expect(changed).to_have_count(0)
-    expect(trained).to_have_attribute("aria-pressed", "true")
-    expect(widget.locator(".gates-swatch.is-own")).to_be_hidden()
+    assert faders.nth(8).evaluate("(e) => getComputedStyle(e, '::after').boxShadow") != "none"
+    assert "gradient" in faders.nth(8).evaluate("(e) => getComputedStyle(e, '::before').backgroundImage")
 
 
 def test_a_text_of_ones_own(widget: Locator) -> None:
@@ -279,14 +326,13 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     expect(unit(widget)).to_be_hidden()
     field.fill("zoe")
     says(widget, text="zoe", place=1)
-    expect(widget.locator(".gates-cell:not(.is-before)")).to_have_count(2)
+    expect(widget.locator(".gates-fader:not(.is-before)")).to_have_count(2)
     letter(widget).press("End")
     says(widget, text="zoe", place=3)
     expect(widget.locator(".gates-units-box")).to_contain_text("No letter follows the e of “zoe”")
     field.fill("z")
     says(widget, text="z")
-    expect(widget.locator(".gates-trying")).to_be_hidden()
-    expect(widget.locator(".gates-cost")).to_be_hidden()
+    expect(widget.locator(".gates-lines")).to_be_hidden()
     lost = widget.locator(".gates-text + .gates-caption")
     expect(lost).to_be_hidden()
     field.fill("tide, 42!")
@@ -307,31 +353,34 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
 
 
 @pytest.mark.parametrize(
-    "title, right, before, state, outcome",
+    "title, right, state, outcome",
     [
         (
-            "Keep more?",
-            "fewer",
-            {},
-            {"spaces": "keep"},
-            "Right. 7 of 17, not 12: the unit now mixes the old word into the next one. For “sea” it guesses ttv.",
+            "What does a gate do?",
+            "all of it",
+            {"gates": [-1.0] * 8 + [1.0]},
+            "Right. All of it: the gate multiplies it by 1. A gate of 0 would erase it. But look at the guesses: “sta”",
         ),
-        ("Why forget?", "about the same", {}, {"view": "memory", "place": 9}, "Right. About 1 each time"),
         (
-            "All units?",
+            "Is keeping better?",
+            "fewer",
+            {"gates": at_spaces(1.0)},
+            "Right. Fewer: 7 of 17, not 12. The old word is mixed into the new one: for “sea” it guesses “ttv”.",
+        ),
+        (
+            "All or nothing?",
             "neither",
-            {},
-            {"bias": 4.0},
-            "Right. Toward 0, 6 of 17 are right; toward 1, 5 (move the slider). As trained, 12",
+            {"gates": [1.0] * 18},
+            "Right. Neither. At 1, 9 are right; at 0, 9; as learned, 12.",
         ),
     ],
 )
 def test_a_guess_comes_before_the_answer(
-    widget: Locator, title: str, right: str, before: dict[str, object], state: dict[str, object], outcome: str
+    widget: Locator, title: str, right: str, state: dict[str, object], outcome: str
 ) -> None:
     letter(widget).press("End")
     widget.get_by_role("button", name=title).click()
-    says(widget, **before)  # the figure as the question finds it
+    says(widget)  # the figure as the question finds it
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     widget.get_by_role("button", name=right, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(outcome)
@@ -347,22 +396,14 @@ def test_nothing_below_the_sentence_moves(browser: Browser, tmp_path: Path, widt
     with watched_page(browser, width=width, height=900) as (page, record):
         widget = show(page, tmp_path)
         below, tops = widget.locator(".gates-lane, .gates-guesses, .d2lrnn-step-titles, .d2lrnn-foot"), set()
-        bias(widget).press("End")
-        names = "Unit 29", KEEP, "Unit 16", FORGET, "Unit 29", "free"
-        for view in ("what is left", "all it holds"):
-            widget.locator("summary").click()
-            button(widget, view).click()
-            widget.locator("summary").click()
-            for name in names:
-                if name.startswith("Unit"):
-                    widget.locator("summary").click()
-                button(widget, name).click()
-                if name.startswith("Unit"):
-                    widget.locator("summary").click()
-                letter(widget).press("Home")
-                for _ in range(18):
-                    tops.add(tuple(below.evaluate_all("(all) => all.map((e) => Math.round(e.offsetTop))")))
-                    letter(widget).press("ArrowRight")
+        for i, to in ((8, 1.0), (9, 0.4), (10, 0.0), (16, 1.0)):
+            drag_gate(page, widget, i, to)
+            letter(widget).press("Home")
+            for _ in range(18):
+                tops.add(tuple(below.evaluate_all("(all) => all.map((e) => Math.round(e.offsetTop))")))
+                letter(widget).press("ArrowRight")
+        widget.locator(".gates-back").click()
+        tops.add(tuple(below.evaluate_all("(all) => all.map((e) => Math.round(e.offsetTop))")))
         assert len(tops) == 1
         assert record.errors == []
 
@@ -373,68 +414,44 @@ def test_a_long_text_stands_in_one_line_where_there_is_room(
 ) -> None:
     with watched_page(browser, width=width, height=900) as (page, record):
         widget = show(page, tmp_path, text="kept what it had been given to keep")
-        rows = widget.locator(".gates-letters:not(.gates-map-letters), .gates-lane")
+        rows = widget.locator(".gates-row, .gates-lane")
         tops = rows.evaluate_all("(all) => all.map((e) => Math.round(e.getBoundingClientRect().top))")
-        assert (len(tops), len(set(tops))) == (6, 3 * lines)
+        assert (len(tops), len(set(tops))) == (8, 4 * lines)
         assert record.errors == []
 
 
-def test_what_the_unit_holds_after_each_space(widget: Locator) -> None:
-    widget.get_by_role("button", name="Why forget?").click()
-    expect(widget.locator(".gates-cell.is-memory")).to_have_count(0)
-    widget.get_by_role("button", name="almost 0").click()
-    told = widget.locator(".gates-cell.is-told")
-    expect(told.locator("b")).to_have_text(["1.0", "1.0", "0.9"])
-    expect(widget.locator(".gates-head")).to_have_text("Unit 29: all it holds after each letter")
-    button(widget, KEEP).click()
-    says(widget, view="memory", spaces="keep", place=9)
-    expect(told.locator("b")).to_have_text(["0.2", "0.4", "\u22120.1"])
-    expect(told.locator("u:visible")).to_have_count(3)  # as trained
-    memories = [Gates(spaces=spaces)._read()["cell"][:, 29] for spaces in ("trained", "keep")]
-    low, high = min(m.min().item() for m in memories), max(m.max().item() for m in memories)  # one scale
-    for kind, edge in (("from", memories[1].clamp(max=0)), ("to", memories[1].clamp(min=0)), ("trained", memories[0])):
-        assert shares(widget, kind) == pytest.approx(((edge - low) / (high - low)).tolist(), abs=0.0006)
-    widget.locator(".gates-letters:not(.gates-guesses) > .gates-tile").nth(9).click()
-    says(widget, place=10, spaces="keep", view="memory")
-    expect(told.locator("b")).to_have_count(4)
-    widget.locator("summary").click()
-    button(widget, "what is left").click()
-    says(widget, place=10, spaces="keep")
-    expect(widget.locator(".gates-cell.is-memory")).to_have_count(0)
-
-
-def test_a_question_that_a_press_answers_is_closed(widget: Locator) -> None:
+def test_a_question_that_a_gate_answers_is_closed(opened: tuple[Page, Record], widget: Locator) -> None:
     question = widget.locator(".d2lrnn-question")
-    widget.get_by_role("button", name="Keep more?").click()
+    widget.get_by_role("button", name="Is keeping better?").click()
     letter(widget).press("Home")  # a letter tells nothing
     expect(question).to_be_visible()
-    button(widget, KEEP).click()
+    gate(widget).press("ArrowUp")
     expect(question).to_be_hidden()
-    widget.get_by_role("button", name="Keep more?").click()
+    widget.get_by_role("button", name="Is keeping better?").click()
     widget.get_by_role("button", name="fewer").click()
-    button(widget, FORGET).click()
+    gate(widget).press("ArrowDown")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
 
 
-def test_the_push_that_was_chosen_is_shown(widget: Locator) -> None:
-    for answer, push, right in (("toward 0 (forget)", -4.0, 6), ("toward 1 (keep)", 4.0, 5), ("neither", 4.0, 5)):
-        widget.get_by_role("button", name="All units?").click()
+def test_the_gates_that_were_chosen_are_shown(widget: Locator) -> None:
+    for answer, held in (("all at 0", 0.0), ("all at 1", 1.0), ("neither", 1.0)):
+        widget.get_by_role("button", name="All or nothing?").click()
         widget.get_by_role("button", name=answer, exact=True).click()
-        says(widget, bias=push)
-        expect(widget.locator(".gates-guesses .is-right")).to_have_count(right)
-        expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Toward 0, 6 of 17 are right; toward 1, 5")
+        says(widget, gates=[held] * 18)
+        expect(widget.locator(".gates-guesses .is-right")).to_have_count(9)
+        expect(widget.locator(".d2lrnn-outcome")).to_contain_text("At 1, 9 are right; at 0, 9; as learned, 12.")
         expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change:")
-        widget.get_by_role("button", name="All units?").click()
+        widget.get_by_role("button", name="All or nothing?").click()
 
 
 def test_another_letter_is_no_change_of_the_network(widget: Locator) -> None:
-    widget.get_by_role("button", name="Why forget?").click()
-    widget.get_by_role("button", name="almost 0").click()
-    widget.locator(".gates-letters:not(.gates-guesses) > .gates-tile").nth(3).click()
-    says(widget, view="memory", place=4)
+    widget.get_by_role("button", name="Is keeping better?").click()
+    widget.get_by_role("button", name="fewer").click()
+    widget.locator(".gates-text-row > .gates-tile").nth(3).click()
+    says(widget, gates=at_spaces(1.0), place=4)
     widget.evaluate("() => new Promise((done) => setTimeout(done))")  # what compares comes after the press
     expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change:")
-    button(widget, KEEP).click()
+    widget.locator(".gates-back").click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
 
 
@@ -447,21 +464,21 @@ def test_a_wrong_space_is_struck_through(widget: Locator) -> None:
 
 
 def test_numbers_keep_apart_on_a_phone(widget: Locator) -> None:
-    """Under the letters and above the bars, at the first letter too."""
-    box = """(all, kind) => all.map((e) => {
+    """Those of the gates, all of them held."""
+    box = """(all) => all.filter((e) => getComputedStyle(e).visibility === "visible").map((e) => {
       const range = new Range();
       range.selectNodeContents(e);
       const { left, right } = range.getBoundingClientRect();
       return [left, right];
     })"""
-    size = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').fontSize))"
-    assert min(widget.locator(".gates-number").evaluate_all(size)) >= 12
-    widget.get_by_role("button", name="Why forget?").click()
-    widget.get_by_role("button", name="almost 0").click()
-    letter(widget).press("Home")
-    told = widget.locator(".gates-cell.is-told > b").evaluate_all(box)
-    edge = widget.locator(".gates-lines").bounding_box()["x"]
-    assert told[0][0] >= edge - 0.5 and all(a[1] < b[0] for a, b in pairwise(told))
+    numbers = widget.locator(".gates-number")
+    assert numbers.evaluate_all("(all) => Math.min(...all.map((e) => parseFloat(getComputedStyle(e).fontSize)))") >= 12
+    assert len(numbers.evaluate_all(box)) == 1, "at rest that of the gate which is told"
+    widget.get_by_role("button", name="All or nothing?").click()
+    widget.get_by_role("button", name="neither").click()
+    expect(widget.locator(".is-held > .gates-number")).to_have_count(18)
+    told = numbers.evaluate_all(box)
+    assert len(told) == 18 and all(a[1] < b[0] for a, b in pairwise(told))
 
 
 def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -475,16 +492,16 @@ def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record
     assert len({full, band.evaluate(colour), page}) == 3
 
 
-def test_pushed_gates_are_named_and_marked(widget: Locator) -> None:
-    bias(widget).press("End")
+def test_pushed_gates_are_marked_and_their_slider_is_in_sight(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path, bias=4.0)
     expect(widget.locator(".gates-bias b")).to_have_text("+4.0")
-    expect(button(widget, "free")).to_have_attribute("aria-pressed", "true")
-    assert widget.locator(".gates-cell.is-other").count() > 6
+    expect(bias(widget)).to_be_visible()
+    assert widget.locator(".gates-fader.is-other").count() > 6
 
 
 def test_a_link_sets_the_figure(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    widget = show(opened[0], tmp_path, "#explore=Gates&unit=16&bias=-1.5")
-    says(widget, unit=16, bias=-1.5)
+    widget = show(opened[0], tmp_path, "#explore=Gates&unit=16&bias=-1.5&gates=[-1,0.5]")
+    says(widget, unit=16, bias=-1.5, gates=[-1.0, 0.5])
 
 
 def test_with_less_movement_the_picture_is_whole_at_once(browser: Browser, tmp_path: Path) -> None:

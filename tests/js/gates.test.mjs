@@ -193,6 +193,8 @@ test("what the figure and the lesson say", () => {
   const forgot = at({ unit: 16, gates: AT_SPACES(0) });
   assert.deepEqual(forgot.guesses.flatMap((guess, i) => (guess === own.guesses[i] ? [] : [i])), [11], "one guess changes");
   assert.deepEqual([forgot.text.slice(0, 11), own.guesses[11], forgot.guesses[11]], ["what the se", "a", "e"]);
+  const atSpaces = (values) => values.filter((_, i) => letters[i] === " ");
+  for (const values of [own.cell, own.input.map((gate, i) => gate * own.candidate[i])]) assert.ok(atSpaces(values).every((value) => Math.abs(value - 1) < 0.1), "a space adds about 1, and the unit then holds about 1");
   const sea = at({ place: 11 });
   assert.ok(sea.count === 1 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
   const [first, second] = at({ unit: 18, place: 14 }).forget.slice(14);

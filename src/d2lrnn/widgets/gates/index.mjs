@@ -119,11 +119,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     change({ gates });
   };
   let hand = null; // the gate that is dragged, or null for a letter
+  let isAlong = false; // the hand goes from gate to gate
   dragOn(picture.lines, {
     signal,
     start: ({ event }) => {
       hand = event.target.closest(".gates-faders") === null ? null : nearest(picture.tiles(), event);
-      return model.letters.length > 1;
+      isAlong = false;
+      return event.target.closest("button") === null;
     },
     move: ({ event }) => {
       if (hand === null) {
@@ -133,7 +135,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       // A finger that goes up is not quite straight: the next gates follow once it is well over them.
       const { left, width } = picture.tiles()[hand].getBoundingClientRect();
       const away = (event.clientX - left) / width - 0.5;
-      const here = Math.abs(away) < 1.25 ? hand : Math.min(Math.max(0, hand + Math.round(away)), model.letters.length - 1);
+      isAlong ||= Math.abs(away) > 1.25;
+      const here = isAlong ? Math.min(Math.max(0, hand + Math.round(away)), model.letters.length - 1) : hand;
       picture.point(here);
       hold(hand, here, picture.valueAt(here, event.clientY));
       hand = here;
