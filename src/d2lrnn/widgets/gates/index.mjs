@@ -1,6 +1,6 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
+import { element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
 import { createMap, createStrips, fateOf, plain, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
