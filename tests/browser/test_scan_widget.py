@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Box ×0.9 \u22121: times 0.9, add \u22121. Two boxes join without a state."  # noqa: RUF001
+START = "Two boxes make one: ×0.9 \u22121, then ×0.9 +1, is ×0.81 +0.1."  # noqa: RUF001
 
 
 def now(widget: Locator) -> Locator:
@@ -85,7 +85,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. From 2 both ways lead to 1.72."  # noqa: RUF001
     assert trick.get_attribute("aria-label") == rule
     expect(trick.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
-    expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
+    expect(trick.locator(".trick-state")).to_have_text(["2", "1.72", "2", "1.72"])
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
     colour = (
@@ -96,10 +96,9 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
         assert trick.locator(f".trick-{kind}").evaluate(colour, "backgroundColor") == fill
     expect(widget.locator("rect.scan-earlier")).to_have_count(2)  # its own box, and half of the box of both
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
-    expect(trick.locator(".trick-why")).to_have_text("0.9 × 0.9 = 0.81 and 0.9 × (−1) + 1 = 0.1.")  # noqa: RUF001
+    expect(trick.locator(".trick-name")).to_have_text(["two boxes", "one box"])
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_have_text("Blue: the state is known. ")
-    expect(trick.locator(".trick-of-earlier")).to_have_text(["0.9", "(−1)"])  # noqa: RUF001
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
 
@@ -172,20 +171,20 @@ def test_a_run_rests_where_the_scan_is_done(opened: tuple[Page, Record], tmp_pat
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
-    press(widget, "8 steps")
+    press(widget, "How fast?")
     expect(now(widget)).to_have_text(START)
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     expect(widget.locator(".scan-prompt")).to_be_hidden()  # to run is to see the answer
     tick(widget)
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()  # nor is it asked any longer
-    press(widget, "8 steps")
+    press(widget, "How fast?")
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. 3 rounds: boxes need no state to join, so none waits. They cover 2, then 4, then 8 steps."
+        "No. 3 rounds: with no tanh between, boxes join before any state is known. They cover 2, then 4, then 8 steps."
     )
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
-    press(widget, "64 steps")
+    press(widget, "64 steps?")
     expect(widget.locator(".scan-hint")).to_contain_text("Each line is the box of one of 64 steps")
     expect(now(widget)).to_have_text(START)
     guess = widget.locator(".scan-picture text", has_text="How many columns?")
@@ -200,7 +199,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
     expect(widget.locator(".scan-counts")).to_be_hidden()  # it is the answer to the next question
-    press(widget, "The price")
+    press(widget, "The price?")
     expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
@@ -232,7 +231,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     trick = widget.locator(".scan-trick")
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 0\."))  # on its way
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
-    press(widget, "8 steps")
+    press(widget, "How fast?")
     press(widget, "4")
     outcome = widget.locator(".d2lrnn-outcome")
     expect(outcome).to_be_visible()  # at once; the picture shows it
@@ -242,12 +241,12 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     page.wait_for_timeout(1200)
     expect(now(widget)).to_contain_text("Round 3:")
     expect(outcome).not_to_have_class(re.compile("d2lrnn-past"))
-    press(widget, "64 steps")
+    press(widget, "64 steps?")
     press(widget, "6")
     expect(now(widget)).to_contain_text("Round 1:")
-    press(widget, "64 steps")  # closed while it plays: it stops, and can be asked again
+    press(widget, "64 steps?")  # closed while it plays: it stops, and can be asked again
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
-    press(widget, "64 steps")
+    press(widget, "64 steps?")
     expect(now(widget)).to_have_text(START)
     press(widget, "8")
     expect(outcome).to_contain_text("No. Only 6")
@@ -287,8 +286,7 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowDown")
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(widget.locator(".trick-box")).to_have_text(["×0.81 +0.7", "×0.81 +0.9", "×0.66 +1.47"])  # noqa: RUF001
-    expect(widget.locator(".trick-state")).to_have_text(["1.72", "2.09", "2.60", "1.72", "2.60"])
-    expect(widget.locator(".trick-of-earlier")).to_have_text(["0.81", "0.7"])
+    expect(widget.locator(".trick-state")).to_have_text(["1.72", "2.60", "1.72", "2.60"])
     expect(hint).to_contain_text("Lit up: what this box is made from.")
     for _ in range(2):
         picture.press("ArrowLeft")
@@ -320,7 +318,7 @@ def test_a_mouse_over_a_cell_lights_it_up_and_leaves_no_trace(widget: Locator) -
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 2)  # two states, and the pairs of two steps
     expect(widget.locator(".scan-hand")).to_be_hidden()
     widget.page.mouse.move(5, 5)
-    expect(widget.locator(".scan-picture .scan-kin")).to_have_count(0)
+    expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 1)  # again the newest column's last box
 
 
 def test_behind_a_chosen_box_of_the_loop_the_scan_steps_back(widget: Locator) -> None:
@@ -407,7 +405,10 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    expect(widget.locator(".scan-hint")).to_contain_text("Pale: a copy. Tap a box to see")
+    told = "Blue: the state is known. Lit up: how 2 steps join in the last box. Tap a box to see how it was made."
+    expect(widget.locator(".scan-hint")).to_have_text(f"{told} ")
+    expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 1)
+    expect(widget.locator("path.scan-line:not(.scan-kin):not([d^='M62'])")).to_have_count(0)  # only its lines are drawn
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
@@ -416,13 +417,13 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
 
-def test_of_many_lines_only_those_of_the_last_level_are_drawn(widget: Locator) -> None:
+def test_of_many_lines_only_those_of_the_lit_box_are_drawn(widget: Locator) -> None:
     slider(widget, "Steps").press("End")
-    for _ in range(2):
+    for _ in range(3):
         tick(widget)
     scan_lines = "path.scan-line:not([d^='M42']):not([d^='M62'])"
-    (drawn,) = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
-    assert drawn.count("L") == 62  # 64 places, two apart
+    drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
+    assert "".join(drawn).count("L") == 1, "the closest joins of a dense figure are too near each other"
     slider(widget, "Round").fill("6")
     drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(drawn).count("L") == 1 + 2 + 4 + 8, "what the last place was made from, but for the closest joins"

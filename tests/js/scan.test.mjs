@@ -244,8 +244,10 @@ test("steps are printed in the cells of the first figure, on a phone and in the 
   assert.equal(layoutOf(690, 64, 6, 0).mode, "dense");
 });
 
-test("once the scan is done, the parts of its last cell light up by themselves", () => {
-  assert.equal(litCell(at({ step: 2 })), null);
+test("the parts of the newest level's last cell light up by themselves", () => {
+  assert.equal(litCell(at({})), null);
+  assert.deepEqual(litCell(at({ step: 1 })), { level: 1, place: 7 });
+  assert.deepEqual(litCell(at({ step: 2 })), { level: 2, place: 7 });
   assert.deepEqual(litCell(at({ step: 3 })), { level: 3, place: 7 });
   assert.deepEqual(litCell(at({ step: 7 })), { level: 3, place: 7 });
   assert.deepEqual([6, 63].map((step) => litCell(at({ ...presetValues("fading", 64), step }))), [{ level: 6, place: 63 }, null], "then all filled boxes show");

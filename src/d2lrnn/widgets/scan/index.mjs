@@ -179,7 +179,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const hintKey = isStart ? "hint_own" : model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
     const canTap = showsNumbers(model) && model.cell === null && model.step > 0; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
-    const told = { steps: model.numSteps, sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1 };
+    const told = { steps: model.numSteps, count: model.numSteps - model.trace[model.level].from.at(-1), sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1 };
     hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";

@@ -66,9 +66,9 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   return { level: found[0], place };
 }
 
-/** The cell whose parts light up: the one under the mouse, the one in hand, or, once the scan is done and not all is, its last. */
-export const litCell = ({ cell, done, levels, numSteps }, hovered = null) =>
-  hovered ?? cell ?? (done.scan && !showsFilled({ done, numSteps }) ? { level: levels.length, place: numSteps - 1 } : null);
+/** The cell whose parts light up: the one under the mouse, the one in hand, or the last of the newest level, until all is done. */
+export const litCell = ({ cell, done, level, numSteps }, hovered = null) =>
+  hovered ?? cell ?? (level > 0 && !showsFilled({ done, numSteps }) ? { level, place: numSteps - 1 } : null);
 
 /** Its boxes hold numbers; else they are dots. */
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
@@ -118,7 +118,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   };
   const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
   const related = (is) => (is ? " scan-kin" : "");
-  // Behind a box that the reader chose all else steps back; behind the scan's last box only the rest of the scan does.
+  // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
   const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: w.toFixed(1), height: (row - 6).toFixed(1), rx: 4 });
@@ -202,18 +202,18 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     }
   }
   lines.flush();
-  // the scan, as far as it has come; among many lines only those of its last level, and what lights up
+  // the scan, as far as it has come; of its lines only those of what lights up
   const half = boxes || !numbers ? places.cell / 2 : dot + 0.5;
   const drawLevel = ({ distance, targets }, i, when) => {
     const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
     const takes = new Set(targets);
     for (let s = 0; s < numSteps; s += 1) {
       const isKin = cone.scan[i + 1]?.has(s);
-      if (mode === "dense" && !isKin && (when !== "scan-now" || lit !== null || showsFilled(model))) continue;
+      if (!isKin && sample === null) continue;
       if (sample !== null && s !== sample.later) continue;
       if (mode === "dense" && isKin && !isChosen && distance * row < LEAST_RISE) continue;
       const kind = `${when}${related(isKin)}`;
-      if (mode !== "dense" || isKin) lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
+      lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
     }
   };
@@ -240,9 +240,9 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   lines.flush();
   const kindOf = (i, s) => {
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
-    const isLast = i === levels.length; // all states: nothing of it steps back
+    const isLast = i === levels.length; // all states
     const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
-    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? ` scan-end${isChosen ? "" : " scan-aside"}` : ""}${related(isKin)}`;
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end" : ""}${i === level && i > 0 && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < numSteps; s += 1) {
@@ -397,14 +397,13 @@ export function ruleValues(model) {
 export function trick({ t }) {
   const part = (kind) => element("span", { class: `trick-${kind}` });
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
-  const states = Array.from({ length: 5 }, () => part("state"));
+  const states = Array.from({ length: 4 }, () => part("state"));
   const [first, next, both] = ["box trick-earlier", "box trick-later", "box trick-both"].map(part);
-  const way = (...parts) => element("div", { class: "trick-way" }, ...parts);
-  const why = element("div", { class: "trick-why" });
+  const way = (name, ...parts) => element("div", { class: "trick-way" }, element("span", { class: "trick-name" }, t(name)), ...parts);
   const node = element(
     "div", { class: "scan-trick", role: "img" },
-    way(states[0], arrow(), first, arrow(), states[1], arrow(), next, arrow(), states[2]),
-    way(states[3], arrow(), both, arrow(), states[4]), why,
+    way("two_boxes", states[0], arrow(), first, arrow(), next, arrow(), states[1]),
+    way("one_box", states[2], arrow(), both, arrow(), states[3]),
   );
   const draw = (model) => {
     const told = ruleValues(model);
@@ -412,20 +411,15 @@ export function trick({ t }) {
     if (told === null) return;
     node.setAttribute("aria-label", t("rule", told));
     const join = joinOf(model);
-    const [h0, h1, h2] = join.states.map(formatValue);
-    [h0, h1, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
+    const [h0, h2] = [join.states[0], join.states[2]].map(formatValue);
+    [h0, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
     const [one, two] = [cellText(...join.first), cellText(...join.next)];
     first.textContent = one;
     next.textContent = two;
     both.replaceChildren(element("span", {}, cellText(...join.both)));
-    const numbers = sums(join.first, join.next, join.both);
-    why.replaceChildren(...t.raw("cell_sums").split(/\{(\w+)\}/).map((part, i) => (
-      i % 2 === 0 ? part : ["a1", "b1"].includes(part) ? element("span", { class: "trick-of-earlier" }, numbers[part]) : numbers[part] // of the orange box
-    )));
-    node.style.setProperty("--why", why.textContent.length);
     both.dataset.first = one;
     both.dataset.next = two;
-    node.style.setProperty("--signs", [one, two, h0, h1, h2].join("").length);
+    node.style.setProperty("--signs", [one, two, h0, h2].join("").length);
   };
   /** The two boxes come down and melt into one: a share of 1 is the end. */
   const melt = (share) => node.style.setProperty("--melt", share.toFixed(3));
@@ -534,12 +528,14 @@ export function countsTable({ t }) {
 /** The sentence on top: a key of the words, and its values. */
 export function sentence(model) {
   const { step, numSteps, levels, states, done } = model;
-  const { a: [, a], x: [, x] } = model;
-  const values = {
-    ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length, cell: cellText(a, x), a: formatValue(a), x: formatValue(x),
-  };
+  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   const isFew = levels.length >= numSteps - 1;
-  if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
+  if (step === 0) {
+    if (isFew) return ["now_start_few", values];
+    const { earlier, later, a, b } = sampleOf(model); // the picture shows it too
+    const [first, next] = [earlier, later].map((s) => cellText(model.a[s], model.x[s]));
+    return ["now_start", { ...values, first, next, both: cellText(a, b) }];
+  }
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
   return [done.scan ? "now_scan_done" : "now", values];
 }
