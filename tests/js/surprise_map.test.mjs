@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, compared, derive, level, MAX_TEXT, oneIn, percent, pieces, readable, repair, STAGES, surprises, totals,
+  bitsByPlace, compared, derive, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, repair, sizeOf, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -35,23 +35,16 @@ test("bits, rate, perplexity and bytes of every stage are those of Python's Surp
   }
 });
 
-test("what it expected are the three likeliest, and the surprise follows from its probability", () => {
+test("the best guess is the likeliest letter, and the surprise follows from its probability", () => {
   const { model, vocab } = network("trained");
-  const { bits, top: topAt, rank } = surprises({ model, vocab }, "the tide");
-  const tops = Array.from(bits, (_, i) => topAt(i));
-  for (const top of tops) {
-    assert.equal(top.length, 3);
-    assert.ok(top[0][1] >= top[1][1] && top[1][1] >= top[2][1]);
-  }
-  const ranked = Array.from(bits, (_, i) => rank(i));
-  tops.forEach((top, i) => {
-    const at = top.findIndex(([index]) => vocab[index] === "the tide"[i + 1]);
-    assert.ok(at < 0 ? ranked[i] > 3 && ranked[i] <= vocab.length : ranked[i] === at + 1, `${ranked[i]}`);
+  const text = "the tide";
+  const { bits, best } = surprises({ model, vocab }, text);
+  assert.equal(best.length, text.length - 1);
+  best.forEach(([index, p], i) => {
+    if (vocab[index] === text[i + 1]) assert.ok(Math.abs(bits[i] + Math.log2(p)) < 1e-6);
+    else assert.ok(2 ** -bits[i] <= p, "no letter is likelier than the best guess");
   });
-  assert.equal(surprises({ model, vocab }, "quixotl").rank(5), 20);
-  const [index, p] = tops[0][0];
-  if (vocab[index] === "h") assert.ok(Math.abs(bits[0] + Math.log2(p)) < 1e-6);
-  assert.equal(vocab[tops[0][0][0]], "h", "after t comes h");
+  assert.equal(vocab[best[0][0]], "h", "after t comes h");
 });
 
 test("totals: the mean, two to its power, and whole bytes", () => {
@@ -92,10 +85,38 @@ test("lines break between words, and the pieces are the text", () => {
   }
 });
 
-test("it rests on a letter that the training makes easy", () => {
-  const { text, place, before, after } = shown({});
-  assert.ok(text.slice(0, place + 1).endsWith("feeling"), text.slice(0, place + 1));
-  assert.ok(before.bits[place - 1] > 4.5 && after.bits[place - 1] < 0.05);
+test("it opens trained, on a first letter that surprises", () => {
+  const { text, stage, place, now } = shown({});
+  assert.equal(stage, STAGES.at(-1));
+  assert.ok(text[place - 1] === " " && text.slice(place, place + 6) === "pushed");
+  assert.equal(sizeOf(now.bits[place - 1]), "big");
+  assert.equal(finding(shown({})), "words");
+});
+
+test("what is said of a text is what its bits say", () => {
+  const said = (text) => STAGES.map((stage) => finding(shown({ text, stage, place: 0 })));
+  assert.deepEqual(said(DEFAULTS.text), ["untrained", "spaces", "words", "words"]);
+  assert.deepEqual(said("quixotl"), ["untrained", "same", "blind", "blind"]);
+  assert.deepEqual(said("ming"), ["untrained", "same", "less", "less"]);
+  assert.deepEqual([said("phoebe"), said("alexander")].map((all) => all.at(-1)), ["less", "same"]);
+  for (const stage of STAGES) {
+    const { first, later, space } = bitsByPlace(DEFAULTS.text, shown({ stage }).now.bits);
+    if (finding(shown({ stage })) === "words") assert.ok(first.mean > later.mean && first.mean > space.mean);
+    if (finding(shown({ stage })) === "spaces") assert.ok(space.mean < later.mean && space.mean < first.mean);
+  }
+  assert.equal(finding(shown({ text: "qqqqzzzz" })), "blind");
+});
+
+test("before its training every letter is a big surprise, whatever the text", () => {
+  const letters = network(STAGES[0]).vocab.join("");
+  for (const text of [DEFAULTS.text, letters, [...letters].reverse().join(""), "qqqqqqqqqq", "the quick brown fox jumps over the lazy dog", "eeeeaaaaoooo tttt"]) {
+    const { now } = shown({ text, stage: STAGES[0] });
+    assert.ok(now.bits.every((bits) => sizeOf(bits) === "big"), text);
+  }
+});
+
+test("a surprise has a word for its size", () => {
+  assert.deepEqual([0, 0.49, 0.5, 2, 3.99, 4, 9.99, 10, Infinity].map(sizeOf), ["none", "none", "small", "some", "some", "big", "big", "shock", "shock"]);
 });
 
 test("a place that the text does not have is the letter that costs the trained network most, whatever the stage", () => {
@@ -114,20 +135,21 @@ test("a place that the text does not have is the letter that costs the trained n
 });
 
 test("the guided steps: what is called right is right", () => {
-  const [where, made] = SPEC.steps.map(({ before, state }) => shown({ ...before, ...state }));
-  const { first, later, space } = bitsByPlace(where.text, where.now.bits);
-  assert.ok(first.mean > 1.8 * Math.max(later.mean, space.mean) && SPEC.steps[0].right === 0, `${first.mean} ${later.mean}`);
-  assert.ok(where.text[where.place - 1] === " ", "the letter that is framed begins a word");
-  const untrained = bitsByPlace(where.text, where.before.bits);
-  assert.ok(Math.abs(untrained.first.mean / untrained.later.mean - 1) < 0.1, "before its training every letter costs about the same");
-  assert.ok(made.now.perplexity > 2 * made.before.perplexity && SPEC.steps[1].right === 2);
-  const [[guess, p]] = made.now.top(made.most - 1);
+  const [without, made, own] = SPEC.steps.map(({ before, state }) => shown({ ...before, ...state }));
+  const { first, later, space } = bitsByPlace(without.text, without.now.bits);
+  assert.ok(Math.abs(first.mean / later.mean - 1) < 0.1 && Math.abs(space.mean / later.mean - 1) < 0.1 && SPEC.steps[0].right === 1);
+  assert.ok(Math.max(...without.now.bits) < 1.25 * Math.min(...without.now.bits), "every letter costs about the same");
+  assert.equal(finding(shown(SPEC.steps[0].before)), "words", "the question follows what is seen");
+  assert.ok(made.now.rate > 1.2 * made.before.rate && SPEC.steps[1].right === 2);
+  const [guess, p] = made.now.best[made.most - 1];
   assert.ok(made.vocab[guess] === " " && p > 0.5, "it bets on a space");
+  assert.equal(sizeOf(made.now.bits[made.most - 1]), "shock");
+  assert.equal(compared(own.before.rate, own.now.rate), 0);
   assert.equal(SPEC.steps[2].right, null);
 });
 
 test("less, about the same or more: a tenth is about the same", () => {
-  assert.deepEqual([[28.9, 85.7], [27.1, 26.7], [26.7, 27.1], [23.8, 4.7], [10, 11.2], [10, 8.9]].map(([a, b]) => compared(a, b)), [2, 1, 1, 0, 2, 0]);
+  assert.deepEqual([[4.85, 6.42], [4.76, 4.74], [4.74, 4.76], [4.58, 2.22], [10, 11.2], [10, 8.9]].map(([a, b]) => compared(a, b)), [2, 1, 1, 0, 2, 0]);
 });
 
 test("a small probability is one in so many", () => {
@@ -140,7 +162,7 @@ test("a probability has two digits that count", () => {
 
 test("letters at the beginnings of words and later ones", () => {
   assert.deepEqual(bitsByPlace("ab cd", [1, 9, 5, 3]),
-    { first: { total: 5, mean: 5 }, later: { total: 4, mean: 2 }, space: { total: 9, mean: 9 } });
+    { first: { count: 1, mean: 5 }, later: { count: 2, mean: 2 }, space: { count: 1, mean: 9 } });
 });
 
 test("accents and the signs at the ends leave no letter and no space behind", () => {

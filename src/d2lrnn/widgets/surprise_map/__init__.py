@@ -133,29 +133,17 @@ class SurpriseMap(Explorable):
 
     # ---- the static picture ----
 
-    @property
-    def _printed(self) -> str:
-        """The stage on paper, where nobody can play the training: its end, unless another has been chosen."""
-        return "trained" if self.stage == "untrained" else self.stage
-
     def static_sentence(self) -> str:
         """What the text costs."""
         words = Words(self._words)
         if len(self.text) < 2:
             return words("now_short")
-        before, now = (2 ** (math.fsum(self._bits(s)) / (len(self.text) - 1)) for s in ("untrained", self._printed))
-        blind = len(_network(self.stage).vocab)
-        key = "now_blind" if now > blind else "now_more" if now > before else "now_less"
-        return words(
-            key,
-            updates=format_number(_network(self._printed).num_steps, 0),
-            perplexity=format_number(now, 1),
-            rate=format_number(math.log2(now)),
-        )
+        before, now = (math.fsum(self._bits(stage)) / (len(self.text) - 1) for stage in ("untrained", self.stage))
+        return words("static", rate=format_number(now), before=format_number(before))
 
     def static_picture(self) -> str:
-        """The beginning of the text, a bar beneath each letter."""
-        words, bits = Words(self._words), [0.0, *self._bits(self._printed)]
+        """The beginning of the text, a column behind each letter."""
+        words, bits = Words(self._words), [0.0, *self._bits(self.stage)]
         shown = self.text[:96]
         worst = sorted(range(1, len(shown)), key=lambda i: -bits[i])[:3]
         rows = ", ".join(
@@ -172,14 +160,24 @@ class SurpriseMap(Explorable):
             text=shown,
             bits=format_number(math.fsum(bits)),
             rate=format_number(math.fsum(bits) / max(len(bits) - 1, 1)),
-            updates=format_number(_network(self._printed).num_steps, 0),
+            updates=format_number(_network(self.stage).num_steps, 0),
             rows=rows,
         )
-        width, row_height = 32, 44
-        picture = Picture(440, 16 + row_height * math.ceil(len(shown) / width), words("title"), description)
+        width, row_height = 32, 50
+        picture = Picture(440, 10 + row_height * math.ceil(len(shown) / width), words("title"), description)
         for i, character in enumerate(shown):
-            x, y = 12 + 13 * (i % width), 24 + row_height * (i // width)
-            picture.add("text", character, x=x, y=y, font_family="ui-monospace, monospace", font_size=16)
-            height = max(1.0, 1.6 * min(bits[i], 12))
-            picture.add("rect", x=x, y=y + 6, width=10, height=height, fill=color("vermillion"))
+            x, foot = 12 + 13 * (i % width), 50 + row_height * (i // width)
+            height = 20 + 1.6 * min(bits[i], 12)
+            if i > 0:
+                opacity = round(0.05 + 0.5 * min(bits[i] / 6, 1), 2)
+                picture.add(
+                    "rect",
+                    x=x,
+                    y=foot - height,
+                    width=12,
+                    height=height,
+                    fill=color("vermillion"),
+                    fill_opacity=opacity,
+                )
+            picture.add("text", character, x=x + 1, y=foot - 6, font_family="ui-monospace, monospace", font_size=16)
         return str(picture)

@@ -1,12 +1,11 @@
-// The surprise map: a bar over every letter of a text, as high as its bits, under one network at four stages of its training.
+// The surprise map: a column behind every letter of a text, as high as its bits, under one network at four stages of its training.
 import { element, explorable, formatNumber } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { bitsByPlace, compared, DEFAULT_TEXT, derive, percent, repair, STAGES } from "./maths.mjs";
+import { compared, DEFAULT_TEXT, derive, percent, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
-const STAGE_MS = 3200; // how long the training stands still at each of its stages
-const WORDS = 0; // the step that asks which letters are hard
+const STAGE_MS = 2000; // how long the training stands still at each of its stages
 const OWN = 2; // the step that asks about the reader's own word
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
@@ -22,7 +21,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   };
   const change = (values) => {
     stop();
-    map.mark(false);
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
@@ -68,17 +66,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     },
     outcome: (i) => {
       const model = derive(state());
-      const { text, before, after } = model;
-      map.mark(i === WORDS);
+      const { text, before, after, vocab } = model;
       if (model.count < 1) return { text, verdict: t("text_short") };
-      const { first, later, space } = bitsByPlace(text, after.bits);
       const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
-      const [[, p]] = after.top(model.most - 1);
-      const values = { before: formatNumber(before.perplexity, 1), after: formatNumber(after.perplexity, 1), letter, context, bits, p: percent(p) };
-      const right = compared(before.perplexity, after.perplexity);
+      const [, p] = after.best[model.most - 1];
+      const values = { before: formatNumber(before.rate), after: formatNumber(after.rate), letter, context, bits, p: percent(p) };
+      const right = compared(before.rate, after.rate);
       const why = text === SPEC.steps[OWN].before.text ? t("known") : t(right === 0 ? "why_less" : "why", values);
       return {
-        text, ...values, first: formatNumber(first.mean), later: formatNumber(later.mean), space: formatNumber(space.mean),
+        text, ...values, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)),
+        least: formatNumber(Math.min(...before.bits), 1), most: formatNumber(Math.max(...before.bits), 1),
         verdict: t("verdict", { ...values, why }),
         ...(i === OWN && { right }),
       };
@@ -92,7 +89,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   el.append(element("div", { class: "d2lrnn-shape map" },
-    lead, now.node, training.node, element("div", { class: "map-view" }, map.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal })));
+    lead, now.node, element("div", { class: "map-view" }, map.node, training.node), box.node, steps.node, more, footRow({ t, reset, link, say, signal })));
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });

@@ -6,7 +6,7 @@ import SPEC from "./spec.json" with { type: "json" };
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const DEFAULT_TEXT = SPEC.controls.text.default;
-export const BITS_SHOWN = 10; // the scale of the bars, unless a letter costs more
+export const BITS_SHOWN = 10; // the scale of the columns, unless a letter costs more
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
 export function readable(text) {
@@ -16,24 +16,22 @@ export function readable(text) {
 }
 
 /**
- * Read a text and note what it costs: { bits, top, rank }.
+ * Read a text and note what it costs: { bits, best }.
  *
- * `bits[i]` is the surprisal of character i + 1 after all before it; `top(i)` finds the three likeliest instead, as
- * [index, probability]; `rank(i)` is 1 where the character itself is the likeliest.
+ * `bits[i]` is the surprisal of character i + 1 after all before it; `best[i]` is the likeliest there, as [index, probability].
  */
 export function surprises({ model, vocab }, text) {
   const ids = encode(text, vocab);
   const reader = createReader(model);
   const bits = new Float64Array(Math.max(ids.length - 1, 0));
-  const seen = [];
+  const best = [];
   for (let i = 0; i + 1 < ids.length; i += 1) {
     const probs = reader.read(ids[i]);
     bits[i] = -Math.log2(probs[ids[i + 1]]);
-    seen.push(probs.slice());
+    const p = Math.max(...probs);
+    best.push([probs.indexOf(p), p]);
   }
-  const top = (i) => [...seen[i].entries()].sort(([, a], [, b]) => b - a).slice(0, 3);
-  const rank = (i) => 1 + seen[i].filter((p) => p > seen[i][ids[i + 1]]).length;
-  return { bits, top, rank };
+  return { bits, best };
 }
 
 /** Totals of some surprisals: { bits, rate, perplexity, bytes }. A coder needs whole bytes. */
@@ -53,15 +51,37 @@ export function pieces(text) {
   return text.match(/[^ ]{1,20} ?| /g) ?? [];
 }
 
-/** Bits of the letters that begin a word, of all later letters, and of the spaces: each { total, mean }; NaN is the mean of none. */
+/** Bits of the letters that begin a word, of all later letters, and of the spaces: each { count, mean }; NaN is the mean of none. */
 export function bitsByPlace(text, bits) {
   const kind = (i) => (text[i + 1] === " " ? "space" : text[i] === " " ? "first" : "later");
   const of = (name) => {
     const values = bits.filter((_, i) => kind(i) === name);
     const total = values.reduce((sum, b) => sum + b, 0);
-    return { total, mean: total / values.length };
+    return { count: values.length, mean: total / values.length };
   };
   return { first: of("first"), later: of("later"), space: of("space") };
+}
+
+const BIT_STEPS = [[0.5, "none"], [2, "small"], [4, "some"], [10, "big"]];
+
+/** How big a surprise is, in a word: none, small, some, big, or a shock. */
+export function sizeOf(bits) {
+  return BIT_STEPS.find(([end]) => bits < end)?.[1] ?? "shock";
+}
+
+/**
+ * What is to be said of a text under a network: the part of it that surprises most or least, or how it compares with before.
+ *
+ * A part is named where there are three letters of it, and where it stands out from each of the others.
+ */
+export function finding({ text, stage, now, before, vocab }) {
+  if (stage === STAGES[0]) return "untrained";
+  if (now.rate > Math.log2(vocab.length)) return "blind";
+  const change = compared(before.rate, now.rate);
+  if (change > 0) return ["less", "same", "more"][change];
+  const { first, later, space } = bitsByPlace(text, now.bits);
+  if (first.count >= 3 && first.mean > 1.1 * Math.max(later.mean, space.mean)) return "words";
+  return space.count >= 3 && space.mean < 0.9 * Math.min(first.mean, later.mean) ? "spaces" : "less";
 }
 
 /** Is a text less of a surprise after the training (0), about the same (1: within a tenth) or more (2)? */
@@ -91,8 +111,8 @@ export function networkIn(view) {
 
 function readBy(network, text) {
   if (lately.get(network)?.text !== text) {
-    const { bits, top, rank } = surprises(network, text);
-    lately.set(network, { text, result: { ...totals(bits), bits, top, rank } });
+    const { bits, best } = surprises(network, text);
+    lately.set(network, { text, result: { ...totals(bits), bits, best } });
   }
   return lately.get(network).result;
 }
@@ -101,7 +121,7 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the number of bits of the highest
- * bar that there may be. Before the training it leaves out what the trained network finds: a question may ask for that.
+ * column that there may be. Before the training it leaves out what the trained network finds: a question may ask for that.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);

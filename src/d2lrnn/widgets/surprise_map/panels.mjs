@@ -2,52 +2,55 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { DEFAULT_TEXT, level, MAX_TEXT, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
+import { DEFAULT_TEXT, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
 
-/** The sentence on top: { key, values }. */
-export function sentenceOf({ count, stage, updates, now, before, vocab }) {
-  if (count < 1) return { key: "now_short", values: {} };
-  const values = {
-    updates: formatNumber(updates[stage], 0), perplexity: formatNumber(now.perplexity, 1), rate: formatNumber(now.rate),
-  };
-  if (stage === STAGES[0]) return { key: "now_untrained", values };
-  if (now.perplexity > vocab.length) return { key: "now_blind", values };
-  if (now.perplexity > before.perplexity) return { key: "now_more", values };
-  return { key: "now_less", values };
+/** A template in which some values are filled in, and others still stand in braces, to be made bold. */
+const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
+
+/** The sentence on top: { key, when, values }; `values` are words of their own, which stand out. */
+export function sentenceOf(model, t) {
+  if (model.count < 1) return { key: "now_short", when: "", values: {} };
+  const { stage, updates } = model;
+  const name = finding(model);
+  const bold = { untrained: "every", words: "begin", spaces: "spaces", blind: "worse", more: "more", same: "same", less: "less" }[name];
+  const when = stage === STAGES.at(-1) ? t("when_trained") : t("when", { updates: formatNumber(updates[stage], 0) });
+  return { key: `now_${name}`, when, values: { [bold]: t(bold) } };
 }
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, values } = sentenceOf(model);
-  return t(key, values);
+  const { key, when, values } = sentenceOf(model, t);
+  return t(key, { when, ...values });
 }
 
 export const sentenceNodes = (model, t) => {
-  const { key, values } = sentenceOf(model);
-  return emphasised(t.raw(key), values);
+  const { key, when, values } = sentenceOf(model, t);
+  return emphasised(half(t.raw(key), { when }), values);
 };
 
 function letterSpan(character) {
   return element("span", { class: `map-letter${character === " " ? " map-space" : ""}` }, element("span", { class: "map-bar" }),
-    element("span", { class: "map-glyph" }, visibleCharacter(character)));
+    element("span", { class: "map-glyph" }, character === " " ? "\u00a0" : visibleCharacter(character)));
 }
 
 const probability = (p, t) => (oneIn(p) === null ? percent(p) : t("one_in", { count: oneIn(p) }));
 
-/** The 12 characters before, from the beginning of a word if one begins there, spaces as ␣; “…” where more came before. */
+/** The 12 characters before, from the beginning of a word if one begins there; a space at either end is seen as ␣; “…” where more came before. */
 function contextOf(text, place) {
-  const past = place <= 12 ? text.slice(0, place) : `…${text.slice(place - 12, place).replace(text[place - 13] === " " ? /^ +/ : /^[^ ]* +(?=.*[^ ])/, "")}`;
-  return past.replaceAll(" ", "␣");
+  const past = text.slice(Math.max(0, place - 12), place);
+  const whole = place <= 12 ? past : past.replace(text[place - 13] === " " ? /^ +/ : /^[^ ]* +(?=.*[^ ])/, "");
+  return `${place > 12 ? "…" : ""}${whole.replace(/^ | $/g, "␣")}`;
 }
 
 /** One letter in words. */
 export function tell({ text, now, vocab }, place, t) {
-  const character = visibleCharacter(text[place]);
+  const named = (character) => (character === " " ? t("by_space") : visibleCharacter(character));
   const b = now.bits[place - 1];
-  const guesses = now.top(place - 1).map(([index, p]) => ({ character: visibleCharacter(vocab[index]), p }));
+  const [index, p] = now.best[place - 1];
   return {
-    context: contextOf(text, place), character, p: probability(2 ** -b, t), bits: formatNumber(b),
-    chance: 2 ** -b, guesses, rank: now.rank(place - 1),
+    context: contextOf(text, place), character: named(text[place]), p: probability(2 ** -b, t), bits: formatNumber(b),
+    surprise: t(`surprise_${sizeOf(b)}`),
+    best: vocab[index] === text[place] ? null : { character: named(vocab[index]), p: probability(p, t) },
   };
 }
 
@@ -57,26 +60,15 @@ export function tell({ text, now, vocab }, place, t) {
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
-  const blind = element("span");
-  const scale = element("div", { class: "map-scale", "aria-hidden": "true" },
-    element("span", { class: "map-tip" }, t("tip")), element("span", { class: "map-key" }, element("span", { class: "map-dash" }), blind));
   const detail = element("p", { class: "map-detail" });
-  const guesses = element("div", { class: "map-guesses" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    scale, element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), detail, guesses);
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), detail);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
-  // The lines are named before the first letter of every row.
-  const showRows = () => {
-    const tops = letters.map((letter) => letter.offsetTop); // all are read before one is written
-    letters.forEach((letter, i) => letter.classList.toggle("map-row", i === 0 || tops[i] > tops[i - 1] + 8));
-  };
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
   text.addEventListener("scroll", showScroll, { signal, passive: true });
   const measure = () => {
-    if (signal.aborted) return;
-    showRows();
-    showScroll();
+    if (!signal.aborted) showScroll();
   };
   const sized = new ResizeObserver(measure);
   sized.observe(text);
@@ -109,11 +101,7 @@ export function mapPanel({ t, signal, onPlace }) {
   }, { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
 
-  const guess = ({ character, p, rank, isReal }) => element("div", { class: `map-guess${isReal ? " map-real" : ""}` },
-    element("span", {}, element("span", { class: "map-rank" }, t("rank", { rank })), " ", element("b", {}, character), " ", p < 0.001 ? t("tiny") : percent(p)),
-    element("span", { class: "map-chance", style: `--map-chance: ${p.toFixed(4)}` }));
   const drawDetail = () => {
-    guesses.replaceChildren();
     if (shown.count < 1) {
       detail.textContent = t("text_short");
       return;
@@ -124,26 +112,19 @@ export function mapPanel({ t, signal, onPlace }) {
       detail.textContent = t("detail_given", { character: visibleCharacter(shown.text[0]) });
       return;
     }
-    const { context, guesses: top, chance, rank, ...values } = tell(shown, place, t);
-    const rows = top.map((row, i) => ({ ...row, rank: i + 1, isReal: row.character === values.character }));
-    if (!rows.some(({ isReal }) => isReal)) rows.push({ character: values.character, p: chance, rank, isReal: true });
-    const expected = top.map(({ character, p }) => t("expected_row", { character, p: probability(p, t) })).join(", ");
-    guesses.replaceChildren(element("div", { class: "map-tops", role: "img", "aria-label": t("detail_expected", { expected, rank, character: values.character, characters: shown.vocab.length }) }, ...rows.map(guess)));
-    detail.replaceChildren(t("detail_context", { context }), " ",
-      ...emphasised(t.raw("detail"), values.character === "␣" ? { ...values, character: t("by_space") } : values),
-      ...(shown.now.bits[place - 1] > shown.before.bits[place - 1] ? [" ", t("detail_more", { before: formatNumber(shown.before.bits[place - 1]) })] : []));
+    const { best, character, surprise, ...values } = tell(shown, place, t);
+    detail.replaceChildren(...emphasised(half(t.raw("detail"), values), { character, surprise }), " ",
+      best === null ? t("detail_best") : t("detail_other", best));
   };
   const draw = (model) => {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
-      letters[0]?.append(element("span", { class: "map-note" }, element("span", {}, t("given"))));
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
-      letters.forEach((letter, i) => letter.classList.toggle("map-first", i > 0 && model.text[i] !== " " && model.text[i - 1] === " "));
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
       text.scrollTop = 0;
       requestAnimationFrame(measure); // the page lays a long text out in a task of its own
@@ -155,11 +136,6 @@ export function mapPanel({ t, signal, onPlace }) {
     letters.forEach((letter, i) => {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
     });
-    const blindBits = Math.log2(model.vocab.length);
-    blind.textContent = t("blind", { characters: model.vocab.length, bits: formatNumber(blindBits) });
-    text.style.setProperty("--map-blind-bits", `"${formatNumber(blindBits)}"`);
-    text.style.setProperty("--map-blind", (blindBits / model.scale).toFixed(3));
-    text.style.setProperty("--map-ten", (10 / model.scale).toFixed(3));
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -167,27 +143,25 @@ export function mapPanel({ t, signal, onPlace }) {
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
-  /** Let the letters that begin words stand out, or not. */
-  const mark = (on) => node.classList.toggle("map-marked", on);
-  return { node, draw, mark, clear: () => (pointed = null) };
+  return { node, draw, clear: () => (pointed = null) };
 }
 
-/** The training: a slider over its stages, and a button that plays them. */
+/** The training: a button that plays it, a slider over its stages, and what a letter costs there on average. */
 export function trainingPanel({ t, signal, onStage, onPlay }) {
   const play = buttonControl({ label: t("play"), class: "d2lrnn-button map-play", signal, onPress: onPlay });
-  const marks = STAGES.map(() => element("span", { class: "map-mark" }));
+  const marks = STAGES.map((name) => element("span", { class: "map-mark" }, t(`mark_${name}`)));
   const range = rangeControl({
-    label: element("span", {}, t("training")), min: 0, max: STAGES.length - 1, signal, onInput: (i) => onStage(STAGES[i]),
+    label: element("span", { class: "d2lrnn-hidden" }, t("training")), min: 0, max: STAGES.length - 1, signal, onInput: (i) => onStage(STAGES[i]),
   });
   range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
-  const node = element("div", { class: "map-training" }, range.node, play);
-  const draw = ({ stage, updates }, isPlaying) => {
-    play.textContent = t(isPlaying ? "pause" : stage === STAGES.at(-1) ? "again" : "play");
+  const bits = element("b");
+  const average = element("p", { class: "map-average" }, bits, " ", element("span", {}, t("average")));
+  const node = element("div", { class: "map-training" }, play, range.node, average);
+  const draw = ({ count, stage, updates, now }, isPlaying) => {
+    play.textContent = t(isPlaying ? "pause" : "play");
+    bits.textContent = t("bits", { bits: count < 1 ? "–" : formatNumber(now.rate) });
     range.set(STAGES.indexOf(stage), t(stage === STAGES[0] ? "stage_untrained" : "stage", { updates: formatNumber(updates[stage], 0) }));
-    STAGES.forEach((name, i) => {
-      marks[i].textContent = formatNumber(updates[name], 0);
-      marks[i].classList.toggle("map-chosen", name === stage);
-    });
+    STAGES.forEach((name, i) => marks[i].classList.toggle("map-chosen", name === stage));
   };
   return { node, draw };
 }
