@@ -73,7 +73,7 @@ def test_tanh_damps_the_more_the_larger_the_inputs() -> None:
 
 def test_the_sentence_counts_its_steps() -> None:
     assert GradientFlow(num_steps=2).static_sentence().startswith("The message grows: 1 step back, it is 1.02 times")
-    assert GradientFlow().static_sentence() == "The message vanishes: 28 steps back, only 0.00189 of it is left."
+    assert GradientFlow().static_sentence() == "The message vanishes: 28 steps back, only 0.0019 of it is left."
     assert GradientFlow(radius=1.2).static_sentence().startswith("The message explodes: 28 steps back")
     kept = GradientFlow(radius=1.0, matrix="orthogonal")
     assert kept.static_sentence() == "The message keeps its size: 28 steps back, it is just as large."

@@ -158,14 +158,14 @@ def _surprise_map() -> Iterable[str]:
 
 
 def _gradient_flow() -> Iterable[str]:
-    yield _line((16, 34), (214, 34), stroke=RULE, stroke_dasharray="3 4")
-    for k in range(14):
-        x, y, size = 214 - 15 * k, 34 + 4.4 * k, 8 - 0.4 * k
-        vanished = {"fill": PAPER, "stroke": BLUE, "stroke_width": 1.5}
-        yield _dot(x, y, size, **(vanished if k > 8 else {"fill": BLUE}), move="in", i=k)
-    yield _text(214, 16, "loss", fill=SOFT, font_size=12)
-    yield _text(12, 114, "29 steps back", fill=SOFT, font_size=12, text_anchor="start")
-    yield _curve("M150 16H90m7 -5l-7 5l7 5", stroke=SOFT, stroke_width=1.5)
+    # What is left of the message at each step back, where each keeps 0.8.
+    yield _box(10, 38, 220, 44, fill=RULE, fill_opacity=0.4)
+    for k in range(16):
+        x, height = 216 - 13.6 * k, 44 * 0.8**k
+        yield _box(x, 60 - height / 2, 9, height, fill=BLUE, move="in", i=k)
+    yield _curve("M146 20H94m7 -5l-7 5l7 5", stroke=SOFT, stroke_width=1.5)
+    yield _text(200, 25, "a guess", fill=SOFT, font_size=12)
+    yield _text(12, 108, "15 steps back: 0.035", fill=SOFT, font_size=12, text_anchor="start")
 
 
 def _attention() -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The explorable GradientFlow on a page without a kernel: the ring dragged, the pulse sent, steps, links."""
+"""The explorable GradientFlow on a page without a kernel: the message runs back, the ring dragged, steps, links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
 
 
 def show(page: Page, folder: Path, *widgets: GradientFlow, address: str | None = None, inside: bool = True) -> Locator:
-    """The chain stands where it ends; the look inside a step is unfolded, if wished."""
+    """The message has come where it ends; the look inside a step is unfolded, if wished."""
     (folder / "page.html").write_text(page_of(*widgets), encoding="utf-8")
     page.goto(f"{address or folder.as_uri()}/page.html")
     expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(len(widgets))
@@ -47,7 +47,7 @@ def now(widget: Locator) -> Locator:
 
 
 def left(widget: Locator) -> str:
-    """The length that stands at the far end of the chain."""
+    """The size that stands at the far end."""
     return widget.locator(".flow-end").text_content()
 
 
@@ -64,10 +64,15 @@ def test_it_draws_what_python_computes_from_disk_and_over_http(opened: tuple[Pag
             widget = show(page, tmp_path, flow, address=address)
             expect(now(widget)).to_contain_text(flow.static_sentence())
             assert left(widget) == expected(flow)
-            expect(widget.locator(".flow-bead")).to_have_count(29)
+            bars = widget.locator(".flow-bar").evaluate_all(
+                "(all) => all.map((bar) => [Number(bar.getAttribute('x')), Number(bar.getAttribute('height'))])"
+            )
+            heights = [height for _, height in sorted(bars, reverse=True)]  # from the wrong guess, at the right, back
+            shares = [norm / flow.norms_by_lag[0] for norm in flow.norms_by_lag]
+            assert len(heights) == 29 and heights == pytest.approx([84 * share for share in shares], abs=0.006)
+            expect(widget.locator(".flow-sent")).to_have_attribute("height", "84")
+            expect(widget.locator(".flow-where")).to_have_text("28 steps back")
             expect(widget.locator(".flow-mark.flow-inside")).to_have_count(24)
-            vanished = sum(norm < 0.01 for norm in flow.norms_by_lag)
-            expect(widget.locator(".flow-bead.flow-vanished")).to_have_count(vanished)
             assert flow.static_sentence() in widget.locator(".flow-chain").get_attribute("aria-label")
 
 
@@ -91,7 +96,9 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     expect(slider).to_have_attribute("aria-valuenow", re.compile(r"^1\.(19|2|21)$"))
     expect(widget.locator(".flow-mark.flow-outside")).to_have_count(24)
     expect(now(widget)).to_contain_text("The message explodes")
-    expect(widget.locator(".flow-bead.flow-exploded").first).to_be_visible()
+    assert left(widget) == expected(
+        GradientFlow(matrix="orthogonal", radius=float(slider.get_attribute("aria-valuenow")))
+    )
     drag(1.2, 1.01)  # near 1 it is 1
     expect(slider).to_have_attribute("aria-valuenow", "1")
     expect(widget.locator(".flow-mark.flow-on")).to_have_count(24)
@@ -105,8 +112,11 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     widget.get_by_role("button", name="random").click()
     expect(slider).to_have_attribute("aria-valuenow", "1")
     drawn = GradientFlow().networks["matrices"]["random"]
-    re_, im = next(z for z in ((a / drawn["radius"], b / drawn["radius"]) for a, b in drawn["eigenvalues"])
-                   if 0.45 < (z[0] ** 2 + z[1] ** 2) ** 0.5 < 0.75)
+    re_, im = next(
+        z
+        for z in ((a / drawn["radius"], b / drawn["radius"]) for a, b in drawn["eigenvalues"])
+        if 0.45 < (z[0] ** 2 + z[1] ** 2) ** 0.5 < 0.75
+    )
     page.mouse.move(x + re_ * unit, y - im * unit)
     page.mouse.down()
     page.mouse.move(x + 1.3 * re_ * unit, y - 1.3 * im * unit)
@@ -125,58 +135,74 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     flow.radius = 1.6
     assert left(widget) == expected(flow)
     expect(widget.get_by_role("status")).to_contain_text("The message explodes: 28 steps back")
-    probe = widget.get_by_role("slider", name="One step of the chain")
+    probe = widget.get_by_role("slider", name="One step on the way back")
     probe.press("ArrowLeft")
     length = format_length(flow.norms_by_lag[1] / flow.norms_by_lag[0])
     assert probe.get_attribute("aria-valuetext") == f"1 step back: {length}"
     probe.press("End")
     assert probe.get_attribute("aria-valuetext") == f"28 steps back: {expected(flow)}"
-    expect(widget.locator(".flow-asked-text")).to_have_text(f"28 steps back: {expected(flow)}")
+    probe.press("Home")
+    for _ in range(5):
+        probe.press("ArrowLeft")
+    expect(widget.locator(".flow-where")).to_have_text("5 steps back")
+    assert left(widget) == format_length(flow.norms_by_lag[5] / flow.norms_by_lag[0])
+    mark, bar = widget.locator(".flow-asked"), widget.locator(".flow-bar").nth(5)
+    expect(mark).to_have_attribute("d", re.compile("^M"))
+    middles = [box["x"] + box["width"] / 2 for box in (mark.bounding_box(), bar.bounding_box())]
+    assert abs(middles[0] - middles[1]) < 1
     widget.get_by_role("button", name="Reset").press("Enter")
-    expect(widget.locator(".flow-asked-text")).to_have_count(0)
+    expect(mark).to_have_attribute("d", "")
+    expect(widget.locator(".flow-where")).to_have_text("28 steps back")
     expect(widget.locator(".flow-handle")).to_have_attribute("aria-valuenow", "0.8")
 
 
-def test_a_pulse_runs_when_seen_and_beads_go_from_one_curve_to_the_next(
-    opened: tuple[Page, Record], tmp_path: Path
-) -> None:
+def test_the_message_runs_back_when_seen_and_after_a_change(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     (tmp_path / "page.html").write_text(page_of(GradientFlow()), encoding="utf-8")
     page.goto(f"{tmp_path.as_uri()}/page.html")
     widget = page.locator(".d2lrnn-widget")
-    expect(widget.locator(".flow-pulse")).to_be_visible()
-    expect(widget.locator(".flow-bead")).to_have_count(29)  # all stand from the start
+    ahead = widget.locator(".flow-ahead")
+    expect(ahead).not_to_have_count(0)
+    expect(widget.locator(".flow-bar")).to_have_count(29)  # all stand from the start
+    expect(now(widget)).to_have_text(GradientFlow().static_sentence())
+    expect(ahead).to_have_count(0, timeout=10_000)
     expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow()))
-    expect(now(widget)).to_have_text(GradientFlow().static_sentence())
-    expect(widget.locator(".flow-pulse")).to_be_hidden(timeout=10_000)
-    expect(now(widget)).to_have_text(GradientFlow().static_sentence())
-    expect(widget.locator(".flow-ghost")).to_have_count(0)
+    expect(widget.locator(".flow-where")).to_have_text("28 steps back")
     widget.get_by_text("Why this factor?").click()
     widget.get_by_role("button", name="turn").click()
-    expect(widget.locator(".flow-end")).to_have_count(0)  # the beads are on their way from the curve before
-    expect(widget.locator(".flow-bead")).to_have_count(29)
-    expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow(matrix="orthogonal")))
+    turned = GradientFlow(matrix="orthogonal")
+    expect(now(widget)).to_have_text(turned.static_sentence())
+    expect(ahead).not_to_have_count(0)
+    ring(widget).press("ArrowRight")  # a touch ends the motion; after it, it runs again
+    turned.radius = 0.81
+    assert left(widget) == expected(turned)
+    expect(ahead).not_to_have_count(0)
+    expect(ahead).to_have_count(0, timeout=10_000)
+    assert left(widget) == expected(turned)
+    page.emulate_media(reduced_motion="reduce")
     widget.get_by_role("button", name="random").click()
-    expect(widget.locator(".flow-end")).to_have_count(0)
-    ring(widget).press("ArrowRight")  # a touch ends the motion
-    expect(widget.locator(".flow-end")).to_have_text(expected(GradientFlow(radius=0.81)))
+    page.wait_for_timeout(400)
+    expect(ahead).to_have_count(0)
 
 
-def test_on_a_small_phone_the_curve_of_tanh_and_the_arrows_of_a_turn_stand_above_the_answer(
-    opened: tuple[Page, Record], tmp_path: Path
+@pytest.mark.parametrize("width", [390, 760])
+def test_no_bar_is_higher_than_the_picture_and_a_hotter_one_is_larger(
+    opened: tuple[Page, Record], tmp_path: Path, width: int
 ) -> None:
     page, _ = opened
-    page.set_viewport_size({"width": 375, "height": 580})
     page.emulate_media(reduced_motion="reduce")
-    widget = show(page, tmp_path, GradientFlow(), inside=False)
-    for step, drawing in ((1, ".flow-squash"), (2, ".flow-turn")):
-        widget.locator(".d2lrnn-step-title").nth(step).click()
-        widget.locator(".d2lrnn-answers button").first.click()
-        sheet = widget.locator(".d2lrnn-steps")
-        expect(sheet).to_have_css("position", "sticky")
-        page.wait_for_timeout(100)  # it has been scrolled
-        chain, drawn = (widget.locator(part).bounding_box() for part in (".flow-chain", drawing))
-        assert chain["y"] >= 0 and drawn["y"] + drawn["height"] <= sheet.bounding_box()["y"] + 1
+    page.set_viewport_size({"width": width, "height": 900})
+    widget = show(page, tmp_path, GradientFlow(matrix="orthogonal", radius=1.6, num_steps=60), inside=False)
+    picture = widget.locator(".flow-bars").bounding_box()
+    heats = widget.locator(".flow-bar").evaluate_all(
+        "(all) => all.map((bar) => parseFloat(bar.style.getPropertyValue('--flow-heat')))"
+    )
+    assert heats == sorted(heats) and (heats[0], heats[-1]) == (0, 100)
+    for bar in widget.locator(".flow-bar").all():
+        box = bar.bounding_box()
+        assert box["height"] <= picture["height"] + 20
+        assert picture["x"] - 1 <= box["x"] and box["x"] + box["width"] <= picture["x"] + picture["width"] + 1
+    assert widget.locator(".flow-bars").evaluate("(e) => getComputedStyle(e).overflow") == "hidden"
 
 
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -187,33 +213,27 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     large, small, tanh = GradientFlow(radius=1.2), GradientFlow(), GradientFlow(radius=1.2, activation="tanh")
 
     expect(widget.locator(".flow-squash")).to_be_hidden()
-    widget.get_by_role("button", name="And × 1.2?").click()  # noqa: RUF001
+    widget.get_by_role("button", name="More than 1?").click()
     expect(now(widget)).to_contain_text("About the same size: 28 steps back")
     expect(outcome).to_be_hidden()
     assert expected(large) not in widget.inner_text()
     widget.get_by_label("factor of each step").fill("120")  # who tries it out is no longer asked
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
-    widget.get_by_role("button", name="And × 1.2?").click()  # noqa: RUF001
+    widget.get_by_role("button", name="More than 1?").click()
     widget.get_by_role("button", name="over 100 times").click()
     expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large: about 1.2")
     expect(outcome).to_contain_text("…, 28 times. Steps multiply, they do not add.")
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
-    expect(widget.locator(".flow-ghost")).to_have_count(0)  # a question begins with one curve
-    expect(widget.locator(".flow-squash")).to_be_visible()  # what tanh does, not yet what it lets through
-    expect(widget.locator(".flow-unit-dot")).to_have_count(0)
-    expect(widget.locator(".flow-passes")).to_be_hidden()
-    widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(widget.locator(".flow-squash")).to_be_hidden()
-    widget.locator(".d2lrnn-step-title").nth(1).click()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("(inputs of size 1)")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("One thing was left out")
     widget.get_by_role("button", name="Yes, just as fast").click()
-    expect(outcome).to_contain_text("No. It vanishes: many of the network’s numbers (the dots)")  # noqa: RUF001
+    expect(outcome).to_contain_text("No. It vanishes. Where a number is squeezed hard, little passes: × 0.59 on top of")  # noqa: RUF001
+    expect(outcome).to_contain_text("of × 1.20 makes about × 0.71 a step.")  # noqa: RUF001
     assert left(widget) == expected(tanh)
-    expect(widget.locator(".flow-factor")).to_have_text("About × 0.71 a step: weights × 1.20, tanh × 0.59")  # noqa: RUF001
+    expect(widget.locator(".flow-factor")).to_have_text("About × 0.71 a step: weights × 1.20, squeezed × 0.59")  # noqa: RUF001
     assert f"{tanh.factor_per_step:.2f} {tanh.factor_per_step / 1.2:.2f}" == "0.71 0.59"
-    expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {expected(large)}")  # to compare
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("how steep the curve is where its dots lie")
     expect(widget.locator(".flow-passes")).to_be_visible()
     expect(widget.locator(".flow-unit-dot")).to_have_count(24)
@@ -223,7 +243,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-factor")).to_contain_text("weights × 1.46")  # noqa: RUF001
 
     widget.locator(".d2lrnn-step-title").nth(2).click()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("leave 0.0512 of the message")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("leave 0.051 of the message")
     widget.get_by_role("button", name="smaller random ones").click()  # each answer is answered
     expect(outcome).to_contain_text("No. Smaller random weights make it vanish sooner. Weights that only turn it")
     widget.get_by_role("button", name="larger random ones").click()
@@ -231,156 +251,67 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.locator(".d2lrnn-step-title").nth(2).click()
     widget.locator(".d2lrnn-step-title").nth(2).click()
     widget.get_by_role("button", name="ones that only turn it").click()
-    expect(outcome).to_contain_text("Right. A turn changes its direction (the arrows), not its size. Weights that")
-    expect(outcome).to_contain_text("They are called orthogonal.")
+    expect(outcome).to_contain_text(
+        "Right. A turn changes its direction, not its size. Weights that only turn it (orthogonal"
+    )
     expect(widget.locator(".flow-factor")).to_have_text("Each step back: exactly × 1.00")  # noqa: RUF001
     expect(widget.locator(".flow-squash")).to_be_hidden()
-    arrows = widget.locator(".flow-turn:visible .flow-arrow")
-    expect(arrows).to_have_count(8)
-    assert len({way.get_attribute("d") for way in arrows.all()}) == 1, "each as long as the others"
-    assert len({way.get_attribute("transform") for way in arrows.all()}) == 8, "each turned from the one before"
-    expect(widget.locator(".flow-ghost-text")).to_have_text("before: 0.0512")
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
     widget.get_by_role("button", name="yes: tanh").click()
     expect(now(widget)).to_contain_text(turned.static_sentence())
 
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
-    expect(widget.locator(".flow-ghost")).to_have_count(0)
     expect(now(widget)).to_contain_text(small.static_sentence())
 
 
-@pytest.mark.parametrize("width", [390, 760])
-def test_beads_grow_and_shrink_and_what_is_asked_stays_in_the_picture(
-    opened: tuple[Page, Record], tmp_path: Path, width: int
-) -> None:
-    page, _ = opened
-    page.emulate_media(reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": 900})
-    widget = show(page, tmp_path, GradientFlow(matrix="orthogonal"), inside=False)
-    for radius, order in ((0.8, -1), (1.1, 1)):
-        widget.get_by_label("factor of each step").fill(str(round(100 * radius)))
-        beads = widget.locator("circle.flow-bead").all()
-        places = sorted((-float(bead.get_attribute("cx")), float(bead.get_attribute("r"))) for bead in beads)
-        sizes = [size for _, size in places]
-        assert len(sizes) == 29 and sizes == sorted(sizes, reverse=order < 0)
-        assert (sizes[-1] / sizes[0] > 1.05) == (order > 0)
-    widget.get_by_role("slider", name="One step of the chain").press("ArrowLeft")
-    beads, plumb = (widget.locator(part).bounding_box() for part in (".flow-beads", ".flow-plumb"))
-    assert beads["y"] <= plumb["y"] and plumb["y"] + plumb["height"] <= beads["y"] + beads["height"]
-    # the ring is taken hold of from beside it too
-    grip = widget.locator(".flow-grip").bounding_box()
-    assert grip["width"] >= 64 and grip["height"] >= 80
-
-
-@pytest.mark.parametrize("width", [390, 760])
-def test_a_curve_that_leaves_the_scale_says_so(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
-    page, _ = opened
-    page.emulate_media(reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": 900})
-    widget = show(page, tmp_path, GradientFlow(radius=0.2), inside=False)
-    assert left(widget) == f"▼ {expected(GradientFlow(radius=0.2))}"
-    slider = widget.locator(".flow-control input")
-    slider.dispatch_event("pointerdown")
-    slider.fill("100")
-    expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: ▼ {expected(GradientFlow(radius=0.2))}")
-    # no line runs along the edge of the scale
-    assert widget.locator(".flow-ghost").evaluate("(line) => line.getAttribute('d').split('L').length") < 12
-
-
-@pytest.mark.parametrize("width", [390, 760])
-@pytest.mark.parametrize("start, end", [("0.8", "20"), ("1.2", "20"), ("1.6", "120"), ("0.2", "160"), ("0.9", "80")])
-def test_the_words_of_the_curve_before_lie_on_no_bead(
-    opened: tuple[Page, Record], tmp_path: Path, width: int, start: str, end: str
-) -> None:
-    page, _ = opened
-    page.emulate_media(reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": 900})
-    widget = show(page, tmp_path, GradientFlow(radius=float(start)), inside=False)
-    slider = widget.locator(".flow-control input")
-    slider.dispatch_event("pointerdown")
-    slider.fill(end)
-    words = widget.locator(".flow-ghost-text")
-    was = GradientFlow(radius=float(start))
-    mark = "▼ " if was.norms_by_lag[-1] < 1e-6 else ""
-    expect(words).to_have_text(f"before: {mark}{expected(was)}")
-    box = words.bounding_box()
-    for other in [*widget.locator(".flow-bead").all(), widget.locator(".flow-end")]:
-        b = other.bounding_box()
-        apart = box["x"] + box["width"] <= b["x"] or b["x"] + b["width"] <= box["x"]
-        assert apart or box["y"] + box["height"] <= b["y"] + 2 or b["y"] + b["height"] <= box["y"] + 2
-    assert box["x"] + box["width"] <= widget.bounding_box()["x"] + widget.bounding_box()["width"]
-
-
-def test_what_stood_when_the_ring_was_taken_stays_to_compare(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    page.emulate_media(reduced_motion="reduce")
-    widget = show(page, tmp_path, GradientFlow())
-    widget.locator(".flow-plane").scroll_into_view_if_needed()
-    box = widget.locator(".flow-plane").bounding_box()
-    unit, x, y = box["width"] * 56 / 196, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    for start, end in ((0.8, 1.2), (1.2, 0.95)):
-        before = left(widget)
-        page.mouse.move(x, y + start * unit)
-        page.mouse.down()
-        page.mouse.move(x, y + end * unit, steps=8)
-        page.mouse.up()
-        expect(widget.locator(".flow-ghost-text")).to_have_text(f"before: {before}")
-    widget.get_by_role("button", name="turn").click()
-    expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("multiplies it by 0.9")
-
-
-def test_the_far_end_can_be_dragged_and_the_factor_slid(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_factor_is_slid_and_a_bar_is_pointed_at(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, GradientFlow(), inside=False)
     expect(widget.locator(".flow-plane")).to_be_hidden()
     value = widget.locator(".flow-factor b").first
     expect(value).to_have_text("0.80")
-
-    def drag(by: float) -> None:
-        grip = widget.locator(".flow-grip").bounding_box()
-        x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x, y + by, steps=4)
-        page.mouse.up()
-        after = widget.locator(".flow-grip").bounding_box()["y"] - grip["y"]
-        assert abs(after - by) < 4 or abs(by) > 100, "the bead is where the pointer is"
-
-    drag(-100)
-    assert float(value.inner_text()) > 1.1
-    expect(now(widget)).to_contain_text("The message explodes")
-    drag(70)
-    drag(-400)
-    expect(now(widget)).to_contain_text("explodes")
-    drag(400)
-    assert float(value.inner_text()) < 0.7
     slider = widget.get_by_label("factor of each step")
-    slider.press("Home")
-    expect(value).to_have_text("0.20")
-    drag(-30)
-    assert float(value.inner_text()) > 0.6, "from beyond the scale"
+    flow = GradientFlow()
+    for place in (120, 20, 160, 95):
+        slider.fill(str(place))
+        flow.radius = place / 100
+        expect(value).to_have_text(f"{flow.radius:.2f}")
+        assert left(widget) == expected(flow)
+    for lag in (0, 3, 28):
+        box = widget.locator(".flow-bar").nth(lag).bounding_box()
+        picture = widget.locator(".flow-bars").bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, picture["y"] + 20)  # above a small bar, too
+        assert left(widget) == format_length(flow.norms_by_lag[lag] / flow.norms_by_lag[0])
+        expect(widget.locator(".flow-where")).to_have_text(f"{lag} steps back")
+    page.mouse.move(1, 1)
+    expect(widget.locator(".flow-where")).to_have_text("28 steps back")
     widget.get_by_role("button", name="Reset").click()
     expect(value).to_have_text("0.80")
 
 
-def test_no_words_lie_on_others(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_no_words_lie_on_others_and_none_leaves_the_figure(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
-    for width in (390, 760, 1280):
+    for width in (320, 390, 760, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         flow = GradientFlow(num_steps=60, radius=1.6)
         widget = show(page, tmp_path, flow)
-        assert left(widget) == f"▲ {expected(flow)}"
+        assert left(widget) == expected(flow)
+        frame, places = widget.bounding_box(), set()
         for key in ("End", "Home", *["PageUp"] * 14):
             ring(widget).press(key)
-            words = widget.locator(":is(.flow-end, .flow-label, .flow-ghost-text)")
-            boxes = [word.bounding_box() for word in words.all()]
+            boxes = [word.bounding_box() for word in widget.locator(".flow-ends > :not(.flow-way)").all()]
             for i, a in enumerate(boxes):
+                assert frame["x"] <= a["x"] and a["x"] + a["width"] <= frame["x"] + frame["width"]
                 for b in boxes[:i]:
                     apart = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
-                    assert apart or abs(a["y"] - b["y"]) > 12, f"{width} {key}"
+                    assert apart or a["y"] + a["height"] <= b["y"] + 1 or b["y"] + b["height"] <= a["y"] + 1, (
+                        f"{width} {key}"
+                    )
+            places.add(round(widget.locator(".flow-probe").bounding_box()["y"]))
+        assert len(places) == 1, "the bars stay where they are"
 
 
 def test_the_fold_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -390,16 +321,19 @@ def test_the_fold_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp
     inputs = widget.get_by_label(re.compile("^size of the inputs"))
     inputs.press("Home")
     expect(widget.locator(".flow-factor")).to_contain_text("tanh is almost linear")
+    expect(widget.locator(".flow-squash")).to_be_visible()
+    expect(widget.locator(".flow-unit-dot")).to_have_count(24)
     expect(widget.locator(".flow-eigen .flow-head")).to_contain_text("slopes below 1")
     widget.get_by_role("button", name="no", exact=True).click()
     expect(widget.locator(".flow-eigen .flow-head")).not_to_contain_text("slopes")
+    expect(widget.locator(".flow-squash")).to_be_hidden()
     expect(inputs).to_be_hidden()  # they change nothing without tanh
     widget.get_by_label("factor of each step").press("Home")
     expect(ring(widget)).to_have_attribute("aria-valuenow", "0.2")
     steps = widget.get_by_label(re.compile("^letters"))
     steps.press("Home")
     expect(now(widget)).to_contain_text("1 step back")
-    expect(widget.locator(".flow-bead")).to_have_count(2)
+    expect(widget.locator(".flow-bar")).to_have_count(2)
     assert "1 steps" not in widget.inner_text()
 
 

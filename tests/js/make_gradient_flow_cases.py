@@ -51,7 +51,7 @@ def cases() -> dict[str, Any]:
                 "sentence": widget.static_sentence(),
             }
         )
-    values = (0.0, 1e-45, 2.345e-4, 0.001, 0.0123456, 1.0, 12.34, 999.6, 9999.4, 9999.6, 4.5e5, 1e36)
+    values = (0.0, 1e-45, 2.345e-4, 0.001, 0.0123456, 0.978, 0.997, 1.0, 1.019, 12.34, 999.6, 9999.4, 4.5e5, 1e36)
     return {
         "networks": GradientFlow().networks,
         "lengths": [[value, format_length(value)] for value in values],

@@ -20,6 +20,7 @@ __all__ = ["GradientFlow", "small_networks"]
 _SPEC = Spec("gradient_flow")
 _NUM_HIDDENS, _SEED = 24, 8
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SENT, _HIGHEST = 44, 150  # of the static picture: height of a message as it was sent, and where it is cut off
 _VANISHED = 0.01  # share of its first length below which the gradient has vanished; above 1/0.01 it has exploded
 
 
@@ -84,17 +85,17 @@ def _norms(matrix: str, radius: float, num_steps: int, activation: str, input_si
 
 
 def format_length(value: float) -> str:
-    """A length over many orders of magnitude.
+    """A length over many orders of magnitude, with two digits that count, next to 1 three.
 
     Examples
     --------
-    >>> [format_length(value) for value in (0.0, 1.0, 0.012345, 0.0000701, 1234.5, 4.5e5, 1.8e-7)]
-    ['0', '1', '0.0123', '0.00007', '1,230', '450,000', '1.8×10⁻⁷']
+    >>> [format_length(value) for value in (0.0, 1.019, 0.012345, 0.0000701, 1234.5, 4.5e5, 1.8e-7)]
+    ['0', '1.02', '0.012', '0.00007', '1,200', '450,000', '1.8×10⁻⁷']
     """
     if value == 0:
         return "0"
     if 1e-6 <= value < 999_999.5:
-        digits = 2 if value < 0.001 else 3
+        digits = 3 if 0.995 <= value < 1.05 else 2  # so that what is not 1 does not look like it
         return f"{float(f'{value:.{digits}g}'):,.8f}".rstrip("0").rstrip(".")
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}×10{str(int(exponent)).translate(_RAISED)}"  # noqa: RUF001
@@ -184,7 +185,7 @@ class GradientFlow(Explorable):
         return words(fate, steps=steps, left=format_length(left))
 
     def static_picture(self) -> str:
-        """The chain on its logarithmic scale, and the eigenvalues with the unit circle."""
+        """What is left of the message at each step, and the eigenvalues with the unit circle."""
         words, sentence = Words(self._words), self.static_sentence()
         picture = Picture(460, 230, words("title"), words("chain", fate=sentence, why="").strip())
         self._draw_chain(picture, words)
@@ -192,31 +193,19 @@ class GradientFlow(Explorable):
         return str(picture)
 
     def _draw_chain(self, picture: Picture, words: Words) -> None:
-        left, right, top, bottom = 40, 252, 40, 196
-        norms = self.norms_by_lag
-
-        def height(share: float) -> float:
-            power = math.log10(share) if share > 0 else -6
-            return bottom - (bottom - top) * (min(6, max(-6, power)) + 6) / 12
-
-        picture.add("text", words("chain_title"), x=8, y=20, font_size=13)
-        for power in range(-6, 7, 2):
-            y = height(10.0**power)
-            picture.add("path", d=f"M{left} {y:.1f}H{right}", stroke=color("line"), fill="none")
-            label = "1" if power == 0 else f"10{str(power).translate(_RAISED)}"
-            picture.add("text", label, x=left - 6, y=y + 4, font_size=11, text_anchor="end")
-        for lag, norm in enumerate(norms):
+        left, right, middle = 12, 280, 126
+        norms, lag = self.norms_by_lag, self.num_steps - 1
+        steps = words("steps_one") if lag == 1 else words("steps_many", count=lag)
+        picture.add("text", words("chain_title"), x=left, y=20, font_size=13)
+        for text, x, anchor in ((words("where", steps=steps), left, "start"), (words("sent"), right, "end")):
+            picture.add("text", text, x=x, y=218, font_size=12, text_anchor=anchor)
+        room = (right - left) / len(norms)
+        for k, norm in enumerate(norms):
             share = norm / norms[0]
-            x, y = right - (right - left) * lag / (len(norms) - 1), height(share)
-            size = 4.0 * (1 + math.log10(min(1e6, max(1e-6, share))) / 9)
-            if share > 1 / _VANISHED:
-                picture.add("rect", x=x - size, y=y - size, width=2 * size, height=2 * size, fill=color("vermillion"))
-            elif share < _VANISHED:
-                picture.add("circle", cx=x, cy=y, r=size, stroke=color("blue"), fill="none")
-            else:
-                picture.add("circle", cx=x, cy=y, r=size, fill=color("blue"))
-        picture.add("text", words("loss"), x=right + 8, y=height(1) + 4, font_size=12)
-        picture.add("text", words("back"), x=(left + right) / 2, y=bottom + 22, font_size=12, text_anchor="middle")
+            x, tall, wide = right - room * (k + 0.5), min(_HIGHEST, share * _SENT), min(14.0, 0.64 * room)
+            paint = color("vermillion" if share > 1 / _VANISHED else "blue")
+            picture.add("circle", cx=x, cy=middle, r=1.0, fill=color("line"))
+            picture.add("rect", x=x - wide / 2, y=middle - tall / 2, width=wide, height=tall, fill=paint)
 
     def _draw_eigenvalues(self, picture: Picture, words: Words) -> None:
         x, y, unit = 378, 118, 44

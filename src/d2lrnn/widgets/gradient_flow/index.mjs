@@ -1,11 +1,10 @@
-// A gradient on its way back through a recurrent network: a chain of beads, the factor of a step, and what makes it.
+// A gradient on its way back through a recurrent network: what is left of it at each step, the factor of a step, and what makes it.
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, formatFactor, formatLength } from "./maths.mjs";
-import { chainPanel, planePanel, tanhPanel, turnPanel } from "./panels.mjs";
+import { chainPanel, planePanel, tanhPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const ASKS_TANH = SPEC.steps.findIndex(({ state }) => state.activation === "tanh"); // the step that shows the curve before its answer
 const INPUT_SIZES = [1e-8, 0.01, 0.03, 0.1, 0.3, 1, 3];
 const STEPS = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 29, 40, 50, 60];
 
@@ -49,8 +48,9 @@ function slider({ name, places, text, onChange, signal }) {
 function choice({ name, word, options, onChange, signal }) {
   const buttons = options.map((option) => buttonControl({ label: word(option), signal, onPress: () => onChange(option) }));
   const node = element(
-    "div", { class: "flow-choice", role: "group", "aria-label": name },
-    element("span", { class: "flow-head", "aria-hidden": "true" }, name), ...buttons,
+    "div", { class: "flow-choice" },
+    element("span", { class: "flow-head", "aria-hidden": "true" }, name),
+    element("div", { class: "d2lrnn-segments", role: "group", "aria-label": name }, ...buttons),
   );
   return { node, set: (value) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === value))) };
 }
@@ -63,21 +63,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     touched = true;
     commit(values);
   };
-  const moveAfter = (values) => {
-    set(values);
-    queueMicrotask(() => signal.aborted || chain.move());
-  };
   /** What a reader sets: it closes a question that it answers. */
-  const act = (values, does = set) => {
+  const act = (values) => {
     const asked = steps[guided.opened()];
     if (asked && Object.keys(values).some((name) => asked.before[name] !== asked.state[name])) guided.leave();
-    does(values);
+    set(values);
   };
   const now = nowLine();
-  const chain = chainPanel({ t, steps: count, range: controls.radius, onRadius: (radius) => act({ radius }), signal });
+  const chain = chainPanel({ t, steps: count, signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => act({ radius }), signal });
   const squash = tanhPanel({ t });
-  const turn = turnPanel({ t });
   const factor = element("p", { class: "flow-factor" });
   const radius = rangeControl({
     label: element("span", { class: "d2lrnn-hidden" }, t("radius")), signal,
@@ -87,11 +82,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const marks = element("div", { class: "flow-marks", "aria-hidden": "true" }, ...["less", "one", "more_than"].map((name) => element("span", {}, t(`mark_${name}`, { least: controls.radius.min, most: controls.radius.max }))));
   const activation = choice({
     name: t("activation"), word: (option) => t(`activation_${option}`), options: controls.activation.choices, signal,
-    onChange: (value) => act({ activation: value }, moveAfter),
+    onChange: (value) => act({ activation: value }),
   });
   const matrix = choice({
     name: t("matrix"), word: (option) => t(`matrix_${option}`), options: controls.matrix.choices, signal,
-    onChange: (value) => act({ matrix: value }, moveAfter),
+    onChange: (value) => act({ matrix: value }),
   });
   const length = slider({ name: t("num_steps"), places: STEPS, text: String, onChange: (num_steps) => set({ num_steps }), signal });
   const inputs = slider({ name: t("input_size"), places: INPUT_SIZES, text: (size) => formatLength(size).replace("1.0×", ""), onChange: (input_size) => set({ input_size }), signal });
@@ -102,32 +97,27 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const { left, lag } = at(steps[0].state);
       return { large: formatLength(left), lag };
     },
-    () => ({}),
+    () => {
+      const { factor: each, radius: weights } = at(steps[1].state);
+      return { factor: formatFactor(each), radius: formatFactor(weights), tanh: formatFactor(each / weights) };
+    },
     (chosen) => ({ why: t(`step_3_why_${chosen + 1}`) }),
   ];
   const guided = guidedSteps({
-    t, state, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i, chosen) => outcomes[i](chosen), onReset, say, signal,
-    set: (values) => {
-      if (steps.some((step) => step.state === values)) return moveAfter(values);
-      set(values);
-      return queueMicrotask(() => signal.aborted || chain.compare()); // a question begins with one curve
-    },
+    t, state, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i, chosen) => outcomes[i](chosen), onReset, say, signal, set,
   });
-  guided.node.addEventListener("click", () => drawBeside(shown), { signal }); // also a step that closes
   onReset(() => {
     inside.open = false;
-    chain.stop();
     chain.forget();
-    chain.ask(null);
   });
 
   const inputsPart = element("div", {}, inputs.node, element("p", {}, t("inputs_note")));
   const terms = element("p", { class: "flow-terms" });
   const inside = fold(t("inside"), element(
     "div", { class: "flow-inside" },
-    terms, plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node, inputsPart, length.node),
+    terms, plane.node, element("div", { class: "flow-choices" }, matrix.node, activation.node, squash.node, inputsPart, length.node),
   ));
-  const control = element("div", { class: "flow-control" }, squash.node, turn.node, factor, radius.node, marks);
+  const control = element("div", { class: "flow-control" }, factor, radius.node, marks);
   const root = element(
     "div", { class: "d2lrnn-shape flow" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -144,30 +134,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   el.append(root);
 
-  let shown = null;
-  // Seen for the first time, a pulse runs along the beads; nothing else moves.
+  // Seen for the first time, the message runs back; nothing else moves.
   whenSeen(chain.node, { signal, act: () => touched || prefersReducedMotion() || chain.send() });
-  el.addEventListener("pointerdown", () => chain.hold(true), { signal, capture: true });
-  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => chain.hold(false), { signal, capture: true });
   for (const kind of ["pointerdown", "keydown"]) {
     el.addEventListener(kind, () => (touched = true), { signal, capture: true });
   }
 
-  function drawBeside(model) {
-    const beside = model.activation === "tanh" || guided.opened() === ASKS_TANH ? "squash" : model.matrix === "orthogonal" ? "turn" : "none";
-    control.dataset.beside = beside;
-    if (beside === "squash") squash.draw(model);
-    if (beside === "turn") turn.draw(model);
-  }
   function draw(model) {
-    shown = model;
     const [fate, why] = sentence(model, t);
     now.set(...emphasised(t.raw(fate[0]), fate[1]));
     factor.replaceChildren(...emphasised(t.raw(why[0]), why[1]));
     chain.draw(model, t("chain", { fate: t(...fate), why: t(...why) }));
     terms.textContent = t("terms", { count: model.eigenvalues.length });
     plane.draw(model);
-    drawBeside(model);
+    const squashes = model.activation === "tanh";
+    squash.node.style.display = squashes ? "" : "none";
+    if (squashes) squash.draw(model);
     radius.set(100 * model.radius, formatFactor(model.radius));
     activation.set(model.activation);
     matrix.set(model.matrix);

@@ -1,314 +1,140 @@
-// The chain of steps, whose beads are the gradient and whose far end is dragged, and the eigenvalues, whose ring can be dragged.
-import { scale } from "../charts.mjs";
+// The message on its way back, a bar a step; tanh; and the eigenvalues, whose ring can be dragged.
 import { dragOn, motion, watchWidth } from "../shape.mjs";
-import { element, svg } from "../ui.mjs";
-import { VANISHED, formatFactor, formatLength, sideOf } from "./maths.mjs";
+import { element, prefersReducedMotion, svg } from "../ui.mjs";
+import { formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HEIGHT = { narrow: 264, wide: 312 };
-const MARGIN = { top: 24, right: 48, bottom: 46, left: 70 }; // the names of the zones stand outside, where no bead comes
-const INSET = 16; // the ring about the last bead, clear of the scale
-const WIDE = 420; // width of the chain, for its words
-const SHORT = 330; // and where there is room for a few alone
-const WORDS_AT = MARGIN.left + 38; // beside the ring about the last bead
-const NEAR = 56; // pixels between two ends whose words could meet
-const GHOST_WORDS = 132;
-const BEAD = 5; // radius of a bead of size 1
-const SECONDS = 0.7; // from one curve to the next
-const [FLOOR, CEILING] = [1e-6, 1e6]; // the scale never changes
-const TICKS = [1e6, 1e4, 1e2, 1, 1e-2, 1e-4, 1e-6];
-const tickText = (tick) => tick.toLocaleString("en", { maximumFractionDigits: 6 });
-const clamped = (share) => Math.min(CEILING, Math.max(FLOOR, share));
-const isOff = (share) => share < FLOOR || share > CEILING;
+const HIGH = { narrow: 190, wide: 232 }; // pixels
+const SENT = { narrow: 70, wide: 84 }; // of a message as large as at the wrong guess
+const WIDE = 420; // from this width on
+const FOOT = 12; // for the mark of the step that is asked
+const THICK = 0.64; // of the room of a step
+const SECONDS = 1.4; // of the way back
+const WAIT_MS = 250; // after the last change
 
-/** Larger where the message is larger, by its power of ten: half of `half` to one and a half. */
-const halfOf = (share, half) => half * (1 + Math.log10(clamped(share)) / 12);
-
-/** A bead: a dot, open where the message has vanished, a diamond where it has exploded; off the scale a triangle that points there. */
-function bead(share, x, y, half) {
-  if (share < FLOOR) return svg("path", { class: "flow-bead flow-off flow-vanished", d: `M${x} ${y}l${half} ${-1.6 * half}h${-2 * half}z` });
-  if (share > CEILING) return svg("path", { class: "flow-bead flow-off flow-exploded", d: `M${x} ${y}l${half} ${1.6 * half}h${-2 * half}z` });
-  if (share > 1 / VANISHED) return svg("path", { class: "flow-bead flow-exploded", d: `M${x} ${y - half}l${half} ${half}l${-half} ${half}l${-half} ${-half}z` });
-  return svg("circle", { class: `flow-bead${share < VANISHED ? " flow-vanished" : ""}`, cx: x, cy: y, r: half });
-}
+/** How hot a message is, in percent: 0 as it was sent, 100 where it is a hundred times as large. */
+const heatOf = (share) => Math.round(50 * Math.min(2, Math.max(0, Math.log10(share))));
 
 /**
- * The chain, from the loss at the right back in time. `send` lets a pulse run back, past the beads; `move` lets them go from the curve before to this one.
- * A pointer, a finger or the arrow keys ask one bead for its length.
+ * The message, from the wrong guess at the right back in time: at each step a bar as high as what is left of it, cut off where the
+ * picture ends. `send` lets it run back, and so does a change. A pointer, a finger or the arrow keys ask one step for its size.
  */
-export function chainPanel({ t, steps, range, onRadius, signal }) {
-  const grid = svg("g");
+export function chainPanel({ t, steps, signal }) {
+  const sent = svg("rect", { class: "flow-sent", x: 0, rx: 8 });
+  const dots = svg("g", { class: "flow-dots" });
   const layer = svg("g");
-  const asked = svg("g", { class: "flow-asked" });
-  const pulse = svg("g", { class: "flow-pulse" }, svg("circle", { class: "flow-glow" }), svg("circle", { class: "flow-spark" }));
-  const picture = svg("svg", { class: "flow-beads", "aria-hidden": "true" }, grid, layer, asked, pulse);
-  const probe = element("div", {
-    class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0",
-  }, picture);
-  const grip = element("div", { class: "flow-grip", "aria-hidden": "true" });
-  const node = element("div", { class: "flow-chain", role: "group" }, probe, grip);
-  const pulsing = motion({ seconds: 2, signal });
-  const moving = motion({ seconds: SECONDS, signal });
+  const mark = svg("path", { class: "flow-asked" });
+  const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer);
+  const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0" },
+    picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, mark));
+  const where = element("span", { class: "flow-where" });
+  const size = element("b", { class: "flow-end" });
+  const ends = element(
+    "div", { class: "flow-ends", "aria-hidden": "true" },
+    where, element("span", { class: "flow-way" }), element("span", {}, t("sent")), size, element("b", { class: "flow-start" }, "1"),
+  );
+  const node = element("div", { class: "flow-chain", role: "group" }, ends, probe);
+  const running = motion({ seconds: SECONDS, signal });
   let model = null;
   let width = 0;
-  let high = HEIGHT.wide;
-  let y = null; // of a share
-  let reach = 1; // the share of the chain that the pulse has passed
-  let come = 1; // how far the beads have come from the curve before, and where they come from
-  let from = null;
-  let lag = null; // the bead that is asked
-  let last = null; // the model that stands, the one that stood when the reader began to move something, and its curve that stays as a ghost
-  let base = null;
-  let ghost = null;
-  let held = false;
-  let moved = -Infinity; // when it was last drawn anew
+  let bars = [];
+  let reach = 1; // the share of the way that the message has gone
+  let lag = null; // the step that is asked
+  let timer = 0;
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 
-  const isNarrow = () => width < WIDE;
-  const right = () => width - MARGIN.right;
-  const xOf = (k) => right() - ((right() - MARGIN.left - INSET) * k) / model.lag;
-
-  const onScale = (share) => y(clamped(share));
-  const off = (k) => isOff(model.shares[k]);
-  const shareAt = (k) => (come === 1 ? model.shares[k] : clamped(from[k]) ** (1 - come) * clamped(model.shares[k]) ** come);
-
-  function paintGrid() {
-    const [l, r] = [MARGIN.left, right()];
-    const zone = (kind, from, to) => svg("rect", { class: `flow-zone-${kind}`, x: l, y: y(from), width: r - l, height: y(to) - y(from) });
-    const parts = [zone("exploded", CEILING, 1 / VANISHED), zone("vanished", VANISHED, FLOOR)];
-    for (const tick of TICKS) {
-      parts.push(svg("path", { class: tick === 1 ? "flow-level" : "d2lrnn-grid", d: `M${l} ${y(tick)}H${r}` }));
-      parts.push(svg("text", { class: "d2lrnn-tick", x: l - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
-    }
-    const foot = high - 8;
-    const middle = y(1);
-    const zoneAt = isNarrow() ? width - 2 : r; // room for a long number on the same line
-    const name = (k, anchor, x) => svg("text", { class: "flow-cell-name", x, y: foot, "text-anchor": anchor }, t("cell", { step: model.num_steps - k }));
-    parts.push(
-      svg("text", { class: "flow-label flow-hot", x: zoneAt, y: MARGIN.top - 8, "text-anchor": "end" }, t("zone_explodes")),
-      svg("text", { class: "flow-label", x: zoneAt, y: y(FLOOR) + 15, "text-anchor": "end" }, t("zone_vanishes")),
-      svg("path", { class: "flow-wire", d: `M${r} ${middle}h10` }),
-      svg("rect", { class: "flow-loss", x: r + 10, y: middle - 12, width: 36, height: 24, rx: 5 }),
-      svg("text", { class: "flow-loss-text", x: r + 28, y: middle + 4, "text-anchor": "middle" }, t("loss")),
-      svg("text", { class: "flow-step", x: (l + r) / 2, y: foot, "text-anchor": "middle" }, t(width < SHORT ? "back_short" : "back")),
-      name(model.lag, "start", l), name(0, "end", r + 8),
-    );
-    grid.replaceChildren(...parts);
-  }
-
-  /** A curve as a path: no line along the edge of the scale, where nothing is measured. */
-  const lineOf = (shares) => {
-    const points = [];
-    shares.forEach((share, k) => {
-      if (k > 0 && isOff(share) && isOff(shares[k - 1])) return;
-      points.push(`${points.length > 0 ? "L" : "M"}${xOf(k).toFixed(1)} ${onScale(share).toFixed(1)}`);
-    });
-    return points.join("");
-  };
-  /** A length at the end of a curve, with a mark where it is off the scale. */
-  const lengthOf = (share) => (isOff(share) ? t(share < 1 ? "off_scale_low" : "off_scale", { length: formatLength(share) }) : formatLength(share));
-
-  /** The curve before, pale, so that two can be compared. */
-  function ghostLine() {
-    if (ghost === null || ghost.lag !== model.lag) return [];
-    if (off(model.lag) && (model.left < 1 ? ghost.left < FLOOR : ghost.left > CEILING)) return []; // both end off the scale
-    const line = svg("path", { class: "flow-ghost", d: lineOf(ghost.shares) });
-    const place = ghostPlace(ghost.shares.map(onScale));
-    return place === null ? [line] : [line, svg("text", { class: "flow-ghost-text", ...place }, t("before", { length: lengthOf(ghost.left) }))];
-  }
-
-  /** Where its words stand: beside the curve, as far left as no bead and no other words lie there; null if nowhere. */
-  function ghostPlace(at) {
-    const own = model.shares.map(onScale);
-    const told = endPlace()[0];
-    const toldTo = WORDS_AT + endWide();
-    for (let x = WORDS_AT; x < right() - GHOST_WORDS; x += 12) {
-      const over = (heights) => heights.filter((_, k) => xOf(k) > x - 10 && xOf(k) < x + GHOST_WORDS + 10);
-      const isFree = (height) => height > MARGIN.top + 12 && height < y(FLOOR) - 4 && over(own).every((bead) => bead < height - 18 || bead > height + 12)
-        && (x > toldTo || Math.abs(height - told) > 24);
-      const [above, below] = [Math.min(...over(at)) - 9, Math.max(...over(at)) + 20];
-      const height = (at.at(-1) < own.at(-1) ? [above, below] : [below, above]).find(isFree);
-      if (height !== undefined) return { x, y: height };
-    }
-    return null;
-  }
-
-  function paintBeads() {
-    const half = Math.min(BEAD, Math.max(2, 0.45 * ((right() - MARGIN.left - INSET) / model.lag)));
-    const shares = model.shares.map((_, k) => shareAt(k));
-    const beads = shares.map((share, k) => bead(share, xOf(k), onScale(share), halfOf(share, half))).reverse();
-    layer.replaceChildren(svg("path", { class: `flow-area${shares[model.lag] > 1 / VANISHED ? " flow-hot" : ""}`, d: `M${xOf(0)} ${y(1)}${shares.map((share, k) => `L${xOf(k).toFixed(1)} ${onScale(share).toFixed(1)}`).join("")}L${xOf(model.lag)} ${y(1)}z` }), ...ghostLine(), svg("path", { class: "flow-string", d: lineOf(shares) }), ...beads, ...(come === 1 ? [endLabel()] : []));
-    grip.style.left = `${xOf(model.lag)}px`;
-    grip.style.top = `${onScale(shares[model.lag])}px`;
-    paintPulse();
-  }
-
-  function paintPulse() {
-    const at = reach * model.lag;
-    const near = Math.floor(at);
-    const between = at - near;
-    const share = model.shares[near] ** (1 - between) * model.shares[Math.min(model.lag, near + 1)] ** between;
-    const size = halfOf(share, 6);
-    pulse.classList.toggle("flow-hot", share > 1 / VANISHED);
-    pulse.setAttribute("transform", `translate(${xOf(at).toFixed(1)} ${onScale(share).toFixed(1)})`);
-    pulse.firstChild.setAttribute("r", (2.2 * size).toFixed(1));
-    pulse.lastChild.setAttribute("r", size.toFixed(1));
-    pulse.style.display = reach === 1 ? "none" : "";
-  }
-
-  /** The far end's length, beside its bead, on the side that the chain leaves free; where that is taken, outside the scale. */
-  function endLabel() {
-    const [at, words] = endPlace();
-    return svg("text", { class: "flow-end", x: WORDS_AT, y: at }, words);
-  }
-
-  const endWide = () => 16 + (isNarrow() ? 10.5 : 12.5) * lengthOf(model.left).length;
-
-  function endPlace() {
-    const [end, rises] = [y(model.left), model.left > 1];
-    const words = lengthOf(model.left);
-    const outside = rises ? MARGIN.top - 6 : y(FLOOR) + 20;
-    if (off(model.lag)) { // clear of the beads above or below it
-      const beads = model.shares.map(y).filter((_, k) => xOf(k) < WORDS_AT + endWide());
-      return [rises ? Math.min(y(1) + 28, Math.max(...beads) + 30) : Math.max(y(1) - 12, Math.min(...beads) - 15), words];
-    }
-    const before = ghost?.lag === model.lag ? onScale(ghost.left) : -Infinity;
-    const above = Math.abs(before - end) > NEAR ? rises : before > end; // beside another curve: on the side away from it
-    const beside = above ? end - 16 : end + (isNarrow() ? 25 : 29);
-    const taken = beside < MARGIN.top + 18 || beside > y(FLOOR) - 4 || Math.abs(beside - 7 - before) < 17;
-    return [taken ? outside : beside, words];
-  }
-
-  function paintAsked() {
-    const shown = lag ?? 0;
-    picture.classList.toggle("flow-asking", lag !== null);
-    probe.setAttribute("aria-valuemax", model.lag);
-    probe.setAttribute("aria-valuenow", shown);
-    probe.setAttribute("aria-valuetext", t("probe", { steps: steps(shown), left: formatLength(model.shares[shown]) }));
-    if (lag === null) {
-      asked.replaceChildren();
-      return;
-    }
-    const [x, at] = [xOf(lag), y(model.shares[lag])];
-    const anchor = x < MARGIN.left + 70 ? "start" : x > right() - 70 ? "end" : "middle";
-    const [isHigh, isLow] = [at < MARGIN.top + 34, at > y(1e-4)];
-    const beside = at < y(1) - 8 ? at - 18 : at + 28;
-    const words = svg("text", { class: "flow-asked-text", x, y: isHigh ? y(1) + 20 : isLow ? y(1) - 10 : beside, "text-anchor": anchor });
-    words.textContent = probe.getAttribute("aria-valuetext");
-    asked.replaceChildren(
-      svg("path", { class: "flow-plumb", d: `M${x} ${y(FLOOR)}V${at}` }), svg("circle", { class: "flow-halo", cx: x, cy: at, r: 8.5 }), words,
-    );
-  }
+  const sized = (sizes) => sizes[width < WIDE ? "narrow" : "wide"];
+  const room = () => width / (model.lag + 1);
+  const xOf = (k) => width - room() * (k + 0.5);
 
   function paint() {
     if (width === 0 || model === null) return;
-    paintGrid();
-    paintBeads();
-    paintAsked();
+    const [high, one, middle] = [sized(HIGH), sized(SENT), sized(HIGH) / 2];
+    const thick = Math.min(18, THICK * room());
+    picture.setAttribute("viewBox", `0 0 ${width} ${high}`);
+    picture.setAttribute("height", high);
+    for (const [name, value] of Object.entries({ y: middle - one / 2, width, height: one })) sent.setAttribute(name, value);
+    dots.replaceChildren(...model.shares.map((_, k) => svg("circle", { cx: xOf(k).toFixed(1), cy: middle, r: 1.25 })));
+    bars = model.shares.map((share, k) => {
+      const tall = Math.min(high + thick, share * one); // beyond the picture it is cut off
+      return svg("rect", {
+        class: "flow-bar", style: `--flow-heat: ${heatOf(share)}%`, x: (xOf(k) - thick / 2).toFixed(1), y: (middle - tall / 2).toFixed(2),
+        width: thick.toFixed(1), height: tall.toFixed(2), rx: (Math.min(thick, tall) / 2).toFixed(2),
+      });
+    });
+    layer.replaceChildren(...bars);
+    paintReach();
   }
 
+  /** What has not yet been reached is pale; the number is that of the step that is asked or has been reached. */
+  function paintReach() {
+    if (model === null) return;
+    const front = Math.round(reach * model.lag);
+    bars.forEach((bar, k) => {
+      bar.classList.toggle("flow-ahead", k > front);
+      bar.classList.toggle("flow-front", reach < 1 && k === front);
+    });
+    const at = lag ?? front;
+    where.textContent = t("where", { steps: steps(at) });
+    size.textContent = formatLength(model.shares[at]);
+    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 1l6 9h-12z`);
+    const shown = lag ?? 0;
+    probe.setAttribute("aria-valuemax", model.lag);
+    probe.setAttribute("aria-valuenow", shown);
+    probe.setAttribute("aria-valuetext", t("probe", { steps: steps(shown), left: formatLength(model.shares[shown]) }));
+  }
+
+  const stop = () => {
+    clearTimeout(timer);
+    running.stop();
+    reach = 1;
+  };
+  const send = () => running.run((share) => {
+    reach = share;
+    paintReach();
+  });
   const ask = (next) => {
-    lag = next;
-    if (width > 0) paintAsked();
+    stop();
+    lag = next === null ? null : Math.min(model.lag, Math.max(0, next));
+    paintReach();
   };
-  const askAt = ({ clientX }) => {
-    const along = (right() - (clientX - picture.getBoundingClientRect().left)) / (right() - MARGIN.left - INSET);
-    ask(Math.min(model.lag, Math.max(0, Math.round(along * model.lag))));
-  };
+  const askAt = ({ clientX }) => width > 0 && ask(Math.floor((picture.getBoundingClientRect().right - clientX) / room()));
   const KEYS = { ArrowLeft: 1, ArrowDown: 1, ArrowRight: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   probe.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(KEYS, event.key)) return;
     event.preventDefault();
-    ask(Math.min(model.lag, Math.max(0, (lag ?? 0) + KEYS[event.key])));
+    ask((lag ?? 0) + KEYS[event.key]);
   }, { signal });
   probe.addEventListener("pointermove", (event) => event.pointerType === "mouse" && askAt(event), { signal });
   probe.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && ask(null), { signal });
-  // The far end goes where the pointer goes: its height says the factor of a step, exactly so in a linear network.
-  let begun = null;
-  dragOn(grip, {
-    axis: "both",
-    start: ({ event }) => {
-      ask(null);
-      begun = { at: event.clientY, height: y(model.left), radius: model.radius };
-    },
-    move: ({ event }) => {
-      const moved = event.clientY - begun.at;
-      if (Math.abs(moved) < 1) return;
-      const height = Math.min(y(FLOOR), Math.max(y(CEILING), begun.height + moved));
-      const wished = FLOOR * (CEILING / FLOOR) ** ((y(FLOOR) - height) / (y(FLOOR) - y(CEILING)));
-      const step = (wished / model.left) ** ((model.activation === "linear" ? 1 : 0.5) / model.lag);
-      const exact = off(model.lag) && (wished <= FLOOR || wished >= CEILING) ? model.radius : model.radius * step;
-      const radius = Math.abs(exact - 1) < 0.008 ? 1 : Math.round(100 * exact) / 100;
-      onRadius(Math.min(range.max, Math.max(range.min, radius)));
-    },
-    signal,
-  });
   dragOn(probe, { move: ({ event }) => askAt(event), signal });
 
   watchWidth(node, { signal, act: (now) => {
     if (now < 120) return;
     width = now;
-    high = HEIGHT[isNarrow() ? "narrow" : "wide"];
-    y = scale([FLOOR, CEILING], [high - MARGIN.bottom, MARGIN.top], { log: true });
-    picture.setAttribute("viewBox", `0 0 ${width} ${high}`);
-    picture.setAttribute("height", high);
     paint();
   } });
 
-  const stop = () => {
-    pulsing.stop();
-    moving.stop();
-    reach = come = 1;
-  };
   return {
     node,
-    ask,
-    stop,
+    send,
     draw: (next, description) => {
       stop();
-      if (!held && performance.now() - moved > 1000) base = last; // keys pressed one after another are one move
-      const isOther = base !== null && (["activation", "matrix", "input_size"].some((key) => base[key] !== next[key]) || Math.abs(base.radius - next.radius) > 0.02);
-      if (isOther) ghost = base;
-      last = next;
-      moved = performance.now();
-      from = model?.lag === next.lag ? model.shares : null;
+      const isNew = model !== null;
       model = next;
-      if (lag !== null) lag = Math.min(lag, model.lag);
+      lag = null;
       node.setAttribute("aria-label", description);
       paint();
+      paintReach();
+      if (isNew && !prefersReducedMotion()) timer = setTimeout(send, WAIT_MS);
     },
-    /** From here on: what stands now is what the next curve is compared with. */
-    compare: () => {
-      ghost = null;
-      base = last = model;
-      paint();
-    },
-    /** A pointer is put down, or lifted: what stood when it was put down is what the next curve is compared with. */
-    hold: (isDown) => {
-      held = isDown;
-      if (isDown) base = last;
-    },
-    forget: () => {
-      ghost = base = last = null;
-    },
-    send: () => {
-      if (model === null || width === 0) return;
-      pulsing.run((share) => {
-        reach = share;
-        paintPulse();
-      });
-    },
-    move: () => {
-      if (model === null || width === 0 || from === null) return;
-      moving.run((share) => {
-        come = share;
-        paintBeads();
-      });
-    },
+    /** Back to the beginning: nothing is asked, nothing runs. */
+    forget: () => ask(null),
   };
 }
 
 const SQUASH = { width: 200, height: 92, unit: 30, high: 36, thick: 8 }; // tanh: pixels of a number, of tanh, of the slope 1
 
-/** tanh as a band as thick as its slope, which is what it lets through; once it acts, the units of the last step on it. */
+/** tanh as a band as thick as its slope, which is what it lets through, and the units of the last step on it. */
 export function tanhPanel({ t }) {
   const { width, height, unit, high, thick } = SQUASH;
   const at = (z) => [width / 2 + unit * z, height / 2 - high * Math.tanh(z)];
@@ -325,49 +151,18 @@ export function tanhPanel({ t }) {
   const words = (x, y, anchor, lines) => lines.map((line, i) => svg("text", { class: "flow-squash-text", x, y: y + 15 * i, "text-anchor": anchor }, line));
   const [low, top] = [-1, 1].map((h) => height / 2 - high * h);
   const told = svg("g", { class: "flow-passes" }, ...words(92, 28, "end", [t("steep"), t("steep_passes")]), ...words(width - 2, 32, "end", [t("flat"), t("flat_passes")]));
-  const name = svg("g", {}, ...words(width - 40, 48, "end", [t("squash_name")]));
   const node = svg(
-    "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img" },
+    "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${t("squash")} ${t("squash_dots")}` },
     svg("path", { class: "flow-level", d: `M0 ${low}H${width}M0 ${top}H${width}` }), ...words(2, top + 4, "start", ["1"]), ...words(width - 2, low + 4, "end", ["−1"]),
-    band, name, told, dots,
+    band, told, dots,
   );
   return {
     node,
-    draw: ({ lastState, activation }) => {
-      const acts = activation === "tanh";
-      told.style.display = acts ? "" : "none";
-      name.style.display = acts ? "none" : "";
-      node.setAttribute("aria-label", acts ? `${t("squash")} ${t("squash_dots")}` : t("squash"));
-      dots.replaceChildren(...(acts ? Array.from(lastState, (h) => {
+    draw: ({ lastState }) => {
+      dots.replaceChildren(...Array.from(lastState, (h) => {
         const [cx, cy] = at(Math.max(-3.2, Math.min(3.2, Math.atanh(h))));
         return svg("circle", { class: "flow-unit-dot", cx: cx.toFixed(1), cy: cy.toFixed(1), r: 3 });
-      }) : []));
-    },
-  };
-}
-
-const TURN = { width: 200, height: 92, middle: 36, long: 21, count: 8, apart: 24, angle: 40 }; // degrees a step
-
-/** What a turn does: at each of some beads, from the right back in time, an arrow as long as the factor leaves it. */
-export function turnPanel({ t }) {
-  const { width, height, middle, long, count, apart, angle } = TURN;
-  const arrows = svg("g");
-  const words = svg("text", { class: "flow-squash-text", x: width / 2, y: height - 8, "text-anchor": "middle" });
-  const node = svg("svg", { class: "flow-turn", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "xMidYMin slice", role: "img" }, arrows, words);
-  return {
-    node,
-    draw: ({ radius }) => {
-      const most = Math.max(1, radius ** (count - 1));
-      arrows.replaceChildren(...Array.from({ length: count }, (_, k) => {
-        const x = width - 16 - apart * k;
-        const size = Math.max(0.5, (long * radius ** k) / most);
-        const head = Math.min(5, size / 3);
-        const way = `M0 0h${size.toFixed(1)}m${-head} ${-head}l${head} ${head}l${-head} ${head}`;
-        return svg("g", { transform: `translate(${x} ${middle})` }, svg("path", { class: "flow-arrow", d: way, transform: `rotate(${-90 - angle * k})` }), svg("circle", { class: "flow-unit-dot", r: 3 }));
       }));
-      const value = { count, radius: formatFactor(radius) };
-      node.setAttribute("aria-label", t("turn", value));
-      words.textContent = t("turn_step", value);
     },
   };
 }
