@@ -4,6 +4,8 @@ import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
 import { DEFAULT_TEXT, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
 
+const BRIEF = 120; // letters of a text that glides and whose lines are of one length
+
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
 
@@ -125,6 +127,7 @@ export function mapPanel({ t, signal, onPlace }) {
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
+      text.classList.toggle("map-brief", model.count < BRIEF);
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
       text.scrollTop = 0;
       requestAnimationFrame(measure); // the page lays a long text out in a task of its own
