@@ -107,7 +107,7 @@ def test_the_static_picture_is_small_and_says_the_guesses(given: dict[str, objec
         assert f"“{guess.replace(' ', '␣')}”" in sentence
 
 
-@pytest.mark.parametrize("wrong", [{"unit": 128}, {"unit": -1}, {"cut": 0}, {"cut": 41}])
+@pytest.mark.parametrize("wrong", [{"unit": 128}, {"unit": -2}, {"cut": 0}, {"cut": 41}])
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):
         HiddenState(**wrong)

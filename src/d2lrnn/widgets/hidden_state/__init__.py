@@ -52,7 +52,7 @@ class HiddenState(Explorable):
     cut : int, optional
         1 to 40: after so many characters the state is set to zeros; at most after the last one.
     unit : int, optional
-        0 to 127: the unit whose values are traced.
+        0 to 127: the unit whose values are traced; -1 is the one that differs most at the end.
 
     Raises
     ------

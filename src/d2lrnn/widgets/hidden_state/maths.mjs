@@ -83,6 +83,7 @@ export function lastWord(text) {
 /**
  * One text, read with its memory whole and with the state set to zeros after `cut` characters.
  *
+ * `unit` is the number that is shown: the chosen one, or, where it is -1, the one that differs most at the end (`isMost`).
  * `states`, `distances`: after each character; before the cut nothing differs. `guesses`: how either goes on from the
  * end, { stem, written, p }: the word under way, what the network writes, the probability of its first character.
  */
@@ -98,8 +99,7 @@ export function derive({ text, cut, unit, weights }) {
     stem: lastWord(read), ...guessFrom(network, states.at(-1) ?? zeros),
   }));
   return {
-    text, cut: cutAt, unit, numHiddens, forgotten: text.slice(0, cutAt), kept, guesses,
-    mostUnit: mostApart(whole.at(-1) ?? zeros, other.at(-1) ?? zeros),
+    text, cut: cutAt, unit: unit < 0 ? mostApart(whole.at(-1) ?? zeros, other.at(-1) ?? zeros) : unit, isMost: unit < 0, numHiddens, forgotten: text.slice(0, cutAt), kept, guesses,
     states: [whole, other], distances: whole.map((state, i) => distance(state, other[i])),
   };
 }

@@ -8,13 +8,10 @@ import { isPlain } from "../weights.mjs";
 
 export const LEFT = 6;
 const WIDEST_COLUMN = 40;
-const BESIDE = 560; // from here on the guesses stand beside the thread, else under it
-const CARDS = 192; // their width there (style.css)
-const BRIDGE = 20; // from the text to the guesses beside it
-const HANDLE = 44;
-const LETTERS = 34;
-export const THREAD = HANDLE + LETTERS + 20; // the height of the memory that remembers everything
-export const DEPTH = 94; // how far the largest difference hangs under it; style.css sets the guesses as far apart
+const HANDLE = 60; // the scissors' height (style.css), and air under them
+const LETTERS = 40;
+export const THREAD = HANDLE + LETTERS + 22; // the height of the memory that remembers everything
+export const DEPTH = 84; // how far the largest difference hangs under it
 
 /**
  * How wide a column is, and where the text ends, in pixels.
@@ -74,13 +71,11 @@ export const UNSURE = 0.2;
 export function sentence({ text, kept, guesses }) {
   if (text === "") return ["now_empty", {}];
   const [whole, other] = guesses.map(({ p, written }) => ({ p, letter: named(written[0]) }));
-  const values = { kept: brief(shown(kept), 22) };
+  const values = { kept: `“${brief(shown(kept), 14)}”` };
   if (kept === "") return ["now_nothing", {}];
   if (other.p < UNSURE) return ["now_unsure", values];
   if (whole.letter !== other.letter) return ["now_differ", { ...values, other: other.letter, whole: whole.letter }];
-  const same = { ...values, letter: other.letter };
-  if (whole.p - other.p > 0.1) return ["now_less", same];
-  return [other.p - whole.p > 0.03 ? "now_more" : "now_same", same];
+  return ["now_same", { ...values, letter: other.letter }];
 }
 
 export const named = (letter) => (letter === " " ? "a space" : letter);
@@ -132,7 +127,7 @@ const SCISSORS = [
 ];
 
 function scissors() {
-  return svg("svg", { viewBox: "0 0 24 24", width: 26, height: 26, "aria-hidden": "true" },
+  return svg("svg", { viewBox: "0 0 24 24", width: 34, height: 34, "aria-hidden": "true" },
     ...SCISSORS.map((d) => svg("path", { d, class: "cut-icon" })));
 }
 
@@ -145,17 +140,14 @@ export function stage({ t, onCut, signal }) {
   const drag = element("span", { class: "cut-drag", "aria-hidden": "true" }, t("drag"));
   const node = element("div", { class: "cut-stage" }, picture, drag, handle);
   const cards = guessCards({ t });
-  const gap = element("span");
-  const notes = element("p", { class: "cut-gap" }, t("on"), " ", gap);
-  const figure = element("div", { class: "cut-figure" }, node, cards.node, notes);
+  const figure = element("div", { class: "cut-figure" }, node, cards.node);
   let latest = null;
   let width = 0;
   let asking = false; // a step asks what the figure would tell
 
-  const textWidth = () => width - (figure.classList.contains("cut-beside") ? BRIDGE : 0);
   const move = ({ x }) => {
     const { text: { length }, cut } = latest;
-    const aim = cutAt(x * width / textWidth(), textWidth(), length);
+    const aim = cutAt(x, width, length);
     if (length > 0 && aim !== cut) onCut(aim);
   };
   // A finger that only scrolls past leaves the cut alone: it drags the scissors and the letters, and taps elsewhere.
@@ -181,18 +173,17 @@ export function stage({ t, onCut, signal }) {
   const drawFigure = () => {
     const { text, cut, distances, guesses, forgotten } = latest;
     const count = text.length;
-    const beside = figure.classList.contains("cut-beside");
-    const layout = layoutOf(textWidth(), count);
+    const layout = layoutOf(width, count);
     const { column, end: last } = layout;
     const edge = LEFT + cut * column;
     const parts = [];
     const add = (tag, attributes, ...children) => parts.push(svg(tag, attributes, ...children));
-    const size = Math.min(26, 1.6 * column).toFixed(1);
-    add("rect", { class: "cut-next-box", x: (last + 1).toFixed(1), y: HANDLE + 1, width: (column - 2).toFixed(1), height: 32, rx: 4 }); // not a part of the text
+    const size = Math.min(36, 1.6 * column).toFixed(1);
+    add("rect", { class: "cut-next-box", x: (last + 1).toFixed(1), y: HANDLE, width: (column - 2).toFixed(1), height: LETTERS, rx: 4 }); // not a part of the text
     [...text, "?"].forEach((character, j) => {
       if (character === " ") return;
       const kind = j === count ? " cut-next-letter" : j < cut ? " cut-forgotten" : "";
-      add("text", { class: `cut-letter${kind}`, x: LEFT + (j + 0.5) * column, y: HANDLE + 24, "font-size": size, "text-anchor": "middle" }, character);
+      add("text", { class: `cut-letter${kind}`, x: LEFT + (j + 0.5) * column, y: HANDLE + 31, "font-size": size, "text-anchor": "middle" }, character);
     });
     const height = THREAD + DEPTH + 28;
     if (count > 0) {
@@ -204,12 +195,6 @@ export function stage({ t, onCut, signal }) {
         add("path", { class: "cut-strip", "fill-opacity": strength, d: `M${from} ${THREAD}V${y(before)}L${x} ${y(depth)}V${THREAD}Z` });
       });
       if (asking) add("text", { class: "cut-letter", x: (edge + last) / 2, y: THREAD + DEPTH / 2 + 10, "font-size": 28, "text-anchor": "middle" }, "?");
-      if (beside) { // what each memory says next
-        const [x, depth] = points.at(-1);
-        const far = `C${(x + width) / 2} ${y(depth)} ${(x + width) / 2} ${y(DEPTH)} ${width} ${y(DEPTH)}`;
-        add("path", { class: "cut-says cut-says-whole", d: `M${last} ${THREAD}H${width}` });
-        if (!asking) add("path", { class: "cut-says cut-says-cut", d: `M${x} ${y(depth)}${far}` });
-      }
       add("path", { class: "cut-whole", d: `M${LEFT} ${THREAD}H${last}` });
       add("path", { class: "cut-cut", d: `M${edge} ${HANDLE - 4}V${THREAD}` });
       add("path", { class: "cut-drop", d: `M${edge} ${THREAD}V${y(points[0][1])}` });
@@ -218,19 +203,18 @@ export function stage({ t, onCut, signal }) {
       ends.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: 4 }));
       if (edge > 150) {
         add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
-        add("text", { class: "cut-label cut-label-whole", x: edge - 8, y: THREAD + 22, "text-anchor": "end" }, t("same"));
       }
       const share = (at, y, anchor) => add("text", { class: "cut-label cut-share", x: at, y, "text-anchor": anchor }, percentLeft(distances.at(-1), distances[cut - 1]));
       if (points.length > 1) {
         const depth = points.at(-1)[1];
         if (depth < 24) share(last - 4, y(depth) + 20, "middle");
-        else if (textWidth() - last > 32 || beside) share(last + 8, y(depth) - 7, "start");
+        else if (width - last > 44) share(last + 8, y(depth) - 7, "start");
         else share(last + 14, y(depth) - 9, "end");
       }
       const words = t("emptied");
       const half = 3.6 * words.length; // about half its width
-      const anchor = edge < half ? "start" : edge > textWidth() - half ? "end" : "middle";
-      add("text", { class: "cut-label", x: { start: LEFT, middle: edge, end: textWidth() - 2 }[anchor], y: height - 6, "text-anchor": anchor }, words);
+      const anchor = edge < half ? "start" : edge > width - half ? "end" : "middle";
+      add("text", { class: "cut-label", x: { start: LEFT, middle: edge, end: width - 2 }[anchor], y: height - 6, "text-anchor": anchor }, words);
     }
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("height", height);
@@ -243,9 +227,9 @@ export function stage({ t, onCut, signal }) {
   };
   const told = ({ stem, written, p }) => t("guess", { word: `${stem}${written}`.trimEnd(), letter: named(written[0]), sure: sure(p) });
   const placeHandle = (at) => {
-    const { column } = layoutOf(textWidth(), latest.text.length);
+    const { column } = layoutOf(width, latest.text.length);
     const left = LEFT + at * column;
-    handle.style.setProperty("left", `${left - 22}px`);
+    handle.style.setProperty("left", `${left - 28}px`);
     drag.classList.toggle("cut-drag-right", left < 140);
     drag.style.setProperty("left", `${left}px`);
   };
@@ -257,15 +241,12 @@ export function stage({ t, onCut, signal }) {
     handle.setAttribute("aria-valuemax", Math.max(1, text.length));
     handle.setAttribute("aria-valuenow", Math.max(1, cut));
     handle.setAttribute("aria-valuetext", t(kept === "" ? "cut_value_nothing" : "cut_value", { forgotten, kept: shown(kept) }));
-    const most = Math.max(...model.distances) / model.distances[cut - 1];
-    gap.textContent = most > 1.005 && !asking ? t("gap_grows", { most: percentLeft(most, 1) }) : "";
     cards.draw(model, asking);
     if (width > 0) drawFigure();
   };
-  watchWidth(figure, {
+  watchWidth(node, {
     act: (now) => {
-      figure.classList.toggle("cut-beside", now >= BESIDE);
-      width = node.clientWidth;
+      width = now;
       if (latest) drawFigure();
     },
     signal,
@@ -275,41 +256,47 @@ export function stage({ t, onCut, signal }) {
 
 // ---- the two guesses ------------------------------------------------------------------------------------------------
 
-/** What either run writes next, in words. */
+/** What either run writes next, in words: the guesses begin in one column. */
 function guessCards({ t }) {
   const cards = ["whole", "other"].map((kind) => {
-    const caption = element("p", { class: "cut-caption" });
-    const stem = element("span");
+    const caption = element("b");
+    const stem = element("span", { class: "cut-stem" });
     const first = element("span", { class: "cut-written cut-first" });
     const written = element("span", { class: "cut-written" });
     const word = element("p", { class: "cut-word" }, stem, first, written);
-    const next = element("p", { class: "cut-caption cut-next" });
-    return { caption, stem, first, written, word, next, node: element("div", { class: `cut-card cut-card-${kind}` }, caption, word, next) };
+    const next = element("span");
+    const name = element("p", { class: "cut-caption" }, caption, " ", next);
+    return { caption, stem, first, written, word, next, node: element("div", { class: `cut-card cut-card-${kind}` }, name, word) };
   });
+  const node = element("div", { class: "cut-cards" }, ...cards.map((card) => card.node));
   const draw = ({ text, kept, guesses }, isAsking) => {
     const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: brief(shown(kept)) })];
+    const words = guesses.map((guess, i) => {
+      const { stem, written } = wordOf(guess, 12);
+      if (text === "") return { stem: "", written: "" };
+      return { stem, written: isAsking && i === 1 ? "?" : written };
+    });
+    const longest = (of) => Math.max(...words.map(of));
+    node.style.setProperty("--cut-stem", longest(({ stem }) => stem.length));
+    node.style.setProperty("--cut-letters", Math.max(8, longest(({ stem }) => stem.length) + longest(({ written }) => written.length)));
     cards.forEach((card, i) => {
       const { p, written: [letter] } = guesses[i];
       const isKept = isAsking && i === 1;
-      const word = wordOf(guesses[i], 12);
-      const { stem, written } = text === "" ? { stem: "", written: "" } : { ...word, written: isKept ? "?" : word.written };
       card.word.classList.toggle("cut-asked", isKept);
       card.caption.textContent = captions[i];
-      card.stem.textContent = stem;
-      card.first.textContent = written.slice(0, 1);
-      card.written.textContent = written.slice(1);
+      card.stem.textContent = words[i].stem;
+      card.first.textContent = words[i].written.slice(0, 1);
+      card.written.textContent = words[i].written.slice(1);
       card.next.textContent = isKept ? t("next_asks") : t("next", { letter: named(letter), sure: sure(p) });
-      card.word.style.setProperty("--cut-letters", Math.max(8, stem.length + written.length));
     });
   };
-  return { node: element("div", { class: "cut-cards" }, ...cards.map(({ node }) => node)), draw };
+  return { node, draw };
 }
 
 // ---- the numbers of the memory, folded ------------------------------------------------------------------------------
 
 const MAP = 128;
-const TRACE = 90;
-const TICKS = 28; // room for the numbers right of the trace
+const TRACE = 96;
 
 /** A value from -1 to 1 with its sign. */
 function signed(value) {
@@ -328,13 +315,12 @@ export function memoryPanel({ t, onUnit, max, signal }) {
   const mark = svg("svg", { class: "cut-mark-over", width: 12, height: MAP, "aria-hidden": "true" });
   const value = element("b");
   const range = rangeControl({
-    label: element("span", { class: "cut-slider-label" }, t("unit"), " ", value), min: 0, max, signal, onInput: onUnit,
+    label: element("span", {}, t("unit"), " ", value), min: 0, max, signal, onInput: onUnit,
   });
   const picture = svg("svg", { class: "cut-picture", role: "img", height: TRACE + 30 });
   const box = element("div", {}, picture);
-  const most = element("span");
   const node = element(
-    "div", { class: "cut-memory" }, element("p", { class: "cut-hint" }, t("map"), " ", most), element("div", { class: "cut-map-box" }, canvas, mark),
+    "div", { class: "cut-memory" }, element("p", { class: "cut-hint" }, t("map")), element("div", { class: "cut-map-box" }, canvas, mark),
     range.node, box, legend([{ kind: 1, text: t("unit_whole") }, { kind: 2, text: t("unit_cut") }]),
   );
   let latest = null;
@@ -350,16 +336,16 @@ export function memoryPanel({ t, onUnit, max, signal }) {
   };
   const paintTraces = () => {
     const { text, states, unit, cut } = latest;
-    const { column, right } = layoutOf(width - (width >= BESIDE ? BRIDGE + CARDS : TICKS), text.length); // under the large text
+    const { column, right } = layoutOf(width, text.length); // under the large text
     canvas.style.setProperty("width", `${right - LEFT}px`);
     mark.style.setProperty("left", `${right + 2}px`);
     mark.replaceChildren(svg("path", { class: "cut-mark", d: `M1 ${unit + 0.5}l9 -5v10Z` }));
     const x = (j) => LEFT + (j + 0.5) * column;
-    const y = scale([-1, 1], [TRACE, 8]);
+    const y = scale([-1, 1], [TRACE, 16]);
     const parts = [];
     for (const tick of [-1, 0, 1]) {
       parts.push(svg("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(tick)}H${right}` }));
-      parts.push(svg("text", { class: "d2lrnn-tick", x: right + 6, y: y(tick) + 4 }, String(tick).replace("-", "−")));
+      parts.push(svg("text", { class: "d2lrnn-tick", x: LEFT + 2, y: y(tick) - 3 }, String(tick).replace("-", "−")));
     }
     const xs = Array.from({ length: text.length + 1 }, (_, j) => j);
     [...text].forEach((character, j) => {
@@ -396,8 +382,7 @@ export function memoryPanel({ t, onUnit, max, signal }) {
   const draw = (model, isAsking) => {
     latest = model;
     asking = isAsking;
-    value.textContent = String(model.unit);
-    most.textContent = asking || model.text === "" ? "" : t("map_most", { unit: model.mostUnit });
+    value.textContent = model.isMost && !asking && model.text !== "" ? t("unit_most", { unit: model.unit }) : String(model.unit);
     range.set(model.unit, t("unit_value", { unit: model.unit, units: model.numHiddens }));
     paint(canvas, model, asking, colours());
     if (width > 0) paintTraces();
