@@ -45,6 +45,11 @@ def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
         assert record.errors == [] and record.outside == []
 
 
+def two(**traits: object) -> Windows:
+    """Two readers of a longer text, at its beginning."""
+    return Windows(**{"batch_size": 2, "length": 222, "minibatch": 1, **traits})
+
+
 def show(page: Page, folder: Path, *widgets: Windows, address: str | None = None, **arguments: str) -> Locator:
     (folder / "page.html").write_text(page_of(*widgets, **arguments), encoding="utf-8")
     page.goto(f"{address or folder.as_uri()}/page.html")
@@ -63,6 +68,29 @@ def place(widget: Locator) -> Locator:
     return widget.locator(".win-place")
 
 
+def per_cent(chance: float) -> str:
+    return "<1%" if chance < 0.005 else f"{chance:.0%}"
+
+
+def guesses(widget: Locator) -> list[list[str]]:
+    """The two rows: what was read before, the letter, the right one, the chance."""
+    return widget.locator(".win-guess").evaluate_all(
+        "(all) => all.map((e) => [...e.querySelectorAll('.win-seen > *, .win-chance')].map((x) => x.textContent))"
+    )
+
+
+def told(python: Windows) -> list[list[str]]:
+    """The same in Python."""
+    starts, k = python.starts, python.minibatch - 1
+    text = "".join(python.tokens)
+    start = starts[k][0]
+    memory = text[starts[0][0] : start] if python.carries_state else text[starts[k - 1][0] :][: python.num_steps]
+    memory = "" if k == 0 else memory if len(memory) <= 11 else "…" + memory[-10:]
+    chip = [text[start], text[start + 1].replace(" ", "␣")]
+    kept, empty = python.first_guess
+    return [[memory, *chip, per_cent(kept)], ["", *chip, per_cent(empty)]]
+
+
 def arrays(widget: Locator) -> list[list[list[str]]]:
     return widget.evaluate(ARRAYS)
 
@@ -75,7 +103,7 @@ def expected(python: Windows) -> list[list[list[str]]]:
 
 def check(widget: Locator, python: Windows) -> None:
     """Arrays and picture are those of Python."""
-    expect(place(widget)).to_have_text(f"minibatch {python.minibatch} of {python.num_minibatches}")
+    expect(place(widget)).to_contain_text(f"piece {python.minibatch} of {python.num_minibatches}")
     assert arrays(widget) == expected(python)
     assert widget.evaluate(PLACES) == [
         [start, start + python.num_steps] for start in python.starts[python.minibatch - 1]
@@ -86,58 +114,112 @@ def check(widget: Locator, python: Windows) -> None:
 def test_it_mounts_and_answers_keys(opened: tuple[Page, Record], tmp_path: Path, scheme: str) -> None:
     page, _ = opened
     with served(tmp_path) as addresses:
-        widget = show(page, tmp_path, Windows(), address=addresses[scheme])
-        check(widget, Windows())
+        widget = show(page, tmp_path, two(), address=addresses[scheme])
+        check(widget, two())
         expect(widget.locator(".win-state")).to_have_text(["starts with an empty memory (zeros): its first piece"] * 2)
-        now, case = widget.locator(".d2lrnn-now"), widget.locator(".win-case")
-        expect(now).to_have_text("Each reader starts with an empty memory.")
-        expect(case).to_have_text("empty memory9 letters")
-        along = widget.get_by_role("slider", name="minibatch 1 of 11")
-        along.press("ArrowRight")
-        check(widget, Windows(minibatch=2))
-        expect(now).to_have_text("Each reader goes on where it stopped, so it keeps its memory.")
-        expect(case).to_have_text("memory kept4 letters")
+        now, piece = widget.locator(".d2lrnn-now"), widget.get_by_role("slider", name="Piece", exact=True)
+        expect(now).to_have_text("Reader 1 begins to read: its memory is still empty.")
+        assert piece.get_attribute("aria-valuetext") == "piece 1 of 11"
+        piece.press("ArrowRight")
+        check(widget, two(minibatch=2))
+        expect(now).to_have_text(
+            re.compile("^Reader 1 reads on, so its memory helps: 74% for the right letter, not 14%")
+        )
         expect(widget.locator(".win-state")).to_have_text(["goes on from minibatch 1: it keeps its memory"] * 2)
         control(widget, "Steps").fill("11")
-        check(widget, Windows(num_steps=11, minibatch=2))
-        widget.get_by_role("slider", name="minibatch 2 of 10").press("End")
-        check(widget, Windows(num_steps=11, minibatch=10))
-        legend = widget.locator(".win-legend-item:visible").last
-        expect(legend).to_have_text("2 never read")
+        check(widget, two(num_steps=11, minibatch=2))
+        piece.press("End")
+        check(widget, two(num_steps=11, minibatch=10))
+        expect(place(widget)).to_have_text("piece 10 of 10, 2 letters never read")
         control(widget, "Steps").fill("9")
-        widget.locator(".win-along input").press("End")
-        expect(legend).to_have_text("6 never read")
+        piece.press("End")
+        expect(place(widget)).to_have_text("piece 12 of 12, 6 letters never read")
         wide = "(all) => all.reduce((sum, one) => sum + one.getBoundingClientRect().width, 0)"
         veiled, kept = (widget.locator(f".win-trail.win-{kind}").evaluate_all(wide) for kind in ("never", "kept"))
         assert veiled == pytest.approx(kept * 6 / 198, rel=0.02), "all 6 are pale, beside 198 that were read before"
 
 
-def test_play_reads_the_epoch_and_stops(browser: Browser, tmp_path: Path) -> None:
-    with watched_page(browser, width=760, height=1000) as (page, record):
-        widget = show(page, tmp_path, Windows(source="row", batch_size=1, num_steps=2))
-        play = widget.get_by_role("button", name="Play")
-        play.click()
-        expect(widget.get_by_role("button", name="Pause")).to_be_visible()
-        expect(place(widget)).to_have_text("minibatch 3 of 5", timeout=15_000)
-        widget.get_by_role("button", name="Pause").click()
-        stopped = place(widget).inner_text()
-        page.wait_for_timeout(2000)
-        expect(place(widget)).to_have_text(stopped)
-        check(widget, Windows(source="row", batch_size=1, num_steps=2, minibatch=int(stopped.split()[1])))
-        play.click()
-        expect(widget.locator(".win-legend")).to_contain_text("1 never read", timeout=15_000)
-        expect(play).to_be_visible(timeout=5000)
-        check(widget, Windows(source="row", batch_size=1, num_steps=2, minibatch=5))
-        play.click()
-        expect(place(widget)).to_have_text("minibatch 1 of 5")
-        widget.get_by_role("button", name="Reset").click()
-        expect(play).to_be_visible()
-        assert record.errors == []
+def test_the_button_reads_the_epoch_and_begins_again(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, two(source="row", batch_size=1, num_steps=2))
+    following = widget.get_by_role("button", name="Next piece")
+    for k in (2, 3, 4, 5):
+        following.click()
+        check(widget, two(source="row", batch_size=1, num_steps=2, minibatch=k))
+    expect(place(widget)).to_have_text("piece 5 of 5, 1 number never read")
+    following.click()
+    expect(place(widget)).to_have_text("piece 1 of 5")
+    expect(widget.locator(".win-guesses")).to_be_hidden()  # no network reads numbers
+    expect(widget.locator(".d2lrnn-now")).to_have_text("It begins to read: its memory is still empty.")
+    following.click()
+    expect(widget.locator(".d2lrnn-now")).to_have_text("It reads on.")
+
+
+def test_the_first_guess_is_the_network_s(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """With the memory that is tinted in the text and without, whatever is moved."""
+    page, _ = opened
+    widget = show(page, tmp_path, Windows())
+    assert guesses(widget) == told(Windows()) == [["the tide c", "l", "o", "74%"], ["", "l", "o", "14%"]]
+    expect(widget.locator(".d2lrnn-now")).to_have_text(
+        "It reads on, so its memory helps: 74% for the right letter, not 14%."
+    )
+    best = widget.locator(".win-best > .win-guess-name")
+    expect(best).to_have_text(["memory kept"])
+    following = widget.get_by_role("button", name="Next piece")
+    for k in (3, 4):
+        following.click()
+        assert guesses(widget) == told(Windows(minibatch=k))
+    widget.get_by_role("button", name="Jump", exact=True).click()
+    for k in (4, 5, 6):
+        python = Windows(sampling="random", minibatch=k)
+        assert guesses(widget) == told(python)
+        kept, empty = map(per_cent, python.first_guess)
+        sentence = f"It jumps, so its old memory misleads: {kept} for the right letter, not {empty}."
+        if k == 6:  # by chance it lands where it stopped
+            sentence = f"It reads on, but here memory is no help: {kept}, not {empty}."
+        expect(widget.locator(".d2lrnn-now")).to_have_text(sentence)
+        expect(best).to_have_text(["memory emptied"])
+        following.click()
+    bars = "(all) => all.map((e) => e.offsetWidth / e.parentNode.offsetWidth)"
+    found = widget.locator(".win-chance-bar").evaluate_all(bars)
+    assert found == pytest.approx(Windows(sampling="random", minibatch=7).first_guess, abs=0.01)
+    for settings in ({"batch_size": 2, "num_steps": 7, "offset": 3, "minibatch": 5}, {"sampling": "adjoining"}):
+        widget = show(page, tmp_path, Windows(**settings))
+        assert guesses(widget) == told(Windows(**settings))
+
+
+def test_a_guess_against_the_rule_is_said_to_be_one(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    now = page.locator(".d2lrnn-now")
+    show(page, tmp_path, Windows(minibatch=3))
+    expect(now).to_have_text("It reads on, but here memory is no help: 4%, not 7%.")
+    show(page, tmp_path, Windows(sampling="random", seed=3, minibatch=2))
+    expect(now).to_have_text("It jumps. By luck its old memory helps: 29%, not 5%.")
+    show(page, tmp_path, Windows(sampling="random", seed=1, minibatch=3))
+    expect(now).to_have_text("It jumps. Here its old memory makes no difference: 10%.")
+
+
+def test_memory_and_piece_are_named_at_their_places(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    boxes = (
+        "(e, [tag, part]) => [tag, part].map((x) => e.querySelector(x).getBoundingClientRect())"
+        ".map((box) => [box.left, box.top])"
+    )
+    for width in (760, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for sampling in ("sequential", "random"):
+            widget = show(page, tmp_path, Windows(sampling=sampling, minibatch=4))
+            expect(widget.locator(".win-tag:visible")).to_have_text(["its memory", "new piece"], use_inner_text=True)
+            for tag, part in ((".win-tag-memory", ".win-kept"), (".win-window .win-tag", ".win-part:not([hidden])")):
+                (left, top), (x, y) = widget.evaluate(boxes, [tag, part])
+                assert abs(left - x) < 90 and 0 < y - top < 22, "above it, pushed aside at most by the other"
+    widget = show(page, tmp_path, Windows(minibatch=1))
+    expect(widget.locator(".win-tag:visible")).to_have_text(["new piece"])
 
 
 def test_in_sequence_a_window_moves_along_and_at_random_it_jumps(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=760, height=1000) as (page, record):
-        widget = show(page, tmp_path, Windows(length=239, minibatch=2))
+        widget = show(page, tmp_path, two(length=239, minibatch=2))
         page.evaluate(
             f"""() => {{ const places = {PLACES}; const e = document.querySelector(".d2lrnn-widget");
               window.stood = []; window.pale = [];
@@ -147,66 +229,57 @@ def test_in_sequence_a_window_moves_along_and_at_random_it_jumps(browser: Browse
                 requestAnimationFrame(look); }};
               look(); }}"""
         )
-        widget.locator(".win-along input").press("ArrowRight")
+        widget.locator(".win-windows").press("ArrowRight")
         page.wait_for_function("() => stood.at(-1) === 20")
         stood = page.evaluate("stood")
         assert stood == sorted(stood) and stood[0] == 10 and len(stood) > 3
         assert set(page.evaluate("pale")) == {1}
-        check(widget, Windows(length=239, minibatch=3))
-        widget.get_by_role("button", name="At random").click()
-        starts = [minibatch[0] for minibatch in Windows(length=239, sampling="random").starts]
+        check(widget, two(length=239, minibatch=3))
+        widget.get_by_role("button", name="Jump", exact=True).click()
+        starts = [minibatch[0] for minibatch in two(length=239, sampling="random").starts]
         page.wait_for_function("(place) => stood.at(-1) === place", arg=starts[2])
         page.evaluate("stood.length = pale.length = 0")
-        widget.locator(".win-along input").press("ArrowRight")
+        widget.locator(".win-windows").press("ArrowRight")
         page.wait_for_function("(place) => stood.at(-1) === place && pale.at(-1) === 1", arg=starts[3])
         assert page.evaluate("stood") == starts[2:4], "it is only ever at the start of one"
         assert min(page.evaluate("pale")) < 0.1
-        check(widget, Windows(length=239, sampling="random", minibatch=4))
+        check(widget, two(length=239, sampling="random", minibatch=4))
         assert record.errors == []
 
 
 def test_a_hurried_reader_sees_the_windows(browser: Browser, tmp_path: Path) -> None:
     """One press more while the windows are on their way: they are there at once, and not away between two places."""
     with watched_page(browser, width=760, height=1000) as (page, record):
-        widget = show(page, tmp_path, Windows(sampling="random"))
-        along = widget.locator(".win-along input")
+        widget = show(page, tmp_path, two(sampling="random"))
+        along = widget.locator(".win-windows")
         pale = "(e) => +getComputedStyle(e.querySelector('.win-part')).opacity"
         along.press("ArrowRight")
         page.wait_for_function(f"() => ({pale})(document) < 0.5")
         along.press("ArrowRight")
         assert widget.evaluate(pale) == 1
-        check(widget, Windows(sampling="random", minibatch=3))
+        check(widget, two(sampling="random", minibatch=3))
         assert record.errors == []
 
 
-def test_playing_sentence_and_slider_tell_the_same(browser: Browser, tmp_path: Path) -> None:
+def test_what_is_told_is_of_the_piece_that_comes(browser: Browser, tmp_path: Path) -> None:
+    """While the old piece leaves, sentence, place and guess are of the new one, all three."""
     with watched_page(browser, width=760, height=1000) as (page, record):
         widget = show(page, tmp_path, Windows(sampling="random"))
-        page.evaluate(
-            """() => { const seen = window.seen = new Set();
-              const place = () => document.querySelector(".win-part").getAttribute("style");
-              const before = place();
-              const text = (query) => document.querySelector(query).textContent;
-              const look = () => { // "minibatch 2 of 11", "the memory is emptied"
-                const told = text(".d2lrnn-now").match(/starts|emptied/) + ", " + text(".win-case");
-                seen.add(text(".win-place").split(" ")[1] + ": " + told);
-                if (seen.size === 2) window.isThere ??= place() === before;
-                requestAnimationFrame(look); };
-              look(); }"""
-        )
-        widget.get_by_role("button", name="Play").click()
-        page.wait_for_function("() => window.seen.size > 2", timeout=15_000)
-        assert page.evaluate("window.isThere"), "told before the window leaves"
-        case = "empty memory9 letters"
-        together = [f"1: starts, {case}", f"2: emptied, {case}", f"3: emptied, {case}"]
-        assert page.evaluate("[...window.seen].slice(0, 3)") == together
+        widget.get_by_role("button", name="Next piece").click()
+        expect(place(widget)).to_have_text("piece 3 of 14")
+        python = Windows(sampling="random", minibatch=3)
+        assert guesses(widget) == told(python)
+        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{per_cent(python.first_guess[0])} for the right letter")
+        page.wait_for_function("() => +getComputedStyle(document.querySelector('.win-part')).opacity < 0.5")
+        page.wait_for_function("() => +getComputedStyle(document.querySelector('.win-part')).opacity === 1")
+        check(widget, python)
         assert record.errors == []
 
 
 def test_spaces_are_seen_and_the_answers_with_the_arrays(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
-    spaces = Windows().text[:222].count(" ")
+    widget = show(page, tmp_path, two())
+    spaces = two().text[:222].count(" ")
     expect(widget.locator(".win-space")).to_have_count(spaces)
     expect(widget.locator(".win-target:visible")).to_have_count(0)
     widget.get_by_text("Arrays X and Y").click()
@@ -232,39 +305,39 @@ def drag(page: Page, node: Locator, by: tuple[float, float]) -> None:
 
 def test_windows_are_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(num_steps=15))
+    widget = show(page, tmp_path, two(num_steps=15))
     cell = widget.evaluate("(e) => parseFloat(e.querySelector('.win-text').style.getPropertyValue('--win-cell'))")
     drag(page, widget.locator(".win-part").first, (30.3 * cell, 0))
-    check(widget, Windows(num_steps=15, minibatch=3))
+    check(widget, two(num_steps=15, minibatch=3))
     # A window goes no further than the epoch.
     control(widget, "Steps").fill("32")
     drag(page, widget.locator(".win-part").first, (500, 300))
-    check(widget, Windows(num_steps=32, minibatch=3))
-    widget.get_by_role("button", name="At random").click()
-    python = Windows(sampling="random", num_steps=32, minibatch=3)
+    check(widget, two(num_steps=32, minibatch=3))
+    widget.get_by_role("button", name="Jump", exact=True).click()
+    python = two(sampling="random", num_steps=32, minibatch=3)
     check(widget, python)
     assert widget.locator(".win-window:not([hidden])").count() == 2
 
 
 def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
+    widget = show(page, tmp_path, two())
     ten = {"source": "numbers", "length": 10, "batch_size": 1, "num_steps": 4}
     d2l = {"source": "numbers", "length": 35, "num_steps": 5}
     shown = {
-        "five": Windows(source="row", batch_size=1, num_steps=5),
-        "ten_random": Windows(**ten, sampling="random", seed=68),
-        "ten_sequence": Windows(**ten),
-        "d2l_random": Windows(**d2l, sampling="adjoining", seed=19),
-        "d2l_sequence": Windows(**d2l),
-        "dlfs2": Windows(source="numbers", length=1000),
+        "five": two(source="row", batch_size=1, num_steps=5),
+        "ten_random": two(**ten, sampling="random", seed=68),
+        "ten_sequence": two(**ten),
+        "d2l_random": two(**d2l, sampling="adjoining", seed=19),
+        "d2l_sequence": two(**d2l),
+        "dlfs2": two(source="numbers", length=1000),
     }
     example = control(widget, "Example")
     for name, python in shown.items():
         example.select_option(name)
-        expect(place(widget)).to_have_text(f"minibatch 1 of {python.num_minibatches}")
+        expect(place(widget)).to_contain_text(f"piece 1 of {python.num_minibatches}")
         assert arrays(widget) == expected(python), name
-        widget.locator(".win-along input").press("ArrowRight")
+        widget.locator(".win-windows").press("ArrowRight")
         python.minibatch = 2
         assert arrays(widget) == expected(python), name
         state = (
@@ -279,34 +352,29 @@ def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert re.fullmatch(r"… \d+ to 4\d\d …", folds.first.inner_text())
     assert widget.locator(".win-line").count() < 14
     control(widget, "Length").fill("1001")
-    expect(place(widget)).to_have_text("minibatch 2 of 50")
+    expect(place(widget)).to_contain_text("piece 2 of 50")
     expect(example).to_have_value("")
 
 
 def test_at_random_nothing_is_carried_and_a_new_draw_is_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
+    widget = show(page, tmp_path, two())
     offset = control(widget, "Offset")
-    widget.get_by_role("button", name="At random").click()
+    widget.get_by_role("button", name="Jump", exact=True).click()
     expect(offset).to_be_hidden()
-    check(widget, Windows(sampling="random"))
-    now, case = widget.locator(".d2lrnn-now"), widget.locator(".win-case")
-    expect(now).to_have_text("Each reader starts with an empty memory.")
-    along = widget.locator(".win-along input")
+    check(widget, two(sampling="random"))
+    expect(widget.locator(".win-state").first).to_contain_text("nothing is known of what came before")
+    along = widget.locator(".win-windows")
     along.press("ArrowRight")
     along.press("ArrowRight")
-    expect(now).to_have_text("Each reader jumps, so its memory is emptied.")
-    expect(case).to_have_text("empty memory9 letters")
-    assert widget.locator(".win-trails .win-once").count() > 0
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("Reader 1 jumps")
     along.press("End")
-    read = Windows(sampling="random").num_pairs_read
-    expect(widget.locator(".win-legend-item:visible").last).to_have_text(f"{222 - read} never read")
-    widget.get_by_role("button", name="Play").click()  # again from the start: another pass, other pieces
-    widget.get_by_role("button", name="Pause").click()
-    stopped = int(place(widget).inner_text().split()[1])
-    check(widget, Windows(sampling="random", seed=1, minibatch=stopped))
+    read = two(sampling="random").num_pairs_read
+    expect(place(widget)).to_have_text(f"piece 11 of 11, {222 - read} letters never read")
+    widget.get_by_role("button", name="Next piece").click()  # again from the start: another pass, other pieces
+    check(widget, two(sampling="random", seed=1))
     widget.get_by_role("button", name="Draw again").click()
-    check(widget, Windows(sampling="random", seed=2))
+    check(widget, two(sampling="random", seed=2))
 
 
 def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -314,63 +382,65 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     widget = show(page, tmp_path, Windows())
     shape = widget.locator(".d2lrnn-shape")  # without what the live region says
     fresh = shape.inner_text()
-    told = widget.locator(".d2lrnn-outcome")
-    first = [["memory kept", "4 letters", 400 / 27], ["empty memory", "9 letters", 900 / 27]]
-    unknown, wrong = ["wrong memory", "?", 0], ["wrong memory", "25 letters", 2500 / 27]
-    shown = [[*first, wrong]]
-    shown += [[["guess 1", "9 against 4", 90], ["guess 3", "5 against 4", 50], ["guess 10", "4 against 4", 40]]]
-    shown += [[["pieces of 8", "4.5 against 4.1", 90], ["pieces of 32", "4.2 against 4.1", 84]]]
-    outcomes = ["A memory of another place misleads", "At about guess 10", "Smaller: few of 32 letters"]
-
-    def costs() -> list[list[object]]:
-        return widget.locator(".win-cost-one").evaluate_all(
-            "(all) => all.map((e) => [e.firstChild.textContent, e.lastChild.textContent,"
-            " parseFloat(e.querySelector('.win-cost-bar').style.width)])"
-        )
-
-    def near(rows: list[list[object]]) -> list[list[object]]:
-        return [[name, value, pytest.approx(share, abs=0.01)] for name, value, share in rows]
-
-    assert costs() == near([*first, unknown]), "what a wrong memory costs is asked first"
-    for step, (right, outcome) in enumerate(zip((2, 1, 2), outcomes)):
+    outcome, now = widget.locator(".d2lrnn-outcome"), widget.locator(".d2lrnn-now")
+    random = {"sampling": "random"}
+    shown = [Windows(minibatch=6), Windows(**random, minibatch=2), Windows(**random, seed=1, minibatch=2)]
+    outcomes = [
+        "It knows how the word began: 90%, not 12%. Over all pieces of this text: 39% on average, not 15%.",
+        "The memory of another place misleads: 8%, not 49%. Over all these pieces: 5% on average, not 22%.",
+        "Here the same text is cut again, at other places.",
+    ]
+    asked = [(["?"] * 2, "It reads on."), (["?"] * 2, "It jumps."), (["8%", "49%"], "It jumps, so")]
+    for step, (right, expected_outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
-        expect(told).to_be_hidden()
-        assert costs() == near([*first, wrong if step > 0 else unknown])
+        expect(outcome).to_be_hidden()
+        chances, sentence = asked[step]
+        assert [row[-1] for row in guesses(widget)] == chances, "what is asked is not shown"
+        expect(now).to_contain_text(sentence)
         widget.locator(".d2lrnn-answers button").nth(right).click()
-        expect(told).to_have_text(re.compile(f"^Right. {outcome}"))
-        assert costs() == near(shown[step])
-    marks = widget.locator(".win-costs .win-cost-mark")
-    assert marks.evaluate_all("(all) => all.map((e) => parseFloat(e.style.left))") == pytest.approx([82, 82])
+        expect(outcome).to_contain_text(f"Right. {expected_outcome}")
+        assert guesses(widget) == told(shown[step])
+        check(widget, shown[step])
     widget.get_by_role("button", name="Reset").click()
     check(widget, Windows())
     assert shape.inner_text() == fresh
-    # what is measured stays true of other sizes and of the other order: an answer stays, and says that it was before
+    # a question that is left gives the numbers back, and an answer says that it was of before
     widget.locator(".d2lrnn-step-title").first.click()
-    widget.locator(".d2lrnn-answers button").first.click()
-    expect(widget.locator(".win-case")).to_contain_text("wrong memory")
-    widget.get_by_role("button", name="In sequence").click()
-    expect(told).to_have_text(re.compile("^Before your change: No. A memory of another place"))
-    expect(widget.locator(".win-case")).to_contain_text("memory kept")
-    control(widget, "Text").select_option("numbers")
-    expect(widget.locator(".win-cost")).to_be_hidden()  # it was measured on letters
+    widget.locator(".d2lrnn-step-title").first.click()
+    assert guesses(widget) == told(Windows(minibatch=6))
+    widget.locator(".d2lrnn-step-title").first.click()
+    widget.locator(".d2lrnn-answers button").nth(1).click()
+    widget.get_by_role("button", name="Jump", exact=True).click()
+    expect(outcome).to_have_text(re.compile("^Before your change: No. It knows how the word began"))
+
+
+def test_the_averages_that_are_told_are_those_of_all_pieces() -> None:
+    for sampling, expected_means in (("sequential", (0.39, 0.15)), ("random", (0.05, 0.22))):
+        widget = Windows(sampling=sampling)
+        pairs = []
+        for k in range(2, widget.num_minibatches + 1):
+            widget.minibatch = k
+            pairs.append(widget.first_guess)
+        means = [sum(values) / len(pairs) for values in zip(*pairs)]
+        assert means == pytest.approx(expected_means, abs=0.005)
 
 
 def test_an_answer_shows_the_figure_of_its_question(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """Also when the text was taken away in between: then there was no minibatch to tell about."""
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
+    widget = show(page, tmp_path, two())
     widget.locator(".d2lrnn-step-title").first.click()
     control(widget, "Text").select_option("own")
     widget.locator("textarea").fill("")
-    expect(place(widget)).to_have_text("no minibatch")
+    expect(place(widget)).to_have_text("no piece")
     widget.locator(".d2lrnn-answers button").first.click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("A memory of another place misleads")
-    check(widget, Windows(sampling="random", seed=1, minibatch=3))
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("It knows how the word began")
+    check(widget, Windows(minibatch=6))
 
 
 def test_the_names_of_readers_stand_side_by_side(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(sampling="random", batch_size=3, num_steps=4))
+    widget = show(page, tmp_path, two(sampling="random", batch_size=3, num_steps=4))
     for _ in range(18):
         boxes = widget.evaluate(
             "(e) => [...e.querySelectorAll('.win-text .win-tag')].filter((x) => x.checkVisibility()).map((x) => {"
@@ -379,40 +449,40 @@ def test_the_names_of_readers_stand_side_by_side(opened: tuple[Page, Record], tm
         assert len(boxes) == 3
         for i, (left, right, line) in enumerate(boxes):
             assert all(line != other[2] or right <= other[0] or left >= other[1] for other in boxes[i + 1 :])
-        widget.locator(".win-along input").press("ArrowRight")
+        widget.locator(".win-windows").press("ArrowRight")
 
 
 def test_impossible_sizes_cannot_be_set(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
+    widget = show(page, tmp_path, two())
     control(widget, "Steps").fill("32")
     control(widget, "Batch size").fill("6")
-    check(widget, Windows(num_steps=32, batch_size=6))
+    check(widget, two(num_steps=32, batch_size=6))
     offset = control(widget, "Offset")
     assert offset.get_attribute("max") == "29", "222 - 6 x 32 - 1"
     offset.press("End")
-    check(widget, Windows(num_steps=32, batch_size=6, offset=29))
+    check(widget, two(num_steps=32, batch_size=6, offset=29))
     assert control(widget, "Length").get_attribute("min") == "222"
     control(widget, "Text").select_option("row")
-    expect(place(widget)).to_have_text("minibatch 1 of 1")
+    expect(place(widget)).to_contain_text("piece 1 of 1")
     expect(widget.locator(".d2lrnn-error")).to_have_count(0)
 
 
 def test_reset_and_links(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(source="numbers", length=60, num_steps=4))
+    widget = show(page, tmp_path, two(source="numbers", length=60, num_steps=4))
     control(widget, "Text").select_option("own")
     text = "Low tide at four. High tide at ten!"
     widget.locator("textarea").fill(text)
     control(widget, "Batch size").fill("3")
     control(widget, "Offset").fill("2")
-    widget.locator(".win-along input").press("ArrowRight")
-    kept = Windows(source="own", own_text=text, batch_size=3, num_steps=4, offset=2, minibatch=2)
+    widget.locator(".win-windows").press("ArrowRight")
+    kept = two(source="own", own_text=text, batch_size=3, num_steps=4, offset=2, minibatch=2)
     check(widget, kept)
     widget.get_by_role("button", name="Link to this").click()
     address = page.url
     widget.get_by_role("button", name="Reset").click()
-    check(widget, Windows(source="numbers", length=60, num_steps=4))
+    check(widget, two(source="numbers", length=60, num_steps=4))
     page.goto("about:blank")
     page.goto(address)
     check(widget, kept)
@@ -424,63 +494,45 @@ def test_reset_and_links(opened: tuple[Page, Record], tmp_path: Path) -> None:
         expect(widget.locator(".win-table")).to_have_count(2)
 
 
-def test_the_looks_of_the_text_are_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """A legend for what is there, and only for that."""
-    page, _ = opened
-    widget = show(page, tmp_path, Windows())
-    legend = widget.locator(".win-legend-item:visible")
-    hint = widget.get_by_text("Drag a piece along.")
-    expect(hint).to_be_visible()
-    expect(legend).to_have_count(0)
-    widget.locator(".win-along input").press("ArrowRight")
-    expect(legend).to_have_text(["read, memory kept"])
-    expect(legend.locator(".win-sample")).to_have_count(2)  # of each reader
-    expect(hint).to_be_hidden()
-    widget.locator(".win-along input").press("ArrowLeft")
-    widget.get_by_role("button", name="At random").click()
-    expect(hint).to_be_visible()
-    widget.locator(".win-along input").press("End")
-    never = f"{222 - Windows(sampling='random').num_pairs_read} never read"
-    expect(legend).to_have_text(["read, memory lost", never])
-    look = "(e) => getComputedStyle(e).backgroundColor"
-    looks = {widget.locator(f"{x}.win-once").first.evaluate(look) for x in (".win-trail", ".win-sample")}
-    assert len(looks) == 1 and looks.isdisjoint({"rgba(0, 0, 0, 0)"})
-
-
 def test_what_is_in_the_memory_is_coloured_in_the_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(batch_size=3, minibatch=4))
-    kept, lost = widget.locator(".win-kept:not(.win-sample)"), widget.locator(".win-trails .win-once")
+    widget = show(page, tmp_path, two(batch_size=3, minibatch=4))
     cells = """(all) => all.map((e) => [+e.className.match(/row-(.)/)[1],
       Math.round(e.offsetWidth / parseFloat(getComputedStyle(e).getPropertyValue("--win-cell")))])"""
-    letters = [0, 0, 0]
-    for row, count in kept.evaluate_all(cells):
-        letters[row] += count
-    assert letters == [30] * 3, "three windows of ten letters, and a fourth is read now"
-    expect(lost).to_have_count(0)
-    widget.get_by_role("button", name="At random").click()
-    expect(kept).to_have_count(0)
-    assert lost.count() > 0
+
+    def letters() -> list[int]:
+        found = [0, 0, 0]
+        for row, count in widget.locator(".win-kept").evaluate_all(cells):
+            found[row] += count
+        return found
+
+    assert letters() == [30] * 3, "three windows of ten letters, and a fourth is read now"
+    widget.get_by_role("button", name="Jump", exact=True).click()
+    assert letters() == [10] * 3, "the last window of each"
+    widget.locator(".win-windows").press("Home")
+    assert letters() == [0] * 3
 
 
-@pytest.mark.parametrize("width", [320, 390, 720])
-def test_measured_values_stand_in_one_line(browser: Browser, tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize("width", [320, 360, 390, 720])
+def test_nothing_moves_below_the_guess(browser: Browser, tmp_path: Path, width: int) -> None:
     with watched_page(browser, width=width, height=800) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
         widget = show(page, tmp_path, Windows())
-        for step in (1, 2, 3):
-            widget.locator(".d2lrnn-step-title").nth(step - 1).click()
-            widget.locator(".d2lrnn-answers button").first.click()
-            values = widget.locator(".win-cost-one > :is(:first-child, :last-child)")
-            expect(values.first).to_be_visible()
-            heights = values.evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().height)")
-            assert max(heights) < 30, "two lines of this size are higher"
-            assert values.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth)")
-        assert record.errors == []
+        tops = set()
+        for sampling in ("Read on", "Jump"):
+            widget.get_by_role("button", name=sampling, exact=True).click()
+            widget.locator(".win-windows").press("Home")
+            for _ in range(14):
+                tops.add(round(widget.evaluate("(e) => e.querySelector('.d2lrnn-step-titles').offsetTop")))
+                names = widget.locator(".win-guess > *")
+                assert names.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth + 1)")
+                widget.get_by_role("button", name="Next piece").click()
+        assert len(tops) == 1 and record.errors == []
 
 
 def test_a_text_that_is_too_short_moves_no_slider(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(source="own", sampling="adjoining"))
+    widget = show(page, tmp_path, two(source="own", sampling="adjoining"))
     steps = control(widget, "Steps")
     widget.locator("textarea").fill("low tide")
     needed = "This text has 8 letters. A minibatch needs 30: 2 readers \u00d7 10 steps + 1 last answer + 9 of room"
@@ -492,20 +544,20 @@ def test_a_text_that_is_too_short_moves_no_slider(opened: tuple[Page, Record], t
 
 def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(source="own", batch_size=1, num_steps=4))
+    widget = show(page, tmp_path, two(source="own", batch_size=1, num_steps=4))
     control(widget, "Text")
     field, now = widget.locator("textarea"), widget.locator(".d2lrnn-now")
     for text in HOSTILE:
         field.fill(text)
-        used = Windows(source="own", own_text=text[:1000], batch_size=1, num_steps=4)
+        used = two(source="own", own_text=text[:1000], batch_size=1, num_steps=4)
         if len(used.tokens) < 5:
             expect(now).to_contain_text(f"This text has {len(used.tokens)} letters")
             expect(widget.locator(".win-arrays")).to_be_hidden()
-            expect(place(widget)).to_have_text("no minibatch")
-            expect(widget.locator(".win-play")).to_be_disabled()
-            expect(widget.get_by_text("Drag a piece")).to_be_hidden()
+            expect(place(widget)).to_have_text("no piece")
+            expect(widget.locator(".win-next")).to_be_disabled()
+            expect(widget.locator(".win-guesses")).to_be_hidden()
         else:
-            expect(now).to_contain_text("The reader starts with an empty memory.")
+            expect(now).to_contain_text("It begins to read: its memory is still empty.")
             assert arrays(widget) == expected(used), text[:20]
         assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
     expect(widget.locator(".win-note")).to_have_text("Only the first 1000 characters are used.")
@@ -515,14 +567,11 @@ def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None
 
 def test_it_says_what_it_shows(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(source="numbers", length=35, num_steps=5))
+    widget = show(page, tmp_path, two(source="numbers", length=35, num_steps=5))
     region = widget.get_by_role("status")
     expect(region).to_have_text("")
-    widget.locator(".win-along input").press("ArrowRight")
-    expect(region).to_have_text(
-        "Minibatch 2 of 3. Reader 1 reads places 5 to 9 and goes on from minibatch 1: it keeps its memory. "
-        "Reader 2 reads places 22 to 26 and goes on from minibatch 1: it keeps its memory."
-    )
+    widget.locator(".win-windows").press("ArrowRight")
+    expect(region).to_have_text("piece 2 of 3. Reader 1 reads on.")
     strip = widget.get_by_role("img", name=re.compile("^The text, 35 tokens"))
     expect(strip).to_have_accessible_name(re.compile("reader 1 reads places 5 to 9; reader 2 reads places 22 to 26"))
 
@@ -530,7 +579,7 @@ def test_it_says_what_it_shows(opened: tuple[Page, Record], tmp_path: Path) -> N
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows(batch_size=6, num_steps=5, minibatch=3), theme=theme)
+    widget = show(page, tmp_path, two(batch_size=6, num_steps=5, minibatch=3), theme=theme)
     control(widget, "Text")
     widget.get_by_text("Arrays X and Y").click()
     result = page.evaluate(LOW_CONTRAST, 4.5)
@@ -540,7 +589,7 @@ def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> No
 def test_a_page_may_clear_its_own_tables(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     rule = "main table :is(th, td) { background: none !important; padding: 0.45rem 0.8rem }"
-    widget = show(page, tmp_path, Windows(), head=f"<style>{rule}</style>")
+    widget = show(page, tmp_path, two(), head=f"<style>{rule}</style>")
     look = "(e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).paddingTop]"
     first, second = (widget.locator(".win-x td:last-child").nth(row).evaluate(look) for row in (0, 1))
     assert first[0] != second[0] and first[0] != "rgba(0, 0, 0, 0)" and float(first[1][:-2]) < 3
@@ -553,7 +602,7 @@ def test_phone(browser: Browser, tmp_path: Path, theme: str) -> None:
     )
     page = context.new_page()
     head = "<style>body { margin: 0 } main { padding: 0 8px }</style>"
-    widget = show(page, tmp_path, Windows(), head=head, theme=theme)
+    widget = show(page, tmp_path, two(), head=head, theme=theme)
     widget.get_by_text("Arrays X and Y").click()
     for name in ("story", "dlfs2", "d2l_random", "five"):
         control(widget, "Example").select_option(name)
@@ -570,19 +619,19 @@ def test_phone(browser: Browser, tmp_path: Path, theme: str) -> None:
         wide = widget.locator(".win-arrays-rows").evaluate("(e) => e.scrollWidth > e.clientWidth + 1")
         expect(widget.locator(".win-arrays-rows[tabindex='0']")).to_have_count(1 if wide else 0)
     sizes = widget.evaluate(
-        "(e) => [...e.querySelectorAll('button, input:not(.win-along input), select')]"
+        "(e) => [...e.querySelectorAll('button, input, select')]"
         ".filter((x) => x.checkVisibility())"
         ".map((x) => x.getBoundingClientRect()).map((box) => [box.width, box.height])"
     )
     assert all(width >= 44 and height >= 36 for width, height in sizes), sizes
-    assert widget.locator(".win-along input").bounding_box()["height"] >= 24
+    assert widget.locator(".win-windows").bounding_box()["height"] >= 24
     context.close()
 
 
 def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
-    widget = show(page, tmp_path, Windows(), head="<style>body { margin: 0 }</style>")
+    widget = show(page, tmp_path, two(), head="<style>body { margin: 0 }</style>")
     span = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().top - e.getBoundingClientRect().top"
     assert widget.evaluate(span) <= 640
     context.close()

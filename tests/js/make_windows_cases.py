@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from d2lrnn import RandomWindows, SequentialWindows
+from d2lrnn.widgets import Windows
 from d2lrnn.widgets.windows import epoch_starts
 
 FILE = Path(__file__).with_name("windows_cases.json")
@@ -77,6 +78,22 @@ def _draws() -> list[dict[str, Any]]:
     return found
 
 
+def _guesses() -> list[dict[str, Any]]:
+    """First guesses, rounded: on another machine the last digits may differ."""
+    settings: list[dict[str, Any]] = [
+        {"sampling": way, "minibatch": k} for way in ("sequential", "random") for k in range(1, 10)
+    ]
+    settings += [{"batch_size": 3, "num_steps": 7, "offset": 4, "minibatch": 4}, {"length": 1200, "minibatch": 90}]
+    settings += [{"sampling": "adjoining", "seed": 3, "minibatch": 6}]
+    settings += [{"source": "own", "own_text": "low tide at four high tide at ten ", "minibatch": 3}]
+    found = []
+    for each in settings:
+        guess = Windows(**each).first_guess
+        assert guess is not None
+        found.append({"settings": each, "first_guess": [round(chance, 5) for chance in guess]})
+    return found
+
+
 def cases() -> dict[str, Any]:
     cuts = [
         _case(num_tokens, sampling, batch_size, num_steps, offset)
@@ -85,7 +102,13 @@ def cases() -> dict[str, Any]:
         for offset in offsets
     ]
     batch_of_two = SequentialWindows(torch.arange(1000), 2, 10)
-    return {"cuts": cuts, "draws": _draws(), "batch_of_two": [X[:, 0].tolist() for X, _ in batch_of_two]}
+    return {
+        "cuts": cuts,
+        "draws": _draws(),
+        "batch_of_two": [X[:, 0].tolist() for X, _ in batch_of_two],
+        "guesses": _guesses(),
+        "story": Windows().text[:1200],
+    }
 
 
 def text() -> str:

@@ -6,13 +6,18 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, cleanTyped, countMinibatches, countRead, cutMinibatch, derive, drawPlaces, epochStarts, limits, lineOf, lineStarts, presetOf,
-  repair, segments, shownLines, stretches, tokensNeeded, tokensOf,
+  MAX_TYPED, ROW, caseOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, firstGuess, limits, lineOf, lineStarts, meanGuess, memoriesAt,
+  networkIn, neverRead, percent, presetOf, repair, segments, shownLines, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
 
 const PRESETS = SPEC.presets;
 const CASES = JSON.parse(readFileSync(new URL("./windows_cases.json", import.meta.url), "utf8"));
+const MODEL = readFileSync(new URL("../../src/d2lrnn/data/models/trained.safetensors", import.meta.url));
+const WEIGHTS = new DataView(MODEL.buffer, MODEL.byteOffset, MODEL.byteLength);
+const STORY = CASES.story;
+const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
+const shown = (settings = {}) => derive({ ...DEFAULTS, ...settings, text: STORY, weights: WEIGHTS });
 const SETTINGS = {
   source: "numbers", length: 35, own_text: "", batch_size: 2, num_steps: 5, sampling: "sequential", offset: 0, seed: 0,
   minibatch: 1,
@@ -37,7 +42,8 @@ test("X and Y are those of SequentialWindows and RandomWindows, from the same st
     const epoch = settings.sampling === "sequential" ? epochStarts(num_tokens, settings) : starts;
     assert.deepEqual(epoch, starts);
     epoch.forEach((given, k) => assert.deepEqual(cutMinibatch(ids, given, settings.num_steps), { X: X[k], Y: Y[k] }));
-    assert.equal(countRead(num_tokens, epoch, settings.num_steps, epoch.length), pairs_read);
+    const never = neverRead(num_tokens, epoch, settings.num_steps).reduce((sum, [from, to]) => sum + to - from, 0);
+    assert.equal(num_tokens - never, pairs_read);
   }
 });
 
@@ -92,29 +98,53 @@ test("the examples of the sources", () => {
   assert.equal(presetOf({ ...SETTINGS, ...PRESETS.dlfs2, num_steps: 11 }), "");
 });
 
-test("stretches that are read, and those that are not, cover every place once", () => {
+test("what is never read is the rest of what is", () => {
   for (const { num_tokens, settings: { num_steps }, count, starts } of CASES.cuts) {
     if (count === 0) continue;
-    for (let k = 0; k <= count; k += 1) {
-      const read = stretches(num_tokens, starts, num_steps, { count: k });
-      const not = stretches(num_tokens, starts, num_steps, { count: k, read: false });
-      const places = (parts) => parts.flatMap(([from, to]) => numbers(to - from).map((i) => from + i));
-      assert.deepEqual([...places(read), ...places(not)].sort((a, b) => a - b), numbers(num_tokens));
-      const wanted = new Set(starts.slice(0, k).flat().flatMap((start) => numbers(num_steps).map((i) => start + i)));
-      assert.deepEqual(places(read), [...wanted].sort((a, b) => a - b));
-    }
+    const read = new Set(starts.flat().flatMap((start) => numbers(num_steps).map((i) => start + i)));
+    const places = neverRead(num_tokens, starts, num_steps).flatMap(([from, to]) => numbers(to - from).map((i) => from + i));
+    assert.deepEqual(places, numbers(num_tokens).filter((place) => !read.has(place)));
   }
+  assert.deepEqual(neverRead(9, [[0, 4]], 3), [[3, 4], [7, 9]]);
+  assert.deepEqual(neverRead(3, [], 3), [[0, 3]]);
 });
 
-test("stretches leave out what is read now, or asked for", () => {
-  assert.deepEqual(stretches(9, [[0, 4], [2, 5]], 3, { count: 1, without: [[2, 5], [5, 8]] }), [[0, 2]]);
-  assert.deepEqual(stretches(9, [[0, 4]], 3, { read: false, without: [[3, 4], [7, 8]] }), [[8, 9]]);
+test("a memory is of all that was read where a reader goes on, of its last piece where it jumps", () => {
+  const epoch = [[0, 20], [5, 25], [10, 30]];
+  const at = (carries, k) => memoriesAt({ epoch, carries, num_steps: 5 }, k);
+  assert.deepEqual([at(true, 0), at(false, 0)], [[], []]);
+  assert.deepEqual(at(true, 2), [[0, 10], [20, 30]]);
+  assert.deepEqual(at(false, 2), [[5, 10], [25, 30]]);
+  assert.deepEqual(memoriesAt({ epoch: [], carries: true, num_steps: 5 }, 0), []);
 });
 
-test("places that several windows read count once", () => {
-  assert.equal(countRead(9, [[0, 4], [2, 5]], 3, 2), 8);
-  assert.equal(countRead(9, [[0, 4], [2, 5]], 3, 1), 6);
-  assert.equal(countRead(9, [], 3, 0), 0);
+test("the first guesses are those of Python, whatever was read before", () => {
+  for (const { settings, first_guess: [kept, empty] } of [...CASES.guesses, ...CASES.guesses.toReversed()]) {
+    const { guess } = shown(settings);
+    assert.ok(Math.abs(guess.kept - kept) < 1e-5 && Math.abs(guess.empty - empty) < 1e-5, JSON.stringify({ settings, guess }));
+  }
+  assert.ok(CASES.guesses.length > 20);
+  for (const source of ["numbers", "row"]) assert.equal(shown({ source }).guess, null);
+  assert.equal(shown({ source: "own", own_text: "" }).guess, null);
+});
+
+test("the case is named by what is shown", () => {
+  assert.deepEqual(caseOf(shown()), { move: "on", effect: "helps" });
+  assert.deepEqual(caseOf(shown({ minibatch: 1 })), { move: "begin", effect: null });
+  assert.deepEqual(caseOf(shown({ minibatch: 3 })), { move: "on", effect: "not" });
+  assert.deepEqual(caseOf(shown({ sampling: "random" })), { move: "jump", effect: "harms" });
+  assert.deepEqual(caseOf(shown({ source: "numbers" })), { move: "on", effect: null });
+  assert.deepEqual(caseOf({ ...shown({ sampling: "random" }), epoch: [[3], [13]], num_steps: 10 }).move, "on", "by chance");
+  assert.deepEqual([0, 0.004, 0.006, 0.5, 0.994, 0.996].map(percent), ["<1%", "<1%", "1%", "50%", "99%", ">99%"]);
+  for (let seed = 0; seed < 20; seed += 1) for (let minibatch = 2; minibatch <= 14; minibatch += 1) {
+    const model = shown({ sampling: "random", seed, minibatch });
+    const { move, effect } = caseOf(model);
+    const [kept, empty] = [model.guess.kept, model.guess.empty].map(percent);
+    const key = `now_${move}_${effect}`;
+    assert.ok(Object.hasOwn(SPEC.words.en, key), key);
+    assert.equal(effect === "same", kept === empty);
+    if (effect !== "same") assert.equal(["now_on_helps", "now_jump_not"].includes(key), model.guess.kept > model.guess.empty);
+  }
 });
 
 const tens = (n) => numbers(Math.max(1, Math.ceil(n / 10))).map((line) => 10 * line);
@@ -168,39 +198,41 @@ test("no control goes further than the text allows", () => {
     for (const name of Object.keys(SPEC.controls)) wild[name] ??= pick(name);
     if (wild.source === "own") continue;
     const state = repair(wild);
-    const { epoch, k } = derive({ ...state, text: wild.text });
+    const { epoch, k } = derive({ ...state, text: wild.text, weights: WEIGHTS });
     assert.ok(epoch.length >= 1 && epoch[k].length === state.batch_size, JSON.stringify(state));
     assert.equal(state.minibatch, k + 1);
     assert.deepEqual(repair(state), state, "what fits stays");
     const most = limits(state);
     for (const name of ["batch_size", "num_steps", "offset"]) {
       const further = { ...state, [name]: most[name] };
-      assert.ok(derive({ ...further, text: wild.text }).epoch.length >= 1, `${name} ${JSON.stringify(further)}`);
+      assert.ok(derive({ ...further, text: wild.text, weights: WEIGHTS }).epoch.length >= 1, `${name} ${JSON.stringify(further)}`);
       assert.ok(state[name] <= Math.max(most[name], 0) || (name === "offset" && state.sampling !== "sequential"), name);
     }
-    if (state.source !== "row") assert.ok(derive({ ...state, length: most.length, text: wild.text }).epoch.length >= 1);
+    if (state.source !== "row") assert.ok(derive({ ...state, length: most.length, text: wild.text, weights: WEIGHTS }).epoch.length >= 1);
   }
   const row = repair({ ...SETTINGS, num_steps: 10, source: "row" });
   assert.deepEqual([row.batch_size, row.num_steps], [2, 5]);
 });
 
 test("the right answers of the steps are right", () => {
-  const at = (step, more = {}) => derive({ ...SETTINGS, ...step.before, ...more, text: "x".repeat(1200) });
   const words = ({ right }, i) => SPEC.words.en[`step_${i + 1}_answer_${right + 1}`];
-  assert.deepEqual(SPEC.steps.map(words), ["less sure", "at about guess 10", "smaller"]);
-  const [wrong, long, size] = SPEC.steps;
-  const { kept, empty, wrong: misled } = SPEC.first; // measured in chapter 4, which prints them
-  assert.ok(kept < empty && empty < misled);
-  const differences = long.costs.map((cost) => cost.empty - cost.kept);
-  assert.ok(differences.every((difference, i) => (long.costs[i].letter < 10) === difference > 0), "none is left at guess 10");
-  const [of8, of32] = size.costs; // measured in chapter 4's closer look, which checks them
-  assert.ok(of32.random - of32.sequence < of8.random - of8.sequence);
-  for (const step of SPEC.steps) { // at random; both readers jump far, and no piece overlaps the other reader's
-    const [before, after] = [at(step), at(step, step.state)];
-    assert.ok(!before.carries && !after.carries);
-    const { epoch, k, num_steps } = after;
-    assert.ok(Math.abs(epoch[k][0] - epoch[k][1]) > num_steps && (k === 0 || Math.abs(epoch[k][0] - epoch[k - 1][0]) > num_steps));
-    if (step === wrong) assert.equal(k, before.k + 1, "the answer shows the jump that is asked about");
+  assert.deepEqual(SPEC.steps.map(words), ["the memory kept", "an empty one", "to cut other pieces each time"]);
+  const network = networkIn(WEIGHTS);
+  const [on, jump, other] = SPEC.steps.map(({ state }) => shown(state));
+  for (const [model, better, worse] of [[on, "kept", "empty"], [jump, "empty", "kept"]]) {
+    const mean = meanGuess(network, model);
+    assert.ok(model.guess[better] > 2 * model.guess[worse] && mean[better] > 2 * mean[worse]);
+    assert.equal(caseOf(model).move, model === on ? "on" : "jump");
+  }
+  assert.ok(on.tokens[on.epoch[on.k][0] - 1] !== " ", "the new piece begins within a word");
+  const all = on.epoch.map((_, k) => firstGuess(network, on, k)).slice(1);
+  assert.ok(Math.abs(meanGuess(network, on).kept - all.reduce((sum, { kept }) => sum + kept, 0) / all.length) < 1e-12);
+  const before = shown(SPEC.steps[2].before);
+  assert.equal(before.tokens.join(""), other.tokens.join(""), "the same text");
+  assert.ok(before.epoch.flat().filter((start) => other.epoch.flat().includes(start)).length < before.epoch.length / 2, "at other places");
+  for (const model of [jump, before, other]) { // far enough to be seen, beside the memory
+    const [from, to] = [model.epoch[model.k - 1][0], model.epoch[model.k][0]];
+    assert.ok(Math.abs(from - to) >= model.num_steps);
   }
 });
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 import traitlets as t
 
+from d2lrnn.study.pretrained import Pretrained, load_pretrained, pretrained_bytes
 from d2lrnn.text import EncodedText, load_text, normalize
 from d2lrnn.widgets.base import Explorable, module, stylesheet
 from d2lrnn.widgets.picture import Picture, color, visible_character
@@ -29,6 +30,21 @@ ROW = (1, 5, 2, 3, 6, 7, 4, 0, 2, 5, 1)
 @cache
 def _story() -> EncodedText:
     return load_text()
+
+
+@cache
+def _trained() -> Pretrained:
+    return load_pretrained("trained")
+
+
+def _chance(before: str, letter: str, right: str) -> float:
+    """How likely the trained network that has read `before`, from zeros, and then `letter`, finds `right`."""
+    network = _trained()
+    ids = torch.tensor(network.vocab.encode(before + letter))
+    with torch.no_grad():
+        H = network.model.rnn(network.model.encode_inputs(ids[None]))[0][-1, 0]
+        probs = (H @ network.model.W_hq + network.model.b_q).softmax(-1)
+    return float(probs[network.vocab.encode(right)[0]])
 
 
 def _drawn(n: int, take: int, source: Iterator[float]) -> list[int]:
@@ -73,11 +89,12 @@ def epoch_starts(windows: SequentialWindows | RandomWindows, seed: int = 0) -> l
 
 
 class Windows(Explorable):
-    r"""Cut a text into minibatches, and see which state each row starts from.
+    r"""Cut a text into minibatches, and see what a memory is worth where a reader goes on, and where it jumps.
 
     A window that starts at place :math:`s` has the inputs :math:`x_s, \ldots, x_{s+T-1}` and the targets one place
     further on, :math:`y_t = x_{t+1}`; a minibatch has `batch_size` of them. The cuts are those of
-    :class:`d2lrnn.SequentialWindows` and :class:`d2lrnn.RandomWindows`.
+    :class:`d2lrnn.SequentialWindows` and :class:`d2lrnn.RandomWindows`. The trained network of the package makes the
+    first guess of reader 1 in its window, with the state of what it has read before and with zeros.
 
     Parameters
     ----------
@@ -85,7 +102,7 @@ class Windows(Explorable):
         What is cut: the beginning of *The Tide Clock*, the numbers 0, 1, 2, ..., the row 1, 5, 2, 3, 6, 7, ..., or
         `own_text`.
     length : int, optional
-        How many characters of the story, or numbers: 2 to 1,200; default 222.
+        How many characters of the story, or numbers: 2 to 1,200; default 141.
     own_text : str, optional
         At most 1,000 characters. It is normalised as the story was, to a to z and space.
     batch_size, num_steps : int, optional
@@ -113,6 +130,8 @@ class Windows(Explorable):
     >>> widget.minibatch = 2
     >>> widget.X[1, 0].item(), widget.Y[1, 0].item(), widget.carries_state
     (510, 511, True)
+    >>> [round(chance, 2) for chance in Windows(minibatch=2).first_guess]
+    [0.74, 0.14]
     """
 
     _esm = module("windows")
@@ -129,6 +148,7 @@ class Windows(Explorable):
     seed = _SPEC.trait("seed")
     minibatch = _SPEC.trait("minibatch")
     text = t.Unicode(read_only=True).tag(sync=True, shared=True)
+    weights = t.Bytes(read_only=True).tag(sync=True, shared=True)
 
     @property
     def tokens(self) -> list[str]:
@@ -183,6 +203,22 @@ class Windows(Explorable):
         """How many of the ``len(ids) - 1`` pairs of a token and its successor an epoch reads at least once."""
         return len({start + step for starts in self.starts for start in starts for step in range(self.num_steps)})
 
+    @property
+    def first_guess(self) -> tuple[float, float] | None:
+        """Probability of the right letter in reader 1's first guess: memory kept, and emptied. None for numbers.
+
+        Its memory is of all that it has read where it goes on, and of its last window where it jumps.
+        """
+        if self.source in ("numbers", "row"):
+            return None
+        starts, k, tokens = self.starts, self._shown(), self.tokens
+        start = starts[k][0]
+        before = [] if k == 0 else tokens[starts[0][0] : start]
+        if k > 0 and not self.carries_state:
+            before = tokens[starts[k - 1][0] : starts[k - 1][0] + self.num_steps]
+        kept, empty = (_chance("".join(memory), *tokens[start : start + 2]) for memory in (before, []))
+        return kept, empty
+
     def _shown(self) -> int:
         return min(self.minibatch, self.num_minibatches) - 1
 
@@ -193,6 +229,10 @@ class Windows(Explorable):
     def _validate_own_text(self, proposal: dict[str, Any]) -> str:
         # a lower-case letter may be longer than its capital
         return normalize(proposal["value"])[: _SPEC.controls["own_text"]["max"]]
+
+    @t.default("weights")
+    def _default_weights(self) -> bytes:
+        return pretrained_bytes("trained")
 
     @t.default("text")
     def _default_text(self) -> str:

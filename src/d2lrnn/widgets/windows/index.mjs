@@ -1,17 +1,14 @@
-// Windows: in sequence each reader goes on and keeps its memory, at random it jumps and its memory is emptied.
+// Windows: where a network reads on, its memory helps its first guess in a new piece; where it jumps, the old memory misleads.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
-import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
+import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { derive, limits, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, costPanel, legendPanel, orderPanel, stateWords, textPanel } from "./panels.mjs";
+import { caseOf, derive, limits, meanGuess, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, guessPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
-const LETTERS = 27; // a to z and space
 const GLIDE_SECONDS = 1.2;
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
-const PLAY_SECONDS = 0.9; // of each minibatch, with a rest behind it
-const EPOCH_SECONDS = 30; // a long epoch plays faster still
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
 
@@ -29,13 +26,12 @@ function onTheWay(model, k, share) {
   return standing(model, k - 1).map(({ start }) => ({ start, shown: 1 - smooth(within(share, 0.1, LEAVES)) }));
 }
 
-/** What is the case now, and why the memory is kept or emptied. */
-function tellNow(t, { epoch, k, carries, num_steps, batch_size }) {
-  const many = batch_size === 1 ? "one" : "many";
-  if (k === 0) return [t(`now_begin_${many}`)];
-  if (carries) return [t(`now_carried_${many}`)];
-  const follows = epoch[k].findIndex((start, row) => start === epoch[k - 1][row] + num_steps);
-  return follows < 0 ? [t(`now_torn_${many}`)] : emphasised(t.raw("now_follows"), { reader: follows + 1 });
+/** The living sentence: its key, and its values. A question that is open leaves the memory's effect to be found. */
+function sentence(t, model, isAsked = false) {
+  const { move, effect } = caseOf(model);
+  const { kept = 0, empty = 0 } = model.guess ?? {};
+  const values = { who: t(model.batch_size === 1 ? "it" : "reader_1"), kept: percent(kept), empty: percent(empty) };
+  return [`now_${move}${effect === null || isAsked ? "" : `_${effect}`}`, values];
 }
 
 function tooShort(t, model) {
@@ -49,69 +45,34 @@ function tooShort(t, model) {
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let model = null;
-  let isPlaying = false;
   let isHeld = false; // by a hand
   let isGliding = false;
-  let timer = 0;
   let glide = motion({ seconds: GLIDE_SECONDS, signal });
 
   const nextSeed = () => (state().seed + 1) % (CONTROLS.seed.max + 1);
   const keep = (values) => commit(repair({ ...state(), ...values }));
 
   const now = nowLine();
+  const go = (minibatch) => commit({ minibatch });
   const text = textPanel({
-    t, signal,
+    t, signal, onStep: go,
     onTravel: (minibatch) => {
       isHeld = true;
       go(minibatch);
     },
     onDrop: () => { isHeld = false; },
   });
-  const legend = legendPanel({ t });
   const arrays = arraysPanel({ t, signal });
-  const costs = costPanel({ t, first: SPEC.first, of: LETTERS, steps: SPEC.steps });
-  let isKnown = false; // what a wrong memory costs: the first step's answer
-  const orders = orderPanel({
-    t, signal,
-    onOrder: (sampling) => {
-      setPlaying(false);
-      keep({ sampling });
-    },
-  });
-
-  // ---- playing ----
-  const secondsEach = () => Math.min(PLAY_SECONDS, Math.max(0.2, EPOCH_SECONDS / Math.max(1, model.epoch.length)));
-  const again = () => keep({ minibatch: 1, ...(model.carries ? {} : { seed: nextSeed() }) }); // at random, each pass cuts other pieces
-  const setPlaying = (value) => {
-    isPlaying = value;
-    clearTimeout(timer);
-    play.textContent = t(value ? "pause" : "play");
-  };
-  const goOn = () => {
-    clearTimeout(timer);
-    if (!isPlaying) return;
-    if (model.k + 1 >= model.epoch.length) setPlaying(false);
-    else timer = setTimeout(() => commit({ minibatch: model.k + 2 }), 350 * secondsEach());
-  };
-  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
-  const play = buttonControl({
-    label: t("play"), class: "d2lrnn-button win-play", signal,
-    onPress: () => {
-      if (isPlaying) return setPlaying(false);
-      if (model.epoch.length === 0) return undefined;
-      setPlaying(true);
-      if (model.k + 1 >= model.epoch.length && model.k > 0) return again();
-      return goOn();
-    },
-  });
-  const go = (minibatch) => {
-    setPlaying(false);
-    commit({ minibatch });
-  };
-
-  // ---- controls in sight ----
+  const guess = guessPanel({ t });
+  const orders = orderPanel({ t, signal, onOrder: (sampling) => keep({ sampling }) });
   const place = element("span", { class: "win-place" });
-  const along = rangeControl({ label: place, min: 1, max: 1, signal, onInput: go });
+  const next = buttonControl({
+    label: t("next"), class: "d2lrnn-button win-next", signal,
+    onPress: () => {
+      if (!model.isLast) return go(model.k + 2);
+      return keep({ minibatch: 1, ...(model.carries ? {} : { seed: nextSeed() }) }); // at random, each pass cuts other pieces
+    },
+  });
 
   // ---- controls behind "change" ----
   const presets = Object.keys(PRESETS).map((name) => [name, t(`preset_${name}`)]);
@@ -133,35 +94,36 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const steps = guidedSteps({
-    t, state, onReset, say, signal,
-    steps: SPEC.steps.map((step) => ({ ...step, state: { ...step.before, ...step.state } })), // whatever was changed in between
-    set: (values) => {
-      setPlaying(false);
-      commit(values);
-    },
-    outcome: (i) => {
-      if (i === 0) isKnown = true;
-      return {};
+    t, state, steps: SPEC.steps, set: commit, onReset, say, signal,
+    outcome: () => {
+      const shown = derive(state());
+      const mean = meanGuess(networkIn(shown.weights), shown);
+      const { kept, empty } = shown.guess;
+      return Object.fromEntries(Object.entries({ kept, empty, all_kept: mean.kept, all_empty: mean.empty }).map(([name, p]) => [name, percent(p)]));
     },
   });
-  /** The step whose answer is told; -1 for none. */
-  const answered = () => (steps.node.querySelector(".d2lrnn-outcome").hidden ? -1 : steps.opened());
-  const showCosts = () => model && costs.draw(model, answered(), isKnown);
-  steps.node.addEventListener("click", showCosts, { signal });
+  const isAsked = () => [0, 1].includes(steps.opened()) && steps.node.querySelector(".d2lrnn-outcome").hidden;
+  const tell = () => {
+    const isFits = model.epoch.length > 0;
+    const [key, values] = sentence(t, model, isAsked());
+    now.set(...(isFits ? emphasised(t.raw(key).replace("{who}", values.who), values) : [tooShort(t, model)]));
+    now.node.classList.toggle("d2lrnn-error", !isFits);
+    guess.draw(model, isAsked());
+  };
+  steps.node.addEventListener("click", () => model && tell(), { signal });
   const xy = fold(t("arrays"), arrays.node);
   xy.classList.add("win-xy");
   onReset(() => {
-    setPlaying(false);
-    xy.open = isKnown = false;
-    showCosts();
+    xy.open = false;
+    tell();
   });
 
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "win-bar" }, orders.node, element("div", { class: "win-along" }, play, along.node)),
-    element("div", { class: "win-reading" }, text.node, legend.node, costs.node), steps.node, xy,
+    element("div", { class: "win-bar" }, orders.node, place, next),
+    element("div", { class: "win-reading" }, text.node, guess.node), steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
       example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node), element("p", { class: "win-title" }, t("measured"))),
     footRow({ t, reset, link, say, signal }),
@@ -171,13 +133,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const rest = () => {
     text.trails(model.k, model.isLast);
     text.paint(standing(model, model.k));
-  };
-  const showPlace = () => {
-    const { epoch: { length: count }, k } = model;
-    along.input.max = Math.max(1, count);
-    along.input.disabled = play.disabled = count === 0;
-    place.textContent = count ? t("place", { k: k + 1, count }) : t("place_none");
-    along.set(k + 1, place.textContent);
   };
   const showControls = () => {
     example.set(presetOf(model));
@@ -200,34 +155,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     model = given;
     const { epoch, k } = model;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
-    const isFits = epoch.length > 0;
-    const tell = () => {
-      showPlace();
-      now.set(...(isFits ? tellNow(t, model) : [tooShort(t, model)]));
-      now.node.classList.toggle("d2lrnn-error", !isFits);
-      for (const panel of [legend, arrays, orders]) panel.draw(model);
-      showCosts();
-    };
-    text.draw(model);
+    place.textContent = placeWords(t, model);
+    next.disabled = epoch.length === 0;
+    for (const panel of [text, arrays, orders]) panel.draw(model);
     glide.stop();
     tell();
-    const isHurried = isGliding && !isPlaying; // one more press while it moves: it is there at once
+    const isHurried = isGliding; // one more press while it moves: it is there at once
     isGliding = goesOn && !isHurried && !prefersReducedMotion();
-    if (!isGliding) {
-      rest();
-      goOn();
-    } else {
+    if (!isGliding) rest();
+    else {
       text.trails(model.carries ? k : k - 1, false);
-      glide = motion({ seconds: isPlaying ? secondsEach() : GLIDE_SECONDS, signal });
+      glide = motion({ seconds: GLIDE_SECONDS, signal });
       glide.run((share) => {
         if (share > LEAVES) text.trails(model.k, false);
         if (share < 1) text.paint(onTheWay(model, k, share));
         else rest();
-      }).then((isOver) => {
-        if (!isOver) return;
-        isGliding = false;
-        goOn();
-      });
+      }).then((isOver) => { if (isOver) isGliding = false; });
     }
     showControls();
   };
@@ -236,11 +179,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 }
 
 export default explorable({
-  spec: SPEC, data: ["text"], derive, repair, build,
-  spoken: (model, t) => (model.epoch.length === 0 ? tooShort(t, model) : t("spoken", {
-    k: model.k + 1, count: model.epoch.length,
-    rows: model.epoch[model.k].map((start, row) => t("spoken_row", {
-      reader: row + 1, from: start, to: start + model.num_steps - 1, state: stateWords(t, model, row),
-    })).join(" "),
-  })),
+  spec: SPEC, data: ["text", "weights"], derive, repair, build,
+  spoken: (model, t) => (model.epoch.length === 0 ? tooShort(t, model) : t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model)) })),
 });

@@ -1,6 +1,6 @@
 // How a text is cut into minibatches: the same cuts as those of d2lrnn.windows. No page here.
-import { randomSource } from "../core.mjs";
-import { normalise } from "../weights.mjs";
+import { createReader, randomSource } from "../core.mjs";
+import { encode, loadModel, normalise } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
@@ -95,25 +95,91 @@ export function cutMinibatch(tokens, starts, numSteps) {
   return { X, Y };
 }
 
-/**
- * Stretches [from, to) of places that the first `count` minibatches of an epoch read, or, with `read` false, do not; none lies in `without`.
- */
-export function stretches(numTokens, epoch, numSteps, { count = epoch.length, read = true, without = [] } = {}) {
+/** Stretches [from, to) of places that the minibatches of an epoch never read. */
+export function neverRead(numTokens, epoch, numSteps) {
   const marks = new Uint8Array(numTokens);
-  for (const start of epoch.slice(0, count).flat()) marks.fill(1, start, start + numSteps);
-  for (const [from, to] of without) marks.fill(read ? 0 : 1, from, to);
+  for (const start of epoch.flat()) marks.fill(1, start, start + numSteps);
   const found = [];
   marks.forEach((mark, i) => {
-    if ((mark === 1) !== read) return;
+    if (mark === 1) return;
     if (found.at(-1)?.[1] === i) found.at(-1)[1] = i + 1;
     else found.push([i, i + 1]);
   });
   return found;
 }
 
-/** How many places the first `count` minibatches of an epoch have read. */
-export function countRead(numTokens, epoch, numSteps, count) {
-  return stretches(numTokens, epoch, numSteps, { count }).reduce((sum, [from, to]) => sum + to - from, 0);
+// ---- what a memory is worth ------------------------------------------------------------------------------------
+
+/**
+ * What each reader has in its memory when it comes to minibatch k: a stretch [from, to) of places a row, none at the first.
+ * In sequence all that it has read; at random its last piece, before which its memory was emptied.
+ */
+export function memoriesAt({ epoch, carries, num_steps }, k) {
+  if (k === 0 || epoch.length === 0) return [];
+  return epoch[k].map((start, row) => (carries ? [epoch[0][row], start] : [epoch[k - 1][row], epoch[k - 1][row] + num_steps]));
+}
+
+const loaded = new WeakMap(); // DataView -> network: several instances on a page share one
+
+/** The network in a safetensors file, read once, with a reader that goes on where the last text went on. */
+export function networkIn(weights) {
+  if (!loaded.has(weights)) {
+    const { model, vocab } = loadModel(weights);
+    loaded.set(weights, { vocab, reader: createReader(model), read: "", state: null });
+  }
+  return loaded.get(weights);
+}
+
+/** The state of a network that has read a text from an empty start. */
+function stateAfter(network, text) {
+  const { reader, vocab } = network;
+  const goesOn = network.state !== null && text.startsWith(network.read);
+  if (goesOn) reader.state = network.state;
+  else reader.reset();
+  for (const index of encode(goesOn ? text.slice(network.read.length) : text, vocab)) reader.read(index);
+  [network.read, network.state] = [text, reader.state];
+  return network.state;
+}
+
+/** How likely a network that has read `before`, from an empty start, and then `letter`, finds the letter `right`. */
+export function chanceOf(network, before, letter, right) {
+  const { reader, vocab } = network;
+  if (before === "") reader.reset();
+  else reader.state = stateAfter(network, before);
+  const [read, wanted] = encode(letter + right, vocab);
+  return reader.read(read)[wanted];
+}
+
+/** The first guess of reader 1 in its piece of minibatch k: { memory, letter, right, kept, empty }, the last two chances of the right letter. */
+export function firstGuess(network, model, k) {
+  const start = model.epoch[k][0];
+  const [letter, right] = model.tokens.slice(start, start + 2);
+  const [stretch = [0, 0]] = memoriesAt(model, k);
+  const memory = model.tokens.slice(...stretch).join("");
+  const [kept, empty] = [memory, ""].map((before) => chanceOf(network, before, letter, right));
+  return { memory, letter, right, kept, empty };
+}
+
+/** The mean chances of all pieces of an epoch but the first: { kept, empty }. */
+export function meanGuess(network, model) {
+  const guesses = model.epoch.slice(1).map((_, i) => firstGuess(network, model, i + 1));
+  const mean = (name) => guesses.reduce((sum, guess) => sum + guess[name], 0) / guesses.length;
+  return { kept: mean("kept"), empty: mean("empty") };
+}
+
+/** A chance in whole per cent. */
+export function percent(p) {
+  const value = Math.round(100 * p);
+  return value === 0 ? "<1%" : value === 100 ? ">99%" : `${value}%`;
+}
+
+/** What is the case: begin, on or jump, and whether the memory helps: { move, effect }. */
+export function caseOf({ k, carries, epoch, num_steps, guess }) {
+  if (k === 0) return { move: "begin", effect: null };
+  const move = carries || epoch[k][0] === epoch[k - 1][0] + num_steps ? "on" : "jump"; // by chance it may read on
+  if (guess === null) return { move, effect: null };
+  if (percent(guess.kept) === percent(guess.empty)) return { move, effect: "same" };
+  return { move, effect: (guess.kept > guess.empty) === (move === "on") ? { on: "helps", jump: "harms" }[move] : "not" };
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------
@@ -163,7 +229,8 @@ export function derive(state) {
   const k = Math.max(0, Math.min(state.minibatch, epoch.length) - 1);
   const carries = state.sampling === "sequential";
   const isText = state.source === "story" || state.source === "own";
-  return { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
+  const model = { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
+  return { ...model, guess: isText && epoch.length > 0 ? firstGuess(networkIn(state.weights), model, k) : null };
 }
 
 // ---- the text in lines of equal cells --------------------------------------------------------------------------

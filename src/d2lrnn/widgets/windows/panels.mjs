@@ -1,40 +1,33 @@
-// The text with its windows, what a first guess costs, and, folded away, the arrays X and Y.
-import { dragOn, emphasised, watchWidth } from "../shape.mjs";
+// The text with its pieces, the first guess in a piece with two memories, and, folded away, the arrays X and Y.
+import { dragOn, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { countRead, cutMinibatch, lineStarts, segments, shownLines, stretches } from "./maths.mjs";
+import { cutMinibatch, lineStarts, memoriesAt, neverRead, percent, segments, shownLines } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
 const HEAD = { wide: 19, narrow: 15 };
 const FOLD = 30;
 const MOST_LINES = 14;
-const BADGE_WIDTH = { word: 60, number: 18 }; // "reader 1", or "1" where there is no room
+const BADGE_WIDTH = { word: 60, number: 18, piece: 66, memory: 80 }; // "reader 1", or "1" where there is no room
 const APART = 10; // between tags
 const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a dot: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
-/** What was read before minibatch k and is not being read now. */
-const readBefore = ({ tokens, epoch, num_steps }, k) => stretches(
-  tokens.length, epoch, num_steps, { count: k, without: (epoch[k] ?? []).map((start) => [start, start + num_steps]) },
-);
-/** What each reader has read before minibatch k and keeps in its memory: a stretch for each row, in sequence only. */
-const keptBefore = ({ epoch, carries }, k) => (carries && k > 0 ? epoch[k].map((start, row) => [epoch[0][row], start]) : []);
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
-
-/** Whether the readers have kept what they read before. */
-const isKept = ({ carries, k }) => carries && k > 0;
 
 /**
  * The text in lines of equal cells; one window for each row, and above it the name of its reader.
  *
  * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, shown } a row (a place, how
- * much the window is to be seen). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end.
+ * much the window is to be seen). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end, `onStep(minibatch)` of a key.
  */
-export function textPanel({ t, signal, onTravel, onDrop }) {
+export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
   const lines = element("div", { class: "win-lines", role: "img" });
   const trails = element("div", { class: "win-layer win-trails", "aria-hidden": "true" });
   const veils = element("div", { class: "win-layer", "aria-hidden": "true" }); // over what was never read
-  const windows = element("div", { class: "win-layer win-windows" });
+  const windows = element("div", { class: "win-layer win-windows", role: "slider", tabindex: 0, "aria-label": t("piece"), "aria-valuemin": 1 });
+  const memory = element("span", { class: "win-tag win-tag-memory", "aria-hidden": "true" }, t("tag_memory"));
+  windows.append(memory);
   const probe = element("span", { class: "win-probe", "aria-hidden": "true" }, "0".repeat(20));
   const node = element("div", { class: "win-text" }, probe, trails, lines, veils, windows);
   let model = null;
@@ -101,19 +94,16 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     return layout.starts[line] + Math.min(most, (x * node.clientWidth) / layout.cell);
   };
 
-  // ---- what was read, and at the end what never was ----
+  // ---- what is in a memory, and at the end what never was read ----
   const drawTrails = (k, isOver) => {
     const { epoch, num_steps, tokens } = model;
-    const boxesOf = (found, kind) => found.flatMap(([from, to]) => boxes(from, to)).map((part) => {
+    const boxesOf = ([from, to], kind) => boxes(from, to).map((part) => {
       const box = element("span", { class: `win-trail ${kind}` });
       set(box, part);
       return box;
     });
-    trails.replaceChildren(...(model.carries
-      ? keptBefore(model, k).flatMap((kept, row) => boxesOf([kept], `win-kept ${rowClass(row)}`))
-      : boxesOf(readBefore(model, k), "win-once")));
-    const never = isOver ? stretches(tokens.length, epoch, num_steps, { read: false }) : [];
-    veils.replaceChildren(...boxesOf(never, "win-never"));
+    trails.replaceChildren(...memoriesAt(model, k).flatMap((stretch, row) => boxesOf(stretch, `win-kept ${rowClass(row)}`)));
+    veils.replaceChildren(...(isOver ? neverRead(tokens.length, epoch, num_steps).flatMap((stretch) => boxesOf(stretch, "win-never")) : []));
   };
 
   // ---- the windows ----
@@ -143,14 +133,22 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     });
     for (const piece of [...nodes.parts, nodes.target, nodes.tag]) piece.style.opacity = shown;
     const words = isRoomForWords();
-    nodes.tag.textContent = words ? t("row", { reader: nodes.row + 1 }) : nodes.row + 1;
+    const isAlone = model.batch_size === 1;
+    nodes.tag.textContent = isAlone ? t("tag_piece") : words ? t("row", { reader: nodes.row + 1 }) : nodes.row + 1;
     const [target] = boxes(end, end + 1);
     nodes.target.hidden = !target;
     if (target) set(nodes.target, target);
     nodes.tag.hidden = parts.length === 0;
     if (parts.length === 0) return [];
     const [first] = parts; // a window is named where it begins
-    return [{ piece: nodes.tag, line: first.line, x: first.left * layout.cell, width: words ? BADGE_WIDTH.word : BADGE_WIDTH.number }];
+    return [{ piece: nodes.tag, line: first.line, x: first.left * layout.cell, width: BADGE_WIDTH[isAlone ? "piece" : words ? "word" : "number"] }];
+  };
+  /** The name of what one reader has in its memory, where that begins. */
+  const paintMemory = () => {
+    const [stretch] = model.batch_size === 1 ? memoriesAt(model, trailed[0]) : [];
+    const [first] = stretch ? boxes(...stretch) : [];
+    memory.hidden = !first;
+    return first ? [{ piece: memory, line: first.line, x: first.left * layout.cell, width: BADGE_WIDTH.memory }] : [];
   };
   const move = (piece, x, y) => { piece.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; };
   /** Tags of a line side by side: each as near to its place as the others let it. */
@@ -179,7 +177,7 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       windows.append(rows.at(-1).all);
     }
     while (rows.length > frame.length) rows.pop().all.remove();
-    sideBySide(frame.flatMap((each, row) => paintRow(rows[row], each)));
+    sideBySide([...frame.flatMap((each, row) => paintRow(rows[row], each)), ...paintMemory()]);
   };
 
   // ---- dragging: the window travels through the epoch ----
@@ -205,6 +203,14 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     },
   });
 
+  windows.addEventListener("keydown", (event) => {
+    const { k, epoch: { length: count } } = model;
+    const places = { ArrowLeft: k, ArrowDown: k, ArrowRight: k + 2, ArrowUp: k + 2, Home: 1, End: count };
+    if (!Object.hasOwn(places, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (count > 0) onStep(Math.min(count, Math.max(1, places[event.key])));
+  }, { signal });
+
   watchWidth(node, { signal, act: () => {
     if (!measure()) return;
     drawTrails(...trailed);
@@ -218,6 +224,10 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
     const reads = (epoch[k] ?? []).map((start, row) => t("strip_window", { reader: row + 1, from: start, to: start + num_steps - 1 }));
     lines.setAttribute("aria-label", t("strip", { count: tokens.length, windows: reads.join("; ") || t("strip_none") }));
     node.classList.toggle("win-numbers", !model.isText);
+    node.classList.toggle("win-alone", model.batch_size === 1);
+    windows.setAttribute("aria-valuemax", Math.max(1, epoch.length));
+    windows.setAttribute("aria-valuenow", k + 1);
+    windows.setAttribute("aria-valuetext", placeWords(t, model));
     measure();
   };
   return {
@@ -229,6 +239,14 @@ export function textPanel({ t, signal, onTravel, onDrop }) {
       if (layout !== null) drawTrails(k, isOver);
     },
   };
+}
+
+/** Which piece it is, and at the end how much was never read. */
+export function placeWords(t, { tokens, epoch, k, num_steps, isLast, isText }) {
+  if (epoch.length === 0) return t("place_none");
+  const never = isLast ? neverRead(tokens.length, epoch, num_steps).reduce((sum, [from, to]) => sum + to - from, 0) : 0;
+  const unit = t(`${isText ? "text" : "numbers"}_${never === 1 ? "one" : "many"}`);
+  return t(never > 0 ? "place_over" : "place", { k: k + 1, count: epoch.length, never, unit });
 }
 
 /** Where the state of a row comes from, in words. */
@@ -289,66 +307,32 @@ export function arraysPanel({ t, signal }) {
   return { node, draw };
 }
 
-/** What the looks on the text mean; only those that are there. */
-export function legendPanel({ t }) {
-  const sample = (kind) => element("span", { class: `win-sample ${kind}`, "aria-hidden": "true" });
-  const never = element("span", {});
-  const items = {
-    kept: element("span", { class: "win-legend-item" }),
-    once: element("span", { class: "win-legend-item" }, sample("win-once"), t("legend_once")),
-    never: element("span", { class: "win-legend-item" }, sample("win-never"), never),
-  };
-  const node = element("div", { class: "win-legend" }, element("span", { class: "win-hint" }, t("hint")), ...Object.values(items));
-  const draw = (model) => {
-    const { tokens, epoch, k, isLast, num_steps } = model;
-    never.textContent = t("legend_never", { never: tokens.length - countRead(tokens.length, epoch, num_steps, k + 1) }); // windows at random may overlap
-    node.firstChild.hidden = k > 0 || epoch.length === 0; // there the legend has its place
-    items.kept.replaceChildren(...Array.from({ length: model.batch_size }, (_, row) => sample(`win-kept ${rowClass(row)}`)), t("legend_kept"));
-    items.kept.hidden = keptBefore(model, k).length === 0;
-    items.once.hidden = model.carries || readBefore(model, k).length === 0;
-    items.never.hidden = !isLast || epoch.length === 0;
-  };
-  return { node, draw };
-}
+const SEEN = 11; // letters of a memory that are written out
 
-/**
- * How unsure a guess is, measured: a row each, its bar from 0 to `most` letters. `draw(model, step)` shows the first guess in
- * a piece, and which row is the case now; the wrong memory's only once `step` is 0 or was. Of a step with costs of its own:
- * the bar is for an empty start, its mark for a memory that is kept.
- */
-export function costPanel({ t, first, of, steps }) {
-  const title = element("p", { class: "win-title" });
-  const rows = element("div", { class: "win-costs" });
-  const node = element("div", { class: "win-cost" }, title, rows);
-  const line = ({ name, share, mark, value, kind = "" }) => {
-    const bar = element("span", { class: "win-cost-bar" });
-    bar.style.width = `${100 * share}%`;
-    const track = element("span", { class: "win-cost-track", "aria-hidden": "true" }, bar);
-    if (mark !== undefined) {
-      const tick = element("span", { class: "win-cost-mark" });
-      tick.style.left = `${100 * mark}%`;
-      track.append(tick);
+/** The first guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. `isAsked`: a question is open. */
+export function guessPanel({ t }) {
+  const title = element("p", {});
+  const lines = Object.fromEntries(["kept", "empty"].map((name) => {
+    const seen = element("span", { class: "win-seen" });
+    const bar = element("span", { class: "win-chance-bar" });
+    const value = element("b", { class: "win-chance" });
+    const track = element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar);
+    return [name, { seen, bar, value, node: element("div", { class: "win-guess" }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
+  }));
+  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node));
+  const draw = ({ guess, batch_size }, isAsked) => {
+    node.hidden = guess === null; // there is no network for numbers
+    if (guess === null) return;
+    const { memory, letter, right } = guess;
+    title.textContent = t(batch_size === 1 ? "guess" : "guess_many");
+    for (const [name, line] of Object.entries(lines)) {
+      const before = name === "kept" ? memory : "";
+      const shown = before.length > SEEN ? `…${before.slice(1 - SEEN)}` : before;
+      line.seen.replaceChildren(element("span", { class: "win-remembered" }, ...visibleSpaces(shown)), element("b", { class: "win-read" }, ...visibleSpaces(letter)), element("b", { class: "win-right" }, visibleCharacter(right)));
+      line.value.textContent = isAsked ? t("unknown") : percent(guess[name]);
+      line.bar.style.width = isAsked ? "0" : `${(100 * guess[name]).toFixed(2)}%`;
+      line.node.classList.toggle("win-best", !isAsked && guess[name] === Math.max(guess.kept, guess.empty));
     }
-    return element("div", { class: `win-cost-one ${kind}` }, element("span", {}, name), track, element("span", { class: "win-cost-value" }, ...value));
-  };
-  const firstRows = (model, isKnown, isWrong) => {
-    const now = isWrong ? "wrong" : isKept(model) ? "kept" : "empty";
-    return Object.entries(first).map(([name, value]) => (name === "wrong" && !isKnown
-      ? line({ name: t(`cost_${name}`), share: 0, value: [element("b", {}, t("cost_unknown"))], kind: "win-unknown" })
-      : line({ name: t(`cost_${name}`), share: value / of, value: emphasised(t.raw("cost_value"), { value }), kind: name === now ? "win-case" : "" })));
-  };
-  const ownRows = ({ costs, most }) => costs.map((cost) => {
-    const { empty: bar = cost.random, kept: mark = cost.sequence } = cost;
-    const name = cost.letter ? t("cost_letter", cost) : t("cost_steps", cost);
-    return line({ name, share: bar / most, mark: mark / most, value: emphasised(t.raw("cost_against"), { bar, mark }), kind: "win-case" });
-  });
-  const sample = (kind, words) => element("span", { class: "win-cost-key" }, element("span", { class: kind, "aria-hidden": "true" }), words);
-  const titleOf = (step) => [element("span", { class: "win-cost-words" }, t("cost_title_step")), sample("win-cost-bar", t(`cost_bar_${step + 1}`)), sample("win-cost-mark", t(`cost_mark_${step + 1}`))];
-  const draw = (model, step, isKnown) => {
-    node.hidden = !model.isText || model.epoch.length === 0; // it was measured on letters
-    const own = steps[step]?.costs;
-    title.replaceChildren(...(own ? titleOf(step) : [t("cost_title")]));
-    rows.replaceChildren(...(own ? ownRows(steps[step]) : firstRows(model, isKnown, step === 0 && !isKept(model))));
   };
   return { node, draw };
 }
