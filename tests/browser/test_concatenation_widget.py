@@ -72,7 +72,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("Glued, the state is just more inputs: one product, the same 1.40.")
+    expect(now).to_have_text("One product, the same 1.40: the state is just more inputs.")
     expect(result).to_have_text("the same result")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -432,7 +432,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("The same five products are added, in one sum.")
+            expect(told).to_contain_text("15 again: the same pairs meet, so the same numbers come out.")
         if step == 2:
             expect(told).to_contain_text("so there is no error. But 0.6 meets 0.7 in place of its own 0.2")
             expect(widget.locator(".glue-one .glue-term").first).to_have_text("0.6 \u00d7 0.7")
@@ -563,7 +563,7 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         expect(code).to_have_text(BOTH, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
             "Two products, then their sum|sum|1.401.40|1.40|two sums|Glue",
-            "Glued, the state is just more inputs|the same result|1.401.40|1.40|one sum|Take apart",
+            "One product, the same 1.40|the same result|1.401.40|1.40|one sum|Take apart",
             "Wrong weights|a wrong result|1.081.08|1.08|one sum|Take apart",
             "Both swapped|the same result|1.401.40|1.40|one sum|Take apart",
         }

@@ -45,7 +45,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const sum = sumPanel({ t });
   const code = codePanel({ t });
-  const [work, pressed] = [0, 1].map(() => element("p", { class: "glue-soft" }));
+  const [work, pressed] = ["glue-soft glue-work", "glue-soft"].map((name) => element("p", { class: name }));
   const stage = stagePanel({
     t, signal,
     onSelect: (place) => {

@@ -64,8 +64,8 @@ const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
-const UNIT = { least: 26, good: 36, most: 52 }; // width of a column: all cells are alike
-const ROW = { wide: 36, narrow: 30 };
+const UNIT = { least: 26, good: 36, most: 64 }; // width of a column: all cells are alike
+const ROW = { wide: 42, narrow: 30 };
 const TALL = 1.15; // times as high as wide a glued cell may be on a phone
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */

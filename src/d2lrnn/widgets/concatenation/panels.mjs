@@ -8,12 +8,13 @@ const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 
 const SMALL = 13; // px: smaller numbers get a narrow font
+const LARGE = 18;
 const EDGE = 4; // px around the blocks, for their frames
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
   const room = (unit < 34 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give
-  const result = Math.min(16, room / two);
-  return [Math.min(16, room / one, 1.1 * result), result];
+  const result = Math.min(LARGE, room / two);
+  return [Math.min(LARGE, room / one, 1.1 * result), result];
 };
 const CAPTION = { X: [74, 81], H: [92, 108] }; // px that the words below X and H need, of one row and of more
 const RESULT_CAPTION = 74; // and those below the result
