@@ -93,6 +93,7 @@ def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page
     assert surprisal(page) < 0.6 * fresh and perplexity(page) < 5.41
     beaten = ["✓ guessing 27.0", "✓ 1-gram 15.9", "✓ 2-gram 8.85", "✓ 3-gram 5.41"]
     expect(page.locator(".lab-beaten")).to_have_text(beaten)
+    page.get_by_text("What it wrote, by age").click()
     written = [text for text in page.locator(".lab-diary-text").all_inner_texts() if text.strip()]
     assert len(written) >= 3 and " the " in f" {' '.join(written[2:])} "
     assert page.evaluate("() => document.documentElement.scrollWidth") <= page.viewport_size["width"]
@@ -129,6 +130,9 @@ def test_a_tapped_letter_says_what_was_expected_there_by_finger_and_by_key(page:
         assert count == 96
     slider = page.get_by_role("slider", name="Letter of the sentence")
     expect(slider).to_have_attribute("aria-valuenow", "7")
+    expect(page.locator(".lab-net")).to_be_hidden()
+    expect(page.locator(".lab-here")).to_have_count(0)
+    letters.nth(6).click()
     expect(page.locator(".lab-net-read")).to_have_text("for th")
     letters.nth(30).click()
     expect(slider).to_have_attribute("aria-valuenow", "31")
@@ -200,7 +204,7 @@ def test_a_story_begins_afresh_after_any_run_and_is_over_when_something_else_beg
     press(page, "the 2-gram")
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) > 20")
     expect(page.locator(".lab-ghost-button")).to_have_count(0)  # it is told with its own runs alone
-    page.locator("summary").click()
+    page.get_by_text("More settings").click()
     page.get_by_label("seed").press("End")
     expect(page.locator(".d2lrnn-outcome")).to_have_text("The run ended before its time.")
     expect(page.locator(".lab-count")).to_contain_text(re.compile(r"updates"))
@@ -378,14 +382,17 @@ def test_earlier_runs_take_their_room_from_the_curve_where_it_stands_beside_the_
 
 def test_it_is_seen_at_one_look(page: Page) -> None:
     wide = page.viewport_size["width"] > 500
-    parts = [".lab-main", ".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net"]
-    if wide:  # the curve stands beside the text
-        writes, curves, whole = (page.locator(part).bounding_box() for part in (".lab-writes", ".lab-curves", ".lab"))
-        assert curves["x"] >= writes["x"] + writes["width"] and curves["y"] < writes["y"] + writes["height"]
-        assert curves["y"] + curves["height"] <= 600 and whole["y"] + whole["height"] <= 920
+    parts = [".lab-main", ".d2lrnn-now", ".lab-writes"]
+    if wide:  # what it writes stands above all, and the page that it reads beside the curve
+        parts_ = (".lab-writes", ".lab-curves", ".lab-page", ".lab")
+        writes, curves, read, whole = (page.locator(part).bounding_box() for part in parts_)
+        assert writes["width"] > 0.9 * whole["width"] and writes["y"] + writes["height"] <= curves["y"]
+        assert read["x"] >= curves["x"] + curves["width"]
+        assert curves["y"] <= read["y"] and read["y"] + read["height"] < curves["y"] + curves["height"]
+        assert curves["y"] + curves["height"] <= 690 and whole["y"] + whole["height"] <= 820
         page.set_viewport_size({"width": 720, "height": 800})  # the width that a lesson gives it on a small screen
         page.wait_for_function("() => document.querySelector('.lab-chart').viewBox.baseVal.width > 600")
-    last, most = (".lab-curves", 800) if wide else (".lab-chart", 700)
+    last, most = (".lab-curves", 700) if wide else (".lab-chart", 620)
     boxes = [page.locator(part).bounding_box() for part in [*parts, last]]
     assert all(above["y"] + above["height"] <= below["y"] for above, below in pairwise(boxes))
     assert boxes[-1]["y"] + boxes[-1]["height"] <= most
@@ -421,7 +428,7 @@ def test_a_run_that_goes_on_moves_nothing_where_the_page_is_wide(browser: Browse
 
 def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) -> None:
     wide = page.viewport_size["width"] > 500
-    parts = [".lab-writes", ".lab-page", ".lab-net", ".lab-chart", ".d2lrnn-step-titles"]
+    parts = [".lab-writes", ".lab-chart", ".d2lrnn-step-titles"]
     if wide:
         parts += [".lab-end", ".d2lrnn-foot > :first-child"]
     places = (
@@ -429,13 +436,15 @@ def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) 
         ".map((b) => [Math.round(b.x + scrollX), Math.round(b.y + scrollY)])"
     )
     before = page.evaluate(places)
+    read = page.locator(".lab-page").bounding_box()
     press(page, "Start")
-    expect(page.locator(".lab-diary")).to_be_visible()
-    assert page.evaluate(places) == before
+    has_status(page, "running")
+    assert page.evaluate(places) == before and page.locator(".lab-page").bounding_box() == read
     press(page, "Pause")
     has_status(page, "paused")
     press(page, "Learn to spell")
     expect(page.locator(".lab-counted")).to_be_visible()
+    expect(page.locator(".lab-page")).to_be_hidden()  # the page that is counted has its place
     assert page.evaluate(places) == before
     if not wide:  # the page that is counted lies above the question
         page.wait_for_function(
@@ -472,19 +481,20 @@ def test_on_a_page_of_its_own_all_of_it_is_seen_at_one_look(browser: Browser, tm
         page.goto(f"{tmp_path.as_uri()}/page.html")
         has_status(page, "paused")
         at_both_widths(fits)
+        page.locator(".lab-letter").nth(20).click()
+        at_both_widths(keeps_clear)
+        at_both_widths(fits)
         press(page, "fast")
         press(page, "A cat on the keys")
         press(page, "nothing")
-        at_both_widths(keeps_clear)
         expect(page.locator(".d2lrnn-verdict")).to_be_visible(timeout=LONG_MS)
         at_both_widths(shows_the_step)
         assert_clean(record)
 
 
 STANDS = [
-    *(".lab-lead", ".lab-main", ".d2lrnn-now", ".lab-writes", ".lab-page", ".lab-net", ".lab-curves", ".lab-chart"),
-    ".lab-thin",
-    *(".d2lrnn-step-titles", ".lab-knobs", ".lab-states", ".lab-diary", ".lab-end", ".d2lrnn-foot"),
+    *(".lab-lead", ".lab-main", ".d2lrnn-now", ".lab-writes", ".lab-before", ".lab-page", ".lab-curves", ".lab-chart"),
+    *(".lab-ngram", ".d2lrnn-step-titles", ".lab-knobs", ".lab-end", ".d2lrnn-foot"),
 ]
 WATCH = """(parts) => {
   const places = () => parts.map((part) => { const { x, y } = document.querySelector(part).getBoundingClientRect();
@@ -559,7 +569,7 @@ def test_nothing_moves_from_the_start_to_the_end_of_a_run_after_which_a_gru_is_o
         for view, width, before in zip(views, WIDTHS, heights, strict=True):
             assert view.evaluate("() => [...window.moved]") == []
             assert view.evaluate(height) == before
-            expect(now(view)).to_contain_text(re.compile(r"ends at 4\.\d+: it beats the 3-gram, but not the 4-gram"))
+            expect(now(view)).to_contain_text(re.compile(r"It reached 4\.\d+: it beats the 3-gram, but not the 4-gram"))
             expect(view.get_by_role("button", name="Try a GRU")).to_be_visible()
             expect(view.locator(".lab-speeds")).to_be_visible(visible=width > 360)
         for view in views:
@@ -599,20 +609,23 @@ def test_a_memorys_values_have_two_colours_one_on_either_side_of_zero(page: Page
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 15")
     press(page, "Pause")
     has_status(page, "paused")
+    page.locator(".lab-letter").nth(20).click()
     hues = page.evaluate(
         "() => { const c = document.querySelector('.lab-net-units');"
-        " const found = { blue: 0, yellow: 0 };"
+        " const found = { blue: 0, orange: 0 };"
         " const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
         " for (let i = 0; i < data.length; i += 4) { if (data[i + 3] < 255) continue;"
-        " if (data[i + 2] > data[i] + 30) found.blue += 1; if (data[i] > data[i + 2] + 30) found.yellow += 1; }"
+        " if (data[i + 2] > data[i] + 30) found.blue += 1; if (data[i] > data[i + 2] + 30) found.orange += 1; }"
         " return found; }"
     )
-    assert hues["blue"] > 1000 and hues["yellow"] > 1000, hues
+    assert hues["blue"] > 1000 and hues["orange"] > 1000, hues
 
 
 def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(page: Page) -> None:
     note, strip = page.locator(".lab-strip-note"), page.locator(".lab-strip").first
     button = page.get_by_role("button", name="Watch one unit")
+    expect(button).to_be_hidden()
+    page.locator(".lab-letter").nth(6).click()
     button.click()
     expect(note).to_contain_text("it is untrained, its weights are random")
     button.click()
@@ -647,6 +660,7 @@ def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(
     press(page, "Reset")
     expect(note).to_be_hidden()
     expect(page.locator(".lab-states")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".lab-net")).to_be_hidden()
 
 
 def test_start_learns_the_text_that_a_reader_has_just_brought(narrow: Page) -> None:
@@ -667,12 +681,16 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "fast")
     press(page, "Start")
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 10")
+    page.locator(".lab-letter").nth(6).click()
     at = "() => document.querySelector('.lab-chart').getBoundingClientRect().y + scrollY"
     top = page.evaluate(at)
     press(page, "No memory")
     expect(now(page)).to_contain_text("read nothing yet")
-    expect(page.locator(".lab-net")).to_contain_text("no memory")
     assert page.evaluate(at) == top
+    expect(page.locator(".lab-net")).to_be_hidden()
+    if page.viewport_size["width"] < 500:  # there the question lies at the foot of the screen, elsewhere in its place
+        page.locator(".lab-letter").nth(6).click()
+        expect(page.locator(".lab-net")).to_contain_text("no memory")
     press(page, "the 2-gram")
     press(page, "fast")
     has_status(page, "ended")
@@ -683,6 +701,7 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "GRU")
     expect(page.locator(".lab-undo")).to_be_hidden()
     expect(page.locator(".d2lrnn-outcome")).to_be_hidden()
+    page.locator(".lab-letter").nth(6).click()
     expect(page.locator(".lab-net")).to_contain_text("64 units, 2 gates")
 
 
@@ -714,7 +733,7 @@ def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:
 
 def test_a_cat_has_nothing_to_lie_on_once_a_run_is_over(narrow: Page) -> None:
     page = narrow
-    page.locator("summary").click()
+    page.get_by_text("More settings").click()
     expect(page.get_by_role("button", name="Let a cat lie on the keyboard")).to_be_enabled()
     press(page, "No memory")
     press(page, "the 2-gram")
@@ -734,14 +753,19 @@ def test_a_story_is_closed_when_the_reader_chooses_another_cell(narrow: Page) ->
     expect(page.locator(".d2lrnn-step")).to_be_hidden()
 
 
-def test_while_it_learns_the_network_reads_on_until_a_letter_is_touched(page: Page) -> None:
+def test_while_it_learns_a_touched_letter_stays_and_a_mouse_looks_at_others(page: Page) -> None:
     slider = page.get_by_role("slider", name="Letter of the sentence")
+    letters = page.locator(".lab-letter")
+    letters.nth(10).hover()
+    expect(page.locator(".lab-net")).to_be_hidden()  # nothing opens unasked
     press(page, "Start")
-    expect(slider).not_to_have_attribute("aria-valuenow", "7", timeout=LONG_MS)
-    page.locator(".lab-letter").nth(20).click()
+    letters.nth(20).click()
+    page.mouse.move(0, 0)
     seconds = "() => parseInt(document.querySelector('.lab-count').textContent.split('· ')[1])"
     page.wait_for_function(f"(before) => ({seconds})() > before + 1", arg=page.evaluate(seconds), timeout=LONG_MS)
     expect(slider).to_have_attribute("aria-valuenow", "21")
+    letters.nth(10).hover()
+    expect(slider).to_have_attribute("aria-valuenow", "11")
 
 
 def test_a_beaten_rival_lights_up_and_is_said_and_nothing_moves(page: Page) -> None:
@@ -764,16 +788,62 @@ def test_a_beaten_rival_lights_up_and_is_said_and_nothing_moves(page: Page) -> N
     assert page.evaluate(tops) == before
 
 
-def test_what_stands_below_the_curves_takes_the_same_room_whatever_it_says(narrow: Page) -> None:
+def test_what_it_wrote_before_it_read_anything_stays_below_what_it_writes(page: Page) -> None:
+    before, writes = page.locator(".lab-before"), page.locator(".lab-writes-text")
+    expect(before).to_be_hidden()
+    noise = writes.inner_text()
+    press(page, "Start")
+    expect(before).to_be_visible(timeout=LONG_MS)
+    expect(before).to_have_text(f"Before: {noise}")
+    expect(writes).not_to_have_text(noise)
+    size = "(e) => parseFloat(getComputedStyle(e).fontSize)"
+    assert writes.evaluate(size) >= 1.5 * before.evaluate(size)
+
+
+def test_what_it_writes_is_seen_whole_at_every_width(narrow: Page) -> None:
     page = narrow
-    texts = [text for name, text in SPEC["words"]["en"].items() if name.startswith("thin_")]
-    assert len(texts) == 3
-    thin = page.locator(".lab-thin")
-    for width in (1600, 1280, 1100, 700, 390):
+    text = page.locator(".lab-writes-text")
+    for width in (320, 360, 390, 480, 481, 620, 720, 895, 896, 1100, 1400, 1920):
         page.set_viewport_size({"width": width, "height": 900})
-        taken = "(e, text) => { e.textContent = text; return e.offsetHeight; }"
-        heights = [thin.evaluate(taken, text) for text in texts]
-        assert len(set(heights)) == 1, (width, heights)
+        for words in ("psimxgwrktphlkgagrz" * 4, "four had the could the sextever the plepels ney wave bon the " * 2):
+            found = text.evaluate(
+                "(e, text) => { e.textContent = text.slice(0, 60); return e.scrollHeight <= e.clientHeight + 1"
+                " && e.scrollWidth <= e.clientWidth; }",
+                words,
+            )
+            assert found, (width, words)
+
+
+def test_an_earlier_run_that_is_pressed_stands_out_and_nothing_starts(narrow: Page) -> None:
+    page = narrow
+    press(page, "fast")
+    press(page, "Start")
+    page.wait_for_function("() => parseInt(document.querySelector('.lab-count').textContent) > 30")
+    press(page, "GRU")
+    page.wait_for_function("() => parseInt(document.querySelector('.lab-count').textContent) > 30")
+    press(page, "Pause")
+    has_status(page, "paused")
+    count = page.locator(".lab-count").inner_text()
+    run = page.locator(".lab-ghost-button")
+    expect(page.locator(".lab-picked")).to_have_count(0)
+    run.click()
+    expect(run).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".lab-picked")).to_have_count(1)
+    expect(page.get_by_role("button", name="GRU", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".lab-count")).to_have_text(count)
+    run.click()
+    expect(page.locator(".lab-picked")).to_have_count(0)
+
+
+def test_on_a_phone_a_wrong_answer_stays_in_sight_beside_the_right_one(narrow: Page) -> None:
+    page = narrow
+    press(page, "No memory")
+    press(page, "the 5-gram")
+    press(page, "fast")
+    expect(page.locator(".d2lrnn-verdict")).to_have_text("No.", timeout=LONG_MS)
+    expect(page.get_by_role("button", name="the 5-gram", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="the 2-gram", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="the 1-gram", exact=True)).to_be_hidden()
 
 
 def test_a_storys_run_is_not_slow_until_the_reader_slows_it_down(narrow: Page) -> None:
@@ -802,7 +872,7 @@ def test_a_drag_along_the_letters_selects_nothing(page: Page) -> None:
 
 
 def test_what_an_n_gram_is_stands_by_the_curve_before_and_after_the_start(page: Page) -> None:
-    line = page.get_by_text("A 2-gram sees the last letter alone. Touch a rival.")
+    line = page.get_by_text("Rivals only count which letter follows which. Touch one.")
     beside = "() => { const range = document.createRange();"
     beside += " range.selectNodeContents(document.querySelector('.lab-means'));"
     beside += " const [a, b] = [range, document.querySelector('.lab-ngram')].map((e) => e.getBoundingClientRect());"
@@ -834,7 +904,7 @@ def test_a_touched_rival_says_what_it_counts_at_the_letter_that_is_read(page: Pa
     expect(line).to_have_text("Guessing: each of 27 letters is as likely.")
     assert page.evaluate(below) == top
     press(page, "Reset")
-    expect(line).to_contain_text("Touch a rival.")
+    expect(line).to_contain_text("Touch one.")
 
 
 def test_a_memory_of_two_units_takes_the_room_of_one_of_64(browser: Browser, tmp_path: Path) -> None:
@@ -842,6 +912,7 @@ def test_a_memory_of_two_units_takes_the_room_of_one_of_64(browser: Browser, tmp
     for units in (64, 2, 8, 256):
         with watched_page(browser, width=1280, height=844) as (page, record):
             open_lab(page, tmp_path, num_hiddens=units)
+            page.locator(".lab-letter").nth(6).click()
             heights.append(page.locator(".lab-net").bounding_box()["height"])
             assert_clean(record)
     assert max(heights) - min(heights) < 1, heights

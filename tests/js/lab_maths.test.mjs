@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  axes, bestOf, changed, copiedShare, followers, heat, inspectText, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, rivalsInSight, scales, standing, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace,
+  axes, bestOf, changed, copiedShare, followers, hasGap, heat, inspectText, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  powerName, reached, rivalsInSight, scales, standing, tellingUnit, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { inWords, SAMPLES } from "../../src/d2lrnn/widgets/training_lab/samples.mjs";
@@ -114,24 +114,36 @@ test("letters of earlier runs stay in the box, apart, and clear of what is there
 
 test("the value of a dot stands beside it, and elsewhere where the curve or a letter would be under it", () => {
   const box = { left: 30, right: 300, top: 12, bottom: 200 };
-  assert.deepEqual(valuePlace({ x: 30, y: 14 }, [[{ x: 30, y: 14 }]], [], box, 40), { x: 39, y: 25, anchor: "start" }, "inside the box");
+  assert.deepEqual(valuePlace({ x: 30, y: 14 }, [[{ x: 30, y: 14 }]], [], box, 40), { x: 42, y: 32, anchor: "start" }, "inside the box");
   const falling = Array.from({ length: 27 }, (_, i) => ({ x: 30 + 10 * i, y: 14 + 5 * i }));
   const end = valuePlace(falling.at(-1), [falling], [], box, 40);
   assert.ok(end.anchor === "end" && end.y > falling.at(-1).y, "below a curve that falls");
   const rising = falling.map(({ x, y }) => ({ x, y: 200 - y }));
   assert.ok(valuePlace(rising.at(-1), [rising], [], box, 40).y < rising.at(-1).y, "above one that rises");
   assert.ok(valuePlace(falling.at(-1), [falling], [{ x: 270, y: 160 }], box, 40).y < falling.at(-1).y, "not on a letter");
+  const last = valuePlace({ x: 300, y: 100 }, [], [], box, 60);
+  assert.ok(last.anchor === "end" && last.x <= box.right, "left of the rivals' names");
 });
 
 test("a state is drawn four times as wide as high", () => {
   assert.deepEqual([2, 8, 64, 96, 256].map((units) => Object.values(unitGrid(units))), [[1, 2], [1, 8], [4, 16], [5, 20], [8, 32]]);
 });
 
-test("the thin curve lies above, near or below the bold one", () => {
-  const lies = (mine, perplexity) => thinCurve({ train: { xs: [1], ys: [mine] }, perplexity });
-  assert.deepEqual([lies(9, 8), lies(8, 8), lies(3, 4), lies(NaN, 27)], ["above", "near", "below", "near"]);
+test("the pages that it learns from have a curve of their own where it is clearly better on them", () => {
+  const has = (mine, perplexity) => hasGap({ train: { xs: [1], ys: [mine] }, perplexity });
+  assert.deepEqual([has(9, 8), has(8, 8), has(3.5, 4), has(3, 4), has(NaN, 27)], [false, false, false, true, false]);
   const lost = { train: { xs: [1], ys: [8] }, heldout: { ys: [8, 2.7e6] }, perplexity: 2.7e6, steps: 301 };
-  assert.equal(thinCurve(lost), "near", "a mean that lags behind an explosion is no overfitting");
+  assert.equal(hasGap(lost), false, "a mean that lags behind an explosion is no overfitting");
+});
+
+test("a run is compared by its best, but where it was told to stop or is lost by what it has come to", () => {
+  const run = (ys, rest = {}) => ({ heldout: { ys }, perplexity: ys.at(-1), steps: 9, status: "ended", ...rest });
+  assert.equal(reached(run([27, 4, 4.2])), 4);
+  assert.equal(reached(run([27, 4, 4.01])), 4.01, "as good as its best");
+  assert.equal(reached(run([27, 4, 4.2]), { isTold: true }), 4.2);
+  assert.equal(reached(run([27, 4, 9])), 9, "it was thrown off");
+  assert.equal(reached(run([27, 4, 4.2], { status: "diverged" })), 4.2);
+  assert.equal(reached(run([27, 26.2], { steps: 0 })), 26.2);
 });
 
 test("what a perplexity means is said once it is known, and never of an alphabet that nobody has counted", () => {

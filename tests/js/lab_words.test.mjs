@@ -19,7 +19,7 @@ const tell = (report, { clip = 1, isCopied = false, copied = 0 } = {}) =>
   t(sentenceKey(report, { clip, isCopied }), sentenceValues(t, report, copied));
 
 test("a run that has not begun has read nothing", () => {
-  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet, so it writes noise.");
+  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet, so it writes noise. Press Start: words appear, in blue.");
 });
 
 test("a rival that is touched says what it counts after the letters that were read", () => {
@@ -40,8 +40,9 @@ test("a rival that is touched says what it counts after the letters that were re
 
 test("a run is told by its rivals, while it goes on and at its end", () => {
   assert.equal(tell(reportOf([26, 10])), "It beats the 1-gram. Next rival: the 2-gram.");
-  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "It ends at 4.10: it beats the 3-gram, but not the 4-gram (3.98).");
+  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "It reached 4.10: it beats the 3-gram, but not the 4-gram (3.98).");
   assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at update 1\u202f000: 3.50 beats every rival, even the 5-gram.");
+  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "It reached 3.90: it beats the 4-gram, but not the 5-gram (3.63).", "its best");
   assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Perplexity 8.00 after 1\u202f000 updates.");
 });
 

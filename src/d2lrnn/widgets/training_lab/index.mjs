@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { changed, copiedShare, hasSpiked, isLost, learnedPages, OUTCOMES, rivalsInSight, standing } from "./maths.mjs";
+import { changed, copiedShare, hasSpiked, isLost, learnedPages, OUTCOMES, reached, rivalsInSight, standing } from "./maths.mjs";
 import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
@@ -32,6 +32,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let own = null; // the reader's own text
   let copied = 0; // the share of its unseen pages that stands in the rest
   let ghosts = [];
+  let picked = ""; // the letter of one
   let flash = null;
   let beatenOrder = -1;
   let isTold = false; // whether the settings are a story's
@@ -67,6 +68,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
+  const ages = fold(t("diary"), diary.node);
   const more = fold(t("change"), network.node);
   more.addEventListener("toggle", () => report && show(), { signal });
   const stories = storiesPanel({ t, steps: SPEC.steps, signal, onReset, say, run: runStory, outcome, count: countWords, onOpen: openStory });
@@ -86,11 +88,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     element("p", { class: "d2lrnn-lead lab-lead" }, t("lead")),
     element("div", { class: "lab-bar" }, main,
       element("span", { class: "d2lrnn-segments lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
-    trouble, element("div", { class: "lab-top" }, now.node, writing.node), reading.node,
+    trouble, now.node, writing.node,
     element("div", { class: "lab-stage" },
       element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
       stories.node),
-    text.node, network.knobs, diary.node, element("div", { class: "lab-end" }, more, foot, undo),
+    diary.page, reading.node, text.node, network.knobs, element("div", { class: "lab-end" }, ages, more, foot, undo),
   );
   el.append(body);
 
@@ -145,8 +147,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     order = { cat, until, tells };
     report = null;
     flash = null;
+    picked = "";
     beatenOrder = -1;
     trouble.hidden = true;
+    counter.textContent = t("count", { steps: "0", seconds: "0" }); // what was counted is of the run before
     engine.begin({ settings: fresh, text: own, cat, until, tells, speed });
     showGhosts();
   }
@@ -238,7 +242,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   async function share() {
     if (report === null || report.steps === 0) return;
     const { spelled, perplexity, tokens, seconds, levels } = report;
-    const { beaten } = standing(perplexity, levels);
+    const { beaten } = standing(reached(report, toldOf()), levels);
     const in_ = (time) => formatNumber(Math.max(1, time), 0);
     const headline = spelled?.seconds !== undefined
       ? t("share_spelled", { seconds: in_(spelled.seconds) })
@@ -302,7 +306,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     return isFirstAtEnd() ? { tanh: "gru", gru: "lstm", lstm: null }[settings.cell] : null;
   }
   function showRemark() {
-    const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(report.perplexity, report.levels).next?.order === 5;
+    const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(reached(report), report.levels).next?.order === 5;
     const isCopy = isCopied();
     const isSpike = report.steps > 0 && report.catAt === 0 && order.cat === 0 && hasSpiked(report);
     remark.hidden = !(isEnd || isCopy || isSpike);
@@ -313,11 +317,15 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     remark.textContent = words.join(" ");
   }
 
+  /** A story's run is told by what it has come to at its given end, any other by its best. */
+  const toldOf = () => ({ isTold: order.until > 0 });
+
   /** Whether the unseen pages of a reader's own text are no measure: they stand in the others. */
   const isCopied = () => own !== null && copied >= COPIED;
   function showSentence() {
-    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied() });
-    now.set(...emphasised(t.raw(key), sentenceValues(t, report, copied)));
+    const { isTold: isStory } = toldOf();
+    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isTold: isStory });
+    now.set(...emphasised(t.raw(key), sentenceValues(t, report, copied, isStory)));
   }
 
   function showGhosts() {
@@ -330,26 +338,34 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       label: t(ghost.stopped && !isStory ? "ghost_stopped" : "ghost_label", {
         letter: ghost.letter, settings: (isStory && others(ghost.settings, settings).join(", ")) || described(ghost), perplexity: formatNumber(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
       }), signal,
-      class: "d2lrnn-button lab-ghost-button", onPress: () => commit(ghost.settings),
+      class: "d2lrnn-button lab-ghost-button", "aria-pressed": String(ghost.letter === picked), onPress: () => mark(ghost.letter),
     })));
+  }
+
+  /** One of the earlier runs stands out; pressed again, none does. */
+  function mark(letter) {
+    picked = picked === letter ? "" : letter;
+    [...ghostList.querySelectorAll("button")].forEach((button, i) => button.setAttribute("aria-pressed", String(ghosts[i].letter === picked)));
+    if (report) show();
   }
 
   /** The bell, seen: the sentence on top lights up for a moment. */
   let light = null;
   function flare() {
     if (prefersReducedMotion()) return;
-    light = now.node.animate([{ backgroundColor: "color-mix(in srgb, var(--d2lrnn-surface), var(--d2lrnn-green) 35%)" }, { backgroundColor: "transparent" }], { duration: FLASH_MS, easing: "ease-out" });
+    light = now.node.animate([{ backgroundColor: "color-mix(in srgb, var(--d2lrnn-surface), var(--d2lrnn-blue) 30%)" }, { backgroundColor: "transparent" }], { duration: FLASH_MS, easing: "ease-out" });
   }
 
   function show() {
-    const { levels, perplexity } = report;
+    const { levels } = report;
     const isBeside = standsBeside(body); // looked up before anything changes, as the colours are
     const forgets = settings.num_steps === 1 && !settings.carry;
     reading.draw({ ...report, forgets, cell: settings.cell });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
-    const { beaten, next } = standing(perplexity, levels);
+    const least = reached(report, toldOf());
+    const { beaten, next } = standing(least, levels);
     const order_ = beaten?.order ?? -1;
     if (isLost(report)) { // no time for a bell
       flash = null;
@@ -368,13 +384,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     network.tell(settings.cell, forgets);
     writing.draw(report);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
-    const shown = { ...report, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
+    const shown = { ...report, reached: least, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
-    curve.draw({ report: shown, rivals, ghosts, flash, now: performance.now(), until, catAt, isLow: hasNorms, isBeside, isCopied: isCopied() });
-    norms.draw({ report, clip: settings.clip, until, catAt }, hasNorms);
+    const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
+    curve.draw({ report: shown, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms, isBeside, isCopied: isCopied() });
+    norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     showRemark();
     const story = SPEC.steps[state().story - 1];

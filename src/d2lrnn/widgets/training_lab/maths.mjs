@@ -23,6 +23,17 @@ export function isLost({ heldout, perplexity, steps }) {
 /** The last score of a run before its cat came. */
 export const beforeCat = ({ heldout, catAt }) => around(heldout, catAt).before;
 
+/**
+ * By what a run is compared with its rivals: the best that it reached, if that is clearly better than what it has come to; but
+ * where it was told to stop at a given update, or was thrown off, what it has come to.
+ */
+export function reached(report, { isTold = false } = {}) {
+  const { heldout, perplexity, steps, status } = report;
+  if (isTold || steps === 0 || status === "diverged" || isLost(report)) return perplexity;
+  const best = bestOf(heldout);
+  return best < 0.99 * perplexity ? best : perplexity;
+}
+
 /** Whether a run was worse for a while, by half or more, and has come back. */
 export function hasSpiked({ heldout, perplexity }) {
   let best = Infinity;
@@ -42,12 +53,9 @@ export function isMemorising({ train, heldout, perplexity, tokens }) {
   return isOld && perplexity > 1.1 * best && mine < best && perplexity > 1.5 * mine;
 }
 
-/** How the curve of the part that it learns from lies to the bold one: "above", "below" or, where that says nothing, "near". */
-export function thinCurve({ train, heldout, perplexity, steps }) {
-  const mine = train.ys.at(-1);
-  if (isLost({ heldout, perplexity, steps })) return "near"; // the mean of late updates lags behind
-  if (mine > 1.05 * perplexity) return "above";
-  return mine < 0.92 * perplexity ? "below" : "near";
+/** Whether it is clearly better on the pages that it learns from: then their curve is drawn as well. */
+export function hasGap(report) {
+  return !isLost(report) && report.train.ys.at(-1) < 0.8 * report.perplexity; // the mean of late updates lags behind an explosion
 }
 
 /** What a perplexity means, as the name of its words and a number of letters; null where nothing is scored or counted yet. */
@@ -127,8 +135,8 @@ export function letterPlaces(curves, { left, right, top, bottom }) {
   });
 }
 
-const HALF_LINE = 8; // half the height of a value, which stands OFF away from its dot
-const OFF = 9;
+const HALF_LINE = 12; // half the height of a value, which stands OFF away from its dot
+const OFF = 12;
 
 /**
  * Where the value of a dot stands, { x, y, anchor }: beside it, or where that leaves the box or hits something, below or above
@@ -136,9 +144,9 @@ const OFF = 9;
  */
 export function valuePlace({ x, y }, curves, marks, { left, right, top, bottom }, width) {
   const tries = [
-    { x: x + OFF, middle: y, anchor: "start" }, { x: x + OFF / 2, middle: y + 18, anchor: "end" }, { x: x + OFF / 2, middle: y - 18, anchor: "end" },
-    { x: x - OFF / 2, middle: y + 18, anchor: "start" }, { x: x - OFF / 2, middle: y - 18, anchor: "start" },
-  ].map(({ middle, ...place }) => ({
+    { x: x + OFF, middle: y, anchor: "start" }, { x: x + OFF / 2, middle: y + 24, anchor: "end" }, { x: x + OFF / 2, middle: y - 24, anchor: "end" },
+    { x: x - OFF / 2, middle: y + 24, anchor: "start" }, { x: x - OFF / 2, middle: y - 24, anchor: "start" },
+  ].map(({ middle, ...place }) => ({ ...place, middle, x: place.anchor === "end" ? Math.min(right, place.x) : place.x })).map(({ middle, ...place }) => ({
     ...place, middle: Math.min(bottom - HALF_LINE, Math.max(top + HALF_LINE, middle)), from: place.anchor === "end" ? place.x - width : place.x,
   }));
   const hits = ({ from, middle }) => {
@@ -147,7 +155,7 @@ export function valuePlace({ x, y }, curves, marks, { left, right, top, bottom }
   };
   const inside = tries.filter(({ from }) => from >= left && from + width <= right);
   const best = inside.reduce((least, place) => (hits(place) < hits(least) ? place : least), inside[0] ?? tries[1]);
-  return { x: best.x, y: best.middle + 5, anchor: best.anchor };
+  return { x: best.x, y: best.middle + 8, anchor: best.anchor };
 }
 
 /** Rows and columns in which the units of a state are drawn: four times as wide as high. */

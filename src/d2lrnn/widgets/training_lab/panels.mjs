@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
-import { axes, followers, heat, letterPlaces, levelPlaces, lines, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinCurve, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
+import { axes, followers, hasGap, heat, letterPlaces, levelPlaces, lines, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
 import { levelName } from "./words.mjs";
 
 const NARROW = 500; // pixels of a phone's page
@@ -19,14 +19,13 @@ const WRITING_S = 2;
 const BEFORE = 8; // letters that are quoted before the chosen one
 const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
 
-const WALK_MS = 450;
 const FIRST = 6; // the letter that is chosen at first: the e of "for the"
 const CELL = 16; // canvas pixels of a unit in the picture of the network
 const BAR = 8; // canvas pixels of a letter's bar, and half its height
 const HALF = 16;
 
 /**
- * Letter by letter: coloured and underlined by surprisal; touch one for its prediction; `onRead` gets the letters before it, and all.
+ * Letter by letter: coloured and underlined by surprisal; touch one, and the network at this letter opens below; `onRead` gets the letters before it, and all.
  * One unit of the hidden state, where it is asked for, stands below with its values: the one that tells most, or the one that
  * is touched.
  */
@@ -35,20 +34,24 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   const net = netPicture({ t, signal, onUnit: (touched) => touchUnit(touched) });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 1 });
   const unitButton = buttonControl({ label: t("states"), "aria-pressed": "false", class: "d2lrnn-button lab-states", signal, onPress: () => latest && chooseUnit(unit < 0 ? tellingUnit(latest) : -1) });
+  const invitation = element("p", { class: "lab-note" }, t("reading_touch"));
   const node = element(
     "div", { class: "lab-reading" },
-    element("div", { class: "lab-reading-head" }, element("span", { class: "lab-note" }, t("reading")), unitButton),
-    page, strip, net.node,
+    element("div", { class: "lab-reading-head" },
+      element("p", {}, element("span", { class: "lab-head" }, t("reading")), " ", element("span", { class: "lab-note" }, t("reading_means"))), unitButton),
+    page, strip, invitation, net.node,
   );
+  const open = (isOpen) => {
+    net.node.hidden = unitButton.hidden = !isOpen;
+    invitation.hidden = isOpen;
+  };
+  open(false);
   let width = 0;
   let latest = null;
   let shape = ""; // what the lines were built for
   let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
-  let chosen = FIRST; // the letter that is touched, or read
-  let isHeld = false; // by a reader: else it moves on while the network learns
-  let isOver = false; // whether a mouse lies on it
-  let moved = 0; // when it moved on last
+  let chosen = FIRST; // the letter that is touched
   let unit = -1; // the one whose values are shown, -1 for none
 
   const build = ({ sentence }, cell) => {
@@ -128,7 +131,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     const likely = top[chosen - 1];
     const expected = likely.some(([guess]) => guess === came) ? likely : [...likely.slice(0, -1), [came, Math.exp(-nats[chosen - 1])]];
     const units = states.length / sentence.length;
-    letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
+    letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen && !net.node.hidden));
     net.draw({
       before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
       state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: (inks ??= colours()), forgets, cell,
@@ -147,7 +150,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     const { sentence, nats } = latest;
     const isWide = sentence.some((letter) => letter !== OTHER && letter.codePointAt(0) >= HAN_AND_WIDER);
     const now = `${width} ${sentence.join("")}`;
-    if (now !== shape) build(latest, isWide ? 21 : width < NARROW ? 12 : 12.6);
+    if (now !== shape) build(latest, isWide ? 21 : width < NARROW ? 12 : 13.5);
     shape = now;
     chosen = Math.min(chosen, letters.length - 1);
     letters.forEach((span, i) => span.style.setProperty("--lab-heat", i === 0 ? 0 : heat(nats[i - 1]).toFixed(3)));
@@ -168,29 +171,17 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   signal.addEventListener("abort", () => themes.disconnect(), { once: true });
 
-  /** While it learns, the network reads on, letter by letter. */
-  const walk = ({ status }) => {
-    const time = performance.now();
-    if (status !== "running" || isHeld || isOver || time - moved < WALK_MS || letters.length < 2 || prefersReducedMotion()) return;
-    moved = time;
-    chosen = chosen + 1 < letters.length ? chosen + 1 : 1;
-  };
   const choose = (place) => {
     if (latest === null || !(place >= 0)) return;
-    isHeld = true;
+    open(true);
     chosen = Math.max(1, Math.min(place, letters.length - 1)); // nothing is predicted before the first
     explain(latest);
   };
   const point = (event) => choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
   page.addEventListener("click", point, { signal });
   page.addEventListener("pointermove", (event) => {
-    if (event.pointerType !== "mouse") return;
-    const was = isHeld;
-    point(event);
-    [isHeld, isOver] = [was, true];
+    if (event.pointerType === "mouse" && !net.node.hidden) point(event);
   }, { signal });
-  page.addEventListener("pointerleave", () => { isOver = false; }, { signal });
-  page.addEventListener("focus", () => { isHeld = true; }, { signal });
   const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 8, PageDown: -8, Home: -Infinity, End: Infinity };
   strip.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key)) return;
@@ -210,7 +201,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   const clear = () => {
     chooseUnit(-1);
     chosen = FIRST;
-    isHeld = false;
+    open(false);
     if (latest && letters.length) explain(latest);
   };
   onReset(clear);
@@ -218,7 +209,6 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     node, clear,
     draw(report) {
       latest = report;
-      walk(report);
       show();
     },
   };
@@ -293,7 +283,7 @@ export function characterCount(t, value) {
 }
 
 const FLASH_MS = 2000;
-const RIGHT = 120; // the room of the levels' names
+const RIGHT = 122; // the room of the levels' names
 const [LINE, NORMS] = [42, 150]; // pixels that a line of earlier runs takes below the curve, two at most; and one with the lengths of gradients
 const OFF_ROOM = [26, 50]; // pixels above them for a value off the chart, and for words below it
 
@@ -305,7 +295,7 @@ function catMark(x, { top, bottom }, name) {
   ];
 }
 
-/** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it. */
+/** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it, one of which may be `picked`. */
 export function curvePanel({ t, signal, onReset }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
@@ -313,12 +303,11 @@ export function curvePanel({ t, signal, onReset }) {
   const names = element("div", { class: "lab-rivals", role: "slider", tabindex: 0, "aria-label": t("rival_label"), "aria-valuemin": 0 });
   box.append(names);
   const ngram = element("p", { class: "lab-note lab-ngram" });
-  const thin = element("p", { class: "lab-note lab-thin" });
   const means = element("span", { class: "lab-note lab-means" });
   const node = element(
     "div", { class: "lab-curve" },
     element("p", { class: "lab-curve-head" }, element("span", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means)),
-    box, ngram, thin,
+    box, ngram,
   );
   let latest = null;
   let width = 0;
@@ -355,12 +344,12 @@ export function curvePanel({ t, signal, onReset }) {
   }, { signal });
   onReset(() => touch(-1));
 
-  const paint = ({ report, rivals, ghosts, flash, now, until, catAt, isLow, isBeside }) => {
-    const { train, heldout, tokens, perplexity, levels, perUpdate } = report;
-    const height = isBeside ? 300 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
+  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied }) => {
+    const { train, heldout, perplexity, levels, perUpdate } = report;
+    const height = isBeside ? 326 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
-      tokens: Math.max(tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))), perUpdate, levels, until,
+      tokens, perUpdate, levels, until,
       curves: [{ heldout, train }, ...ghosts].flatMap((run) => [run.heldout, run.train]), // earlier runs keep their axes
       count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
     });
@@ -369,18 +358,18 @@ export function curvePanel({ t, signal, onReset }) {
     const add = (tag, attributes, ...text) => parts.push(svg(tag, attributes, ...text));
     let last = Infinity;
     for (const value of range.y.ticks) {
-      if (last - y(value) < 13) continue;
+      if (last - y(value) < 16) continue;
       last = y(value);
-      add("path", { class: "d2lrnn-grid", d: `M${box.left} ${y(value)}H${box.right}` });
       add("text", { class: "d2lrnn-tick", x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, formatNumber(value, Number.isInteger(value) ? 0 : 1));
     }
+    add("path", { class: "d2lrnn-grid", d: `M${box.left} ${box.bottom}H${box.right}` });
     for (const value of range.x.ticks) {
-      add("path", { class: "d2lrnn-grid", d: `M${x(value)} ${box.top}V${box.bottom + 4}` });
-      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, characterTick(t, value));
+      add("path", { class: "d2lrnn-grid", d: `M${x(value)} ${box.bottom}v4` });
+      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 17, "text-anchor": "middle" }, characterTick(t, value));
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
-    const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom });
+    const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom, gap: 16 });
     inSight = places;
     names.setAttribute("aria-valuemax", levels.length - 1);
     Object.assign(names.style, { left: `${box.right + 6}px`, width: `${RIGHT - 6}px`, height: `${box.bottom + 8}px` });
@@ -389,7 +378,7 @@ export function curvePanel({ t, signal, onReset }) {
     for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
-      add("path", { class: `d2lrnn-level${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
+      add("path", { class: `d2lrnn-level${isBeaten ? " lab-passed" : ""}${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
       const name = levelName(t, level);
       const value = formatNumber(level.perplexity, level.perplexity < 10 ? 2 : 1);
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
@@ -400,24 +389,39 @@ export function curvePanel({ t, signal, onReset }) {
     for (const ghost of ghosts) {
       const xs = ghost.heldout.xs.filter((value) => value <= range.x.to).map((value) => Math.max(value, range.x.from));
       const ys = ghost.heldout.ys.slice(0, xs.length).map((value) => (value <= range.y.to ? value : range.y.to)); // one that exploded runs along the edge
-      add("path", { class: `lab-ghost lab-ghost-${ghost.place}`, d: linePath(xs, ys, x, y) });
+      add("path", { class: `lab-ghost lab-ghost-${ghost.place}${ghost.letter === picked ? " lab-picked" : ""}`, d: linePath(xs, ys, x, y) });
       const points = xs.map((value, i) => ({ x: x(value), y: y(ys[i]) })).filter(({ y: at }) => Number.isFinite(at));
       if (points.length) ends.push({ points, letter: ghost.letter });
     }
-    add("path", { class: "lab-train", d: linePath(train.xs, train.ys, x, y) });
+    const gap = hasGap(report) && !isCopied ? [[train.xs, train.ys]] : []; // copied pages are not unseen: a gap says nothing
+    for (const [along, up] of gap) {
+      add("path", { class: "lab-train", d: linePath(along, up, x, y) });
+      add("text", { class: "d2lrnn-axis", x: x(along.at(-1)) - 4, y: Math.min(box.bottom - 4, y(up.at(-1)) + 18), "text-anchor": "end" }, t("thin"));
+    }
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
-    add("path", { class: "lab-heldout", d: linePath(xs, heldout.ys.map((value) => Math.min(value, range.y.to)), x, y) }); // a lost one has no gap
+    const ys = heldout.ys.map((value) => Math.min(value, range.y.to)); // a lost one has no gap
+    const path = linePath(xs, ys, x, y);
+    if (ys.every(Number.isFinite)) add("path", { class: "lab-fill", d: `${path}V${box.bottom}H${x(xs[0])}Z` });
+    add("path", { class: "lab-heldout", d: path });
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, range.y.to))];
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
-    add("circle", { class: "lab-now-dot", cx, cy, r: 5 });
+    add("circle", { class: "lab-now-dot", cx, cy, r: 6 });
     const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
     const shown = isFresh ? "" : `${perplexity > range.y.to ? "↑ " : ""}${formatNumber(perplexity)}`;
     const marks = letterPlaces(ends.map(({ points }) => points), box);
-    const curves = [[xs, heldout.ys], [train.xs, train.ys]].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
-    const value = isOff ? { x: box.right + 11, y: box.top + 5, anchor: "start" } : valuePlace({ x: cx, y: cy }, curves, marks, box, 9 * shown.length);
+    const best = report.reached;
+    if (report.status === "ended" && best !== perplexity) { // it was better than at its end
+      const at = heldout.ys.indexOf(best);
+      const mark = { x: Math.min(box.right - 34, Math.max(box.left + 30, x(xs[at]))), y: Math.min(box.bottom - 6, y(best) + 22) };
+      add("circle", { class: "lab-best", cx: x(xs[at]), cy: y(best), r: 5 });
+      add("text", { class: "d2lrnn-level-text lab-next", x: mark.x, y: mark.y, "text-anchor": "middle" }, t("best", { perplexity: formatNumber(best) }));
+      marks.push({ x: mark.x - 16, y: mark.y - 4 }, { x: mark.x + 16, y: mark.y - 4 });
+    }
+    const curves = [[xs, heldout.ys], ...gap].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
+    const value = isOff ? { x: box.right + 11, y: box.top + 8, anchor: "start" } : valuePlace({ x: cx, y: cy }, curves, marks, box, (isBeside ? 15 : 13.5) * shown.length);
     add("text", { class: "lab-now-value", x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
-    if (isOff && places[0].label >= OFF_ROOM[1]) add("text", { class: "d2lrnn-axis", x: value.x, y: value.y + 15 }, t("off_chart"));
-    marks.forEach((place, i) => {
+    if (isOff && places[0].label >= OFF_ROOM[1]) add("text", { class: "d2lrnn-axis", x: value.x, y: value.y + 16 }, t("off_chart"));
+    marks.slice(0, ends.length).forEach((place, i) => {
       add("circle", { class: "lab-ghost-disc", cx: place.x, cy: place.y, r: 8 });
       add("text", { class: "d2lrnn-level-text lab-ghost-letter", x: place.x, y: place.y + 4, "text-anchor": "middle" }, ends[i].letter);
     });
@@ -434,7 +438,7 @@ export function curvePanel({ t, signal, onReset }) {
   const flare = (delay) => {
     picture.querySelector(".lab-burst").animate([{ transform: "scale(1)", opacity: 1 }, { transform: "scale(6)", opacity: 0 }], { duration: FLASH_MS / 2, delay, easing: "ease-out", fill: "forwards" });
     for (const part of picture.querySelectorAll(".lab-flash")) {
-      const from = part.localName === "path" ? { stroke: "var(--d2lrnn-green)", strokeWidth: "9px" } : { opacity: 0 };
+      const from = part.localName === "path" ? { stroke: "var(--d2lrnn-blue)", strokeWidth: "9px" } : { opacity: 0 };
       part.animate([from, {}], { duration: FLASH_MS, delay, easing: "ease-out" });
     }
   };
@@ -442,10 +446,7 @@ export function curvePanel({ t, signal, onReset }) {
     node,
     draw(data) {
       latest = data;
-      const { report, isCopied } = data; // copied pages are not unseen: a gap says nothing of overfitting
-      const about = report.steps > 0 ? t(`thin_${isCopied ? "near" : thinCurve(report)}`) : "\u00a0"; // its line is there from the start
-      if (thin.textContent !== about) thin.textContent = about;
-      const known = meaningOf(report);
+      const known = meaningOf(data.report);
       const meaning = known ? t(known.key, known) : "";
       if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
@@ -485,7 +486,7 @@ export function normPanel({ t, signal }) {
     width = now;
     if (latest) paint(latest);
   } });
-  const paint = ({ report: { norms, tokens, perUpdate, levels, longest }, clip, until, catAt }) => {
+  const paint = ({ report: { norms, perUpdate, levels, longest }, tokens, clip, until, catAt }) => {
     const height = 82;
     const place = { left: 30, right: width - RIGHT, top: 8, bottom: height - 8 };
     const { x: along } = axes({ tokens, perUpdate, curves: [], levels, until });
@@ -533,13 +534,17 @@ const MOST_NOTED = 999; // a larger perplexity has no room in the diary
 /** A perplexity as the diary notes it. */
 const noted = (perplexity) => (perplexity <= MOST_NOTED ? formatNumber(perplexity, 1) : `${MOST_NOTED}+`);
 
-/** What it writes now; `count` stands beside it. */
+/** What it writes now, large; `count` stands beside its name, and below what it wrote before it had read anything. */
 export function writingPanel({ t, count, signal }) {
   const head = element("span", { class: "lab-head" });
   const text = element("p", { class: "lab-writes-text lab-diary-text" });
-  const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, count), text);
+  const first = element("span", {});
+  const before = element("p", { class: "lab-before" }, t("writes_before"), " ", first);
+  const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, count), text, before);
   let latest = null;
-  const draw = ({ written, writtenAt, steps }) => {
+  const draw = ({ written, writtenAt, steps, diary }) => {
+    before.style.visibility = writtenAt > 0 && diary.length ? "" : "hidden"; // its room is there from the start
+    first.textContent = (diary[0]?.pieces ?? []).map(([piece]) => piece).join("");
     const title = steps === 0 ? t("writes_first") : t("writes", { age: formatNumber(writtenAt, 0) });
     if (head.textContent !== title) head.textContent = title;
     if (written === latest) return;
@@ -553,7 +558,7 @@ export function writingPanel({ t, count, signal }) {
   return { node, draw };
 }
 
-/** One line an age, kept; its room is there from the start. Where a story counts words, the page that is counted instead. */
+/** One line an age, kept; its room is there from the start. Where a story counts words, `page` is the page that is counted. */
 export function diaryPanel({ t, ages }) {
   const rows = ages.map((age) => {
     const perplexity = element("span", { class: "lab-diary-value" });
@@ -567,14 +572,12 @@ export function diaryPanel({ t, ages }) {
   const head = element("p", { class: "lab-head" });
   const text = element("p", { class: "lab-page-text" });
   const page = element("div", { class: "lab-counted" }, head, text);
-  const list = element(
+  const node = element(
     "div", { class: "lab-ages" },
     element("p", { class: "lab-diary-row lab-diary-top" },
-      element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity")),
-      element("span", { class: "lab-head" }, t("diary"))),
+      element("span", { class: "lab-diary-age" }, t("diary_updates")), element("span", { class: "lab-diary-value" }, t("diary_perplexity"))),
     element("ol", { class: "lab-diary-rows" }, ...rows.map((row) => row.node)),
   );
-  const node = element("div", { class: "lab-diary" }, list, page, element("p", { class: "lab-note" }, t("diary_kappa")));
   let shown = null; // the age and the words of the page, as one text
   /** The page of noise has long words and takes the most lines: later ones keep its room, so that nothing below moves. */
   const showPage = ({ steps, real, words, pieces }) => {
@@ -588,8 +591,6 @@ export function diaryPanel({ t, ages }) {
   };
   const draw = ({ diary, counted }, { isWhole, until }) => {
     page.hidden = !(isWhole && counted);
-    node.classList.toggle("lab-unwritten", page.hidden && !diary.some(({ age }) => age > 0));
-    list.hidden = !page.hidden;
     if (!page.hidden) showPage(counted);
     for (const row of rows) {
       const line = diary.find(({ age }) => age === row.age);
@@ -600,7 +601,7 @@ export function diaryPanel({ t, ages }) {
       row.text.replaceChildren(...(line ? inPieces(line.pieces) : ["\u00a0"])); // a line of room
     }
   };
-  return { node, draw };
+  return { node, page, draw };
 }
 
 // ---- what changes the network -------------------------------------------------------------------------------------------

@@ -119,12 +119,16 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     }
     story = null;
     buttons[right].classList.add("d2lrnn-right");
+    titles[i].classList.add("d2lrnn-done");
     told.classList.toggle("d2lrnn-missed", guess !== right);
     const verdict = element("b", { class: "d2lrnn-verdict" }, t(guess === right ? "step_right" : "step_wrong"));
     tell(t(`step_${i + 1}_outcome`, outcome(i, reports)), [verdict, " "]);
     lookAt(i);
   };
-  onReset(() => choose(-1));
+  onReset(() => {
+    titles.forEach((title) => title.classList.remove("d2lrnn-done"));
+    choose(-1);
+  });
   const node = element(
     "div", { class: "d2lrnn-steps" },
     element("div", { class: "d2lrnn-step-titles", role: "group", "aria-label": t("steps_label") },

@@ -1,6 +1,6 @@
 // What the lab says: the names of rivals and settings, and the sentence on top. No page here.
 import { formatNumber } from "../ui.mjs";
-import { beforeCat, bestOf, changed, isLost, isMemorising, standing } from "./maths.mjs";
+import { beforeCat, bestOf, changed, isLost, isMemorising, reached, standing } from "./maths.mjs";
 
 const value = (number) => formatNumber(number);
 
@@ -22,11 +22,11 @@ export const changes = (t, values, given, names) => changed(values, given, names
 
 /**
  * The key of the sentence that says how a run is: `clip` is its bound, `isCopied`
- * whether its unseen pages are no measure, because they stand in the others.
+ * whether its unseen pages are no measure, because they stand in the others, `isTold` whether it stops at an update that is given.
  */
-export function sentenceKey(report, { clip, isCopied }) {
-  const { steps, status, catAt, ended, perplexity, levels } = report;
-  const { beaten, next } = standing(perplexity, levels);
+export function sentenceKey(report, { clip, isCopied, isTold = false }) {
+  const { steps, status, catAt, ended, levels } = report;
+  const { beaten, next } = standing(reached(report, { isTold }), levels);
   if (status === "diverged") return "now_diverged";
   if (steps === 0) return "now_fresh";
   if (isMemorising(report) && !isCopied) return "now_overfits";
@@ -39,11 +39,12 @@ export function sentenceKey(report, { clip, isCopied }) {
 }
 
 /** The values of its words; `copied` is the share of the unseen pages that stands in the others. */
-export function sentenceValues(t, report, copied) {
+export function sentenceValues(t, report, copied, isTold = false) {
   const { steps, status, perplexity, heldout, train, levels } = report;
-  const { beaten, next } = standing(perplexity, levels);
+  const least = reached(report, { isTold });
+  const { beaten, next } = standing(least, levels);
   return {
-    steps: formatNumber(steps, 0), perplexity: value(perplexity), percent: formatNumber(100 * copied, 0),
+    steps: formatNumber(steps, 0), perplexity: value(perplexity), reached: value(least), percent: formatNumber(100 * copied, 0),
     train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
     beaten: beaten && rivalName(t, beaten), next: next && (status === "ended" ? nextName : rivalName)(t, next),
   };
