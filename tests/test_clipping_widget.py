@@ -66,18 +66,31 @@ def test_the_sentence_says_how_both_balls_end() -> None:
     free, kept = Clipping().paths
     assert [len(free) - 1, len(kept) - 1] == [3, 10]
     assert abs(free[-1]) > 4.4 and abs(kept[-1]) < 0.01
-    thrown = "Not clipped, step 3 throws the ball out for good."
     for widget, said in (
-        (Clipping(), f"{thrown} Clipped to 2.0, it comes to rest at loss 0.00."),
-        (Clipping(clip=0.1), f"{thrown} Clipped to 0.1, it is still at loss 1.93 after ten steps."),
-        (Clipping(clip=7.0), f"{thrown} Clipped to 7.0, it still jumps after ten steps."),
-        (Clipping(start=2.5), "Not clipped or clipped to 2.0, the ball comes to rest at loss 0.00."),
+        (Clipping(), "No step longer than 2.0: the ball comes down in 2 steps."),
+        (Clipping(clip=3.0), "No step longer than 3.0: the ball comes down in 1 step."),
+        (Clipping(clip=0.1), "No step longer than 0.1: safe but slow, the ball needs 28 steps."),
+        (Clipping(clip=7.0), "No step longer than 7.0: the ball stays in, but keeps jumping from wall to wall."),
+        (Clipping(start=2.5), "No step longer than 2.0: the ball comes down in 2 steps."),
     ):
         assert widget.static_sentence() == said
         assert widget.paths[0] != widget.paths[1]
     assert Clipping(start=1.0).paths[0] == Clipping(start=1.0).paths[1]
     assert Clipping(start=1.0).static_sentence().startswith("The limit 2.0 cuts no step")
     assert Clipping(start=0.0).static_sentence().startswith("At the bottom there is no slope")
+
+
+@pytest.mark.parametrize("clip", [0.1, 0.5, 2.0, 5.0, 7.0])
+@pytest.mark.parametrize("start", [-4.0, -1.3, 0.0, 2.5, 2.9])
+def test_the_steps_that_bring_the_ball_down_are_counted(start: float, clip: float) -> None:
+    widget = Clipping(start=start, clip=clip)
+    for down, path in zip(widget.steps_down, widget.paths):
+        lows = [0.4 * x**2 + 0.0375 * x**4 < 0.005 for x in path]
+        assert (down is not None and down <= 10) == any(lows)
+        if any(lows):
+            assert lows.index(True) == down and all(lows[down:]), "where it is down it stays"
+    if widget.steps_down[1] is None:
+        assert clip > 5, "a limit of up to 5 brings it down from anywhere"
 
 
 @pytest.mark.parametrize(

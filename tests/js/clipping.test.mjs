@@ -4,10 +4,11 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { told } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { derive, EDGE, lossAt, pathFrom, signed, slopeAt, STEEP, STEPS } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { derive, EDGE, lossAt, pathFrom, signed, slopeAt, STEPS, stepsDown } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+const STEEP = Math.sqrt(8); // beyond it a step that is not clipped ends higher: there the slope is 2 x
 const CASES = read("./clipping_cases.json");
 const SPEC = read("../../src/d2lrnn/widgets/clipping/spec.json");
 const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
@@ -43,9 +44,11 @@ const of = (start, clip, clips = true) => derive({ start, clip, g_1: 4, g_2: 3, 
 
 test("the ball that is not clipped is told alone until steps are clipped", () => {
   const t = translator("en", SPEC.words);
-  assert.equal(told(of(2.9, 2, false), t), "Not clipped, step 3 throws the ball out for good. Now clip its steps.");
-  assert.equal(told(of(2.5, 2, false), t), "Not clipped, the ball comes to rest at loss 0.00.");
-  assert.equal(told(of(2.828427, 2, false), t), "Not clipped, the ball still jumps from wall to wall after ten steps.");
+  assert.equal(told(of(2.9, 2, false), t), "With no limit, step 3 throws the ball out of the valley. Now limit its steps.");
+  assert.equal(told(of(2.5, 2, false), t), "With no limit, the ball comes down in 3 steps.");
+  assert.equal(told(of(2.828427, 2, false), t), "With no limit, the ball needs 15 steps.");
+  assert.equal(told(of(STEEP, 2, false), t), "With no limit, the ball still jumps from wall to wall after ten steps.");
+  assert.equal(told(of(STEEP, 7), t), "The limit 7.0 cuts no step: with or without it, the ball still jumps from wall to wall after ten steps.");
   assert.equal(told(of(0, 2, false), t), told(of(0, 2), t));
 });
 
@@ -75,37 +78,47 @@ test("not clipped, each jump ends lower within the square root of 8, and higher 
 test("what is clipped never leaves the picture, and the sentence tells how it ends", () => {
   const found = new Set();
   for (let i = -40; i <= 40; i += 1) for (let k = 1; k <= 70; k += 1) {
-    const { start, kept, keptEnd, keptLoss, freeEnd, cuts, clip } = of(i / 10, k / 10);
+    const { start, kept, keptEnd, keptDown, freeEnd, cuts, clip } = of(i / 10, k / 10);
+    const keptLoss = lossAt(kept.at(-1));
     assert.ok(kept.every((x) => Math.abs(x) < EDGE) && kept.length === STEPS + 1, `${start} ${clip}`);
     assert.equal(keptEnd === "rest", keptLoss < 0.005);
+    assert.equal(keptEnd === "rest", keptDown !== null && keptDown <= STEPS);
+    if (keptEnd === "rest") kept.forEach((x, step) => assert.equal(lossAt(x) < 0.005, step >= keptDown, "down, it stays"));
     if (keptEnd === "slow") assert.ok(start * kept.at(-1) > 0 && keptLoss < lossAt(start));
+    if (keptEnd === "slow") assert.ok(keptDown > STEPS && keptDown <= 39);
     if (keptEnd === "jumps") assert.ok(kept.at(-1) * kept.at(-2) < 0 && Math.abs(kept.at(-1)) > 2 && clip > 5);
     if (freeEnd === "out") assert.ok(cuts);
     found.add(cuts ? `${freeEnd} ${keptEnd}` : `same ${keptEnd}`);
   }
   assert.deepEqual([...found].sort(), ["out jumps", "out rest", "out slow", "rest rest", "rest slow", "same rest"]);
-  assert.deepEqual([of(2.828427, 7).keptEnd, of(2.828427, 7).cuts], ["jumps", false], "a link may set what the ball does not");
+  assert.deepEqual([of(2.828427, 7).keptEnd, of(2.828427, 7).cuts], ["slow", false], "a link may set what the ball does not");
 });
 
 test("the guided steps: what is said to be right is right", () => {
-  const [why, lower, larger] = SPEC.steps;
+  const [why, large, small] = SPEC.steps;
   const words = SPEC.words.en;
-  assert.ok(words.step_3_question.includes(`Clipped to ${larger.before.clip}, `) && words.step_3_question.includes(`limit of ${larger.state.clip} cuts`));
-  for (const { start, clip } of [larger.before, larger.state]) assert.equal(of(start, clip).keptEnd, "rest");
-  const { kept, slope } = of(larger.state.start, larger.state.clip);
-  assert.ok(larger.right === 2 && slope > larger.state.clip && slope.toFixed(2) === "5.98");
-  assert.ok(lossAt(kept[1]) < lossAt(kept[0]) && Math.abs(slopeAt(kept[1])) < larger.state.clip, "it lands lower, where the next step is shorter");
-  assert.ok(Math.abs(kept[1]) < STEEP && SPEC.steps.every((step, i) => [step.before, step.state].every(({ clips }) => clips === (i === 2))));
-  kept.slice(1).forEach((place) => assert.ok(Math.abs(slopeAt(place)) < larger.state.clip, "one cut"));
+  for (const [step, name] of [[large, "step_2"], [small, "step_3"]]) {
+    assert.ok(words[name].includes(` ${step.state.clip}?`) && words[`${name}_question`].includes(`limit of ${step.state.clip}?`));
+    assert.ok(words[`${name}_question`].includes(`a limit of ${step.before.clip}, the ball comes down`));
+    assert.deepEqual([step.before, step.state].map(({ start, clips }) => [start, clips]), [[2.9, true], [2.9, true]]);
+    assert.equal(of(step.before.start, step.before.clip).keptDown, 2);
+  }
+  const jumping = of(large.state.start, large.state.clip);
+  assert.deepEqual([jumping.keptEnd, jumping.keptDown, jumping.freeEnd, large.right], ["jumps", null, "out", 2]);
+  let place = large.state.start; // for good: after a while it lands where it landed before
+  for (let step = 0; step < 200; step += 1) place -= Math.max(-7, Math.min(7, slopeAt(place)));
+  const again = place - Math.max(-7, Math.min(7, slopeAt(place)));
+  assert.ok(place * again < 0 && Math.abs(again - Math.max(-7, Math.min(7, slopeAt(again))) - place) < 1e-9);
+  assert.ok(Math.abs(place) < large.state.clip && Math.abs(again) < large.state.clip, "the limit is longer than the way down");
+  assert.deepEqual([of(small.state.start, small.state.clip).keptEnd, stepsDown(2.9, 0.1), small.right], ["slow", 28, 0]);
 
   const { free } = of(why.state.start, why.state.clip);
   const slopes = free.slice(0, 3).map((place) => Math.abs(slopeAt(place)));
-  assert.deepEqual(slopes.map((size) => size.toFixed(2)), ["5.98", "6.84", "10.98"]);
+  assert.deepEqual(slopes.map((size) => size.toFixed(1)), ["6.0", "6.8", "11.0"]);
   slopes.forEach((size, i) => assert.ok(Math.abs(Math.abs(free[i + 1] - free[i]) - size) < 1e-9, "a step as long as the slope"));
   assert.ok(why.right === 1 && slopes[1] > slopes[0] && slopes[2] > slopes[1]);
 
-  assert.deepEqual([lower.before, lower.state].map(({ start, clip }) => of(start, clip).freeEnd), ["out", "rest"]);
-  assert.ok(lower.right === 0 && lower.state.start < STEEP && STEEP < lower.before.start);
+  assert.ok(free.slice(1).every((x, i) => lossAt(x) > lossAt(free[i])), "each lands higher");
 });
 
 test("signs are true ones, and zero has none", () => {

@@ -12,7 +12,7 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Clipping"]
 
 _SPEC = Spec("clipping")
-_STEPS, _EDGE, _RESTS = 10, 4.4, 0.005  # as in maths.mjs
+_STEPS, _EDGE, _RESTS, _PATIENCE = 10, 4.4, 0.005, 1000  # as in maths.mjs
 
 
 def _loss(x: float) -> float:
@@ -32,13 +32,23 @@ def _path(start: float, limit: float) -> list[float]:
     return path
 
 
-def _end(path: list[float]) -> str:
-    before, last = path[-2:]
-    if abs(last) > _EDGE:
+def _steps_down(start: float, limit: float) -> int | None:
+    x = start
+    for step in range(_PATIENCE + 1):
+        if _loss(x) < _RESTS:
+            return step
+        if abs(x) > _EDGE:
+            return None
+        x -= max(-limit, min(limit, _slope(x)))
+    return None
+
+
+def _end(path: list[float], down: int | None) -> str:
+    if abs(path[-1]) > _EDGE:
         return "out"
-    if _loss(last) < _RESTS:
-        return "rest"
-    return "jumps" if before * last < 0 else "slow"
+    if down is None:
+        return "jumps"
+    return "rest" if down <= _STEPS else "slow"
 
 
 class Clipping(Explorable):
@@ -119,25 +129,26 @@ class Clipping(Explorable):
         """
         return _path(self.start, math.inf), _path(self.start, self.clip)
 
+    @property
+    def steps_down(self) -> tuple[int | None, int | None]:
+        """How many steps bring the ball down, to a loss below 0.005, not clipped and clipped; None where none do.
+
+        More than the ten that are drawn, too; after a thousand it is taken never to come down.
+        """
+        return _steps_down(self.start, math.inf), _steps_down(self.start, self.clip)
+
     def static_sentence(self) -> str:
-        """How both balls end, as the figure says it."""
+        """How the clipped ball ends, as the figure says it."""
         free, kept = self.paths
-        if self.start == 0:
-            keys = ["none"]
-        elif free == kept:
-            keys = [f"same_{_end(kept)}"]
-        elif _end(free) == _end(kept) == "rest":
-            keys = ["both_rest"]
-        else:
-            keys = [f"free_{_end(free)}", f"kept_{_end(kept)}"]
-        values = {"free": f"{_loss(free[-1]):.2f}", "kept": f"{_loss(kept[-1]):.2f}"}
-        words = Words(self._words)
-        return " ".join(words(f"now_{key}", clip=f"{self.clip:.1f}", step=len(free) - 1, **values) for key in keys)
+        words, down = Words(self._words), self.steps_down[1]
+        end = _end(kept, down)
+        key = "none" if self.start == 0 else f"same_{end}" if free == kept else f"kept_{end}"
+        steps = "" if down is None else words("steps_one" if down == 1 else "steps_many", count=down)
+        return words(f"now_{key}", clip=f"{self.clip:.1f}", kept=steps)
 
     def static_picture(self) -> str:
         """The valley, and the steps of both balls."""
         words = Words(self._words)
-        start = words("key_start", loss=f"{_loss(self.start):.2f}", slope=f"{abs(_slope(self.start)):.2f}")
         description = words(
             "picture_valley", start=f"{self.start:.1f}", loss=f"{_loss(self.start):.2f}", told=self.static_sentence()
         )
@@ -161,6 +172,6 @@ class Clipping(Explorable):
         x, y = at(self.start)
         picture.add("circle", cx=x, cy=y, r=6.0)
         limited = words("key_kept", clip=f"{self.clip:.1f}")
-        legend = f"● {start} · ╌ {words('key_free')} · ━ {limited}"
+        legend = f"╌ {words('key_free')} · ━ {limited}"
         picture.add("text", legend, x=230, y=264, text_anchor="middle", font_size=12)
         return str(picture)

@@ -6,16 +6,26 @@ import { planePanel, valleyPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn. */
-function sentence({ start, free, freeEnd, keptEnd, freeLoss, keptLoss, cuts, clip, clips }, isFirst = false) {
+function sentence({ start, free, freeEnd, keptEnd, freeDown, keptDown, cuts, clip, clips }, t, isFirst = false) {
   const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(freeEnd === "out" ? ["now_press"] : [])];
-  const both = freeEnd === "rest" && keptEnd === "rest" ? ["now_both_rest"] : [`now_free_${freeEnd}`, `now_kept_${keptEnd}`];
-  const keys = start === 0 ? ["now_none"] : !clips ? alone : cuts ? both : [`now_same_${keptEnd}`];
-  return [keys, { clip: clip.toFixed(1), step: free.length - 1, free: freeLoss.toFixed(2), kept: keptLoss.toFixed(2) }];
+  const keys = start === 0 ? ["now_none"] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
+  return [keys, { clip: clip.toFixed(1), step: free.length - 1, free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t) }];
+}
+
+/** A number of steps in words; nothing where the ball never comes down. */
+const stepsOf = (count, t) => (count === null ? "" : t(count === 1 ? "steps_one" : "steps_many", { count }));
+
+/** Where a ball ends, in a few words, for the button that shows its steps. */
+function score({ start, free, freeEnd, freeDown, keptEnd, keptDown, clips }, isKept, isFirst, t) {
+  if (start !== 0 && (isKept ? !clips : isFirst)) return "?";
+  const [end, down] = isKept ? [keptEnd, keptDown] : [freeEnd, freeDown];
+  if (down !== null) return t("score_down", { steps: stepsOf(down, t) });
+  return t(end === "out" ? "score_out" : "score_jumps", { step: free.length - 1 });
 }
 
 /** The living sentence in plain words. */
 export function told(model, t) {
-  const [keys, values] = sentence(model);
+  const [keys, values] = sentence(model, t);
   return keys.map((key) => t(key, values)).join(" ");
 }
 
@@ -46,13 +56,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),
   }));
   const becomes = element("p", { class: "clip-how-now" });
-  const startWords = element("span");
-  const start = element("span", { class: "clip-key clip-key-start" },
-    svg("svg", { class: "clip-key-mark", viewBox: "9 0 16 14", "aria-hidden": "true" }, svg("circle", { class: "clip-start", cx: 17, cy: 7, r: 6 })), startWords);
-  /** Which steps are drawn, and what their lines look like. */
+  /** Which steps are drawn, what their lines look like, and where they lead. */
   const keys = ["full", "clipped"].map((kind, i) => buttonControl({
     label: [svg("svg", { class: "clip-key-mark", viewBox: "0 0 34 14", "aria-hidden": "true" },
-      svg("path", { class: `clip-flight clip-arrow-${kind}`, d: "M0 7H28" }), svg("circle", { class: `clip-landed-${kind}`, cx: 28, cy: 7, r: 5 })), element("span")],
+      svg("path", { class: `clip-flight clip-arrow-${kind}`, d: "M0 7H28" }), svg("circle", { class: `clip-landed-${kind}`, cx: 28, cy: 7, r: 5 })),
+    element("span"), " ", element("b", { class: `clip-score clip-score-${kind}` })],
     class: "d2lrnn-button clip-key", signal,
     onPress: () => {
       set({ clips: i === 1 });
@@ -67,25 +75,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const { free, slope } = derive({ ...state(), ...steps[0].before });
-  const [first, second, third] = free.map((place) => Math.abs(slopeAt(place)).toFixed(2));
-  const outcomes = [{ first, second, third }, {}, {}];
-  const asked = [
-    { start: signed(free[0]), landing: signed(free[1]) },
-    { far: signed(steps[1].before.start), near: signed(steps[1].state.start) },
-    { slope: slope.toFixed(2) },
-  ];
-  const mark = (i) => valley.mark({ slopes: i === 0, grows: i > 0 });
+  const { free, keptDown } = derive({ ...state(), ...steps[0].before });
+  const [first, second, third] = free.map((place) => Math.abs(slopeAt(place)).toFixed(1));
+  const small = derive({ ...state(), ...steps[2].state });
+  const outcomes = [{ first, second, third }, {}, { slow: stepsOf(small.keptDown, t), fast: stepsOf(keptDown, t) }];
   const guided = guidedSteps({
-    t, state, steps, asked: (i) => asked[i], onReset, say, signal,
+    t, state, steps, asked: (i) => [{}, {}, { fast: stepsOf(keptDown, t) }][i], onReset, say, signal,
     set: (values) => {
-      mark(-1);
+      valley.mark(false);
       set(values);
       paint(derive(state())); // also where only what waits is new
     },
     outcome: (i) => {
-      mark(i);
-      play(i === 2);
+      valley.mark(i === 0);
+      play(i > 0);
       return outcomes[i];
     },
   });
@@ -95,7 +98,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   }, { signal });
   onReset(() => {
-    mark(-1);
+    valley.mark(false);
     waits = false;
     how.open = false;
     plane.askToDrag();
@@ -104,8 +107,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   el.append(element(
     "div", { class: "d2lrnn-shape clip" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
-    element("div", { class: "clip-keys" }, element("span", { class: "clip-shows", role: "group", "aria-label": t("key_group") }, ...keys), start),
-    valley.node, element("p", { class: "clip-caption" }, t("caption")),
+    element("div", { class: "clip-shows", role: "group", "aria-label": t("key_group") }, ...keys),
+    valley.node,
     guided.node, how,
     footRow({ t, reset, link, say, signal }),
   ));
@@ -125,13 +128,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   whenSeen(valley.node, { act: () => touched || play(state().clips), signal });
 
   function paint(model, freeSteps = STEPS, keptSteps = STEPS) {
-    const [parts, values] = sentence(model, waits);
+    const [parts, values] = sentence(model, t, waits);
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
     valley.draw({ ...model, told: told(model, t) }, waits ? 1 : freeSteps, keptSteps);
-    startWords.textContent = t("key_start", { slope: model.slope.toFixed(2) });
-    keys[0].lastChild.textContent = t("key_free");
-    keys[1].lastChild.textContent = t("key_kept", { clip: model.clip.toFixed(1) });
-    keys.forEach((button, i) => button.setAttribute("aria-pressed", String(model.clips === (i === 1))));
+    keys.forEach((button, i) => {
+      button.setAttribute("aria-pressed", String(model.clips === (i === 1)));
+      button.children[1].textContent = i === 0 ? t("key_free") : t("key_kept", { clip: model.clip.toFixed(1) });
+      button.lastChild.textContent = score(model, i === 1, waits, t);
+    });
     plane.draw(model);
     const [what, numbers] = computation(model);
     becomes.replaceChildren(...emphasised(t.raw(what), numbers));

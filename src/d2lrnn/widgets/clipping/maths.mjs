@@ -4,8 +4,8 @@ const DEGREES = 180 / Math.PI;
 
 export const STEPS = 10;
 export const EDGE = 4.4; // the picture ends there
-export const STEEP = Math.sqrt(8); // beyond it a step that is not clipped ends higher: there the slope is 2 x
-const RESTS = 0.005; // such a loss is told as 0.00
+const RESTS = 0.005; // such a loss is told as 0.00: the ball is down
+const PATIENCE = 1000; // steps after which a ball that is not down is told never to come down
 
 /** An example of a loss of one weight: a valley whose walls get steeper. */
 export const lossAt = (x) => x * x * (0.4 + 0.0375 * x * x);
@@ -19,26 +19,37 @@ export function pathFrom(start, limit = Infinity) {
   return path;
 }
 
-/** How a path ends: "out" of the picture, at "rest" on the bottom, or it still "jumps" from wall to wall, or it is "slow". */
-function endOf(path) {
-  const [before, last] = path.slice(-2);
-  if (Math.abs(last) > EDGE) return "out";
-  if (lossAt(last) < RESTS) return "rest";
-  return before * last < 0 ? "jumps" : "slow";
+/** How many steps bring the ball down, however many that are; null where it flies out or never comes down. */
+export function stepsDown(start, limit = Infinity) {
+  let place = start;
+  for (let step = 0; step <= PATIENCE; step += 1) {
+    if (lossAt(place) < RESTS) return step;
+    if (Math.abs(place) > EDGE) return null;
+    place -= within(slopeAt(place), limit);
+  }
+  return null;
+}
+
+/** How it ends: "out" of the picture, down at "rest" within the steps that are drawn, "slow" where it needs more, or it still "jumps". */
+function endOf(path, down) {
+  if (Math.abs(path.at(-1)) > EDGE) return "out";
+  if (down === null) return "jumps";
+  return down <= STEPS ? "rest" : "slow";
 }
 
 /** Both paths, and how they end; the gradient's length, what clipping makes of it, and by how much that turns it. */
 export function derive(state) {
   const { start, g_1, g_2, clip, by } = state;
   const [free, kept] = [pathFrom(start), pathFrom(start, clip)];
+  const [freeDown, keptDown] = [stepsDown(start), stepsDown(start, clip)];
   const length = Math.hypot(g_1, g_2);
   const factor = length > clip ? clip / length : 1;
   const clipped = by === "norm" ? [g_1 * factor, g_2 * factor] : [within(g_1, clip), within(g_2, clip)];
   const angle = by === "norm" ? 0 : Math.abs(Math.atan2(g_1 * clipped[1] - g_2 * clipped[0], g_1 * clipped[0] + g_2 * clipped[1])) * DEGREES;
   const acts = by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip;
   return {
-    ...state, free, kept, freeEnd: endOf(free), keptEnd: endOf(kept), cuts: free.some((x, i) => x !== kept[i]),
-    loss: lossAt(start), slope: Math.abs(slopeAt(start)), freeLoss: lossAt(free.at(-1)), keptLoss: lossAt(kept.at(-1)),
+    ...state, free, kept, freeEnd: endOf(free, freeDown), keptEnd: endOf(kept, keptDown), cuts: free.some((x, i) => x !== kept[i]),
+    loss: lossAt(start), slope: Math.abs(slopeAt(start)), freeDown, keptDown,
     length, factor, clipped, clippedLength: Math.hypot(...clipped), angle, acts,
   };
 }

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { EDGE, lossAt, signed, slopeAt, STEEP, STEPS, within } from "./maths.mjs";
+import { EDGE, lossAt, signed, slopeAt, STEPS, within } from "./maths.mjs";
 
 const UNIT = 24; // pixels
 const HALF = 6.8 * UNIT;
@@ -149,7 +149,7 @@ export function planePanel({ t, range, onChange, signal }) {
     stem.setAttribute("d", `M${-r} 0H${hold}`);
     edge.setAttribute("aria-valuenow", clip);
     edge.setAttribute("aria-valuetext", clip.toFixed(1));
-    edgeText.textContent = t("limit_is", { clip: clip.toFixed(1) });
+    edgeText.textContent = t("plane_limit_is", { clip: clip.toFixed(1) });
     edgeText.setAttribute("x", Math.max(Math.min(-r - 4, -20), -124));
     edgeText.setAttribute("y", g_1 < 0 && g_2 < 0 ? -34 : 44); // on the side where the gradient is not
     const parts = [arrow("full", [g_1, g_2], 4)];
@@ -191,46 +191,45 @@ export function planePanel({ t, range, onChange, signal }) {
 
 const HIGHEST = lossAt(EDGE);
 const PLACES = Array.from({ length: 177 }, (_, i) => -EDGE + i / 20);
-const [BASE, RULER, MARGIN] = [58, 48, 16]; // pixels: beneath the valley, for words; for the limit's handle; and left of its bar
+const DEPTHS = [0, 12, 30, 54]; // pixels beneath the valley where its ground gets darker
+const HIGH = { narrow: 262, wide: 336 }; // of the valley
+const WIDE = 480; // from this width on
+const [BASE, RULER, MARGIN] = [54, 70, 22]; // pixels: beneath the valley, for words; for the limit's handle and its words; and left of its bar
 const [SKY, TOP] = [28, 6]; // above the walls; and no flight goes higher
 
-/** Why one clips: ten steps downhill on an example of a loss, as they are and clipped. The ball is dragged, and so is the limit. */
+/** Why one clips: ten steps downhill on an example of a loss, as they are and clipped. The limit is dragged, and so is the ball. */
 export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   let width = 0;
-  let high = 300; // of the part above the ruler
+  let high = HIGH.wide; // of the part above the ruler
   let shown = null;
   let [freeSteps, keptSteps] = [STEPS, STEPS]; // that are drawn
   let holds = "limit";
   let grabbed = 0;
   const curve = svg("path", { class: "clip-curve" });
-  const ground = svg("path", { class: "clip-ground" });
-  const drop = svg("path", { class: "clip-drop" });
+  const ground = DEPTHS.map(() => svg("path", { class: "clip-ground" }));
+  const track = svg("path", { class: "clip-track" });
   const bar = svg("path", { class: "clip-bar" });
-  const ticks = svg("g");
   const [free, kept] = [svg("g"), svg("g")];
-  const loss = svg("text", { class: "clip-text clip-axis-text", x: 8 }, t("loss_axis"));
-  const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
-  const ends = svg("text", { class: "clip-text clip-ends", "text-anchor": "middle" });
+  const loss = svg("text", { class: "clip-text clip-axis-text", x: 12 }, t("loss_axis"));
+  const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("weight_axis"));
   const out = svg("text", { class: "clip-text clip-out" });
-  const [cutLine, keptLine] = ["full", "clipped"].map((kind) => svg("path", { class: `clip-length clip-arrow-${kind}` })); // the first step, from the ball
-  const cutText = svg("text", { class: "clip-text clip-cut-text", "text-anchor": "middle" });
   const marks = svg("g"); // of an answered step
-  let marked = { slopes: false, grows: false };
-  const limitText = svg("text", { class: "clip-text clip-limit-text" });
-  const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 9 }));
-  const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(12), sideways());
-  const picture = svg("svg", { class: "clip-valley", role: "group" }, ground, curve, drop, loss, weight, ticks, bar, cutLine, keptLine, marks, free, kept, cutText, ends, out, limitText, limit, ball);
+  let isMarked = false;
+  const limitText = svg("text", { class: "clip-text clip-limit-text", x: MARGIN });
+  const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 10 }));
+  const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
+  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, weight, track, bar, marks, free, kept, out, limitText, limit, ball);
   const node = element("div", { class: "clip-valley-box" }, picture);
 
   const x = (place) => ((place + EDGE) * width) / (2 * EDGE);
   const y = (value) => high - BASE - (value * (high - BASE - SKY)) / HIGHEST;
   const long = (size) => (size * width) / (2 * EDGE); // of the limit's bar: as long as the step, on the weight's scale
   const mark = (now) => {
-    marked = { ...marked, ...now };
+    isMarked = now;
     paint();
   };
   const moveBall = (place) => {
-    mark({ slopes: false });
+    mark(false);
     onChange({ start: rounded(place, rangeStart.max, rangeStart.min) });
   };
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min) });
@@ -251,11 +250,21 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   onKeys(ball, { map: byKey(rangeStart), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
-  /** So many steps of a path, each an arc to where it lands; the last may leave the picture. Alone, large ones have numbers, in the ground. */
-  function trail(kind, path, lift, steps) {
+  /** So many steps of a path, each an arc to where it lands; the last may leave the picture. Where there is room, a landing has its number, in the ground. */
+  function trail(kind, path, lift, steps, isNumbered) {
     const parts = [];
     const numbered = [];
-    for (let i = 1; i < path.length && i <= steps; i += 1) {
+    const last = Math.min(steps, path.length - 1);
+    const isApart = (place) => numbered.every((other) => Math.abs(x(other) - x(place)) > 20);
+    const count = (i) => {
+      if (!isNumbered || Math.abs(path[i]) > EDGE || !isApart(path[i]) || (i !== last && Math.abs(x(path[i]) - x(path[last])) <= 20)) return;
+      numbered.push(path[i]);
+      const off = 11 * Math.sign(path[i]) * Math.min(1, Math.abs(path[i])); // beside a wall, beneath the bottom
+      parts.push(svg("text", {
+        class: "clip-text clip-count", "text-anchor": "middle", x: number(x(path[i]) + off), y: number(y(lossAt(path[i])) + 21),
+      }, String(i)));
+    };
+    for (let i = 1; i <= last; i += 1) {
       const isOut = Math.abs(path[i]) > EDGE;
       const [from, to] = [[x(path[i - 1]), y(lossAt(path[i - 1]))], isOut ? [path[i] < 0 ? 3 : width - 3, 12] : [x(path[i]), y(lossAt(path[i]))]];
       const size = Math.abs(to[0] - from[0]);
@@ -266,18 +275,12 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
           class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
           d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(isOut ? to[1] : top)} ${to.map(number).join(" ")}`,
         }));
-        const isFree = numbered.every((place) => Math.abs(x(place) - to[0]) > 16);
-        if (!shown.clips && !marked.grows && !isOut && isFree && size > width / 4) {
-          numbered.push(path[i]);
-          parts.push(svg("text", {
-            class: "clip-text clip-count", "text-anchor": "middle", x: number(to[0] + (path[i] < 0 ? -11 : 11)), y: number(to[1] + 20),
-          }, String(i)));
-        }
       }
       const side = path[i] < 0 ? 1 : -1;
       parts.push(isOut
         ? svg("path", { class: "clip-gone", d: `M${to[0]} ${to[1]}l${9 * side} -6M${to[0]} ${to[1]}l${9 * side} 6` })
         : svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
+      count(i);
     }
     return parts;
   }
@@ -286,69 +289,37 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     if (width === 0 || shown === null) return;
     const { start, clip, clips } = shown;
     picture.dataset.clips = String(clips);
-    const path = linePath(PLACES, PLACES.map(lossAt), x, y);
-    curve.setAttribute("d", path);
-    ground.setAttribute("d", `${path}V${high}H0Z`);
-    loss.setAttribute("y", high - 32);
-    const isWide = width >= 480;
-    weight.setAttribute("x", x(3) + (width >= 300 ? 0 : 8)); // where there is no room for 4
-    weight.setAttribute("y", high - 7);
-    ticks.replaceChildren(...[-4, -2, 0, 2, ...(width >= 300 ? [4] : [])].flatMap((at) => [
-      svg("path", { class: "clip-tick", d: `M${number(x(at))} ${high - 26}v5` }),
-      svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle", x: number(x(at)), y: high - 7 }, signed(at, 0)),
-    ]));
+    const heights = PLACES.map(lossAt);
+    curve.setAttribute("d", linePath(PLACES, heights, x, y));
+    ground.forEach((part, i) => part.setAttribute("d", `${linePath(PLACES, heights, x, (value) => y(value) + DEPTHS[i])}V${high}H0Z`));
+    loss.setAttribute("y", high - 12);
+    weight.setAttribute("x", width - 12);
+    weight.setAttribute("y", high - 12);
 
-    // where both go the same way, two arcs are seen
-    free.replaceChildren(...(start === 0 ? [] : trail("full", shown.free, 0.42, freeSteps)));
-    kept.replaceChildren(...(start === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, keptSteps)));
+    // where both go the same way, two arcs are seen; a ball that is down stays there
+    free.replaceChildren(...(start === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips)));
+    kept.replaceChildren(...(start === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), true)));
 
-    // what the limit cuts off the first step, which is as long as the slope
-    const isCut = clips && shown.slope > clip;
-    const down = start > 0 ? -1 : 1;
-    const [level, cutAt, last0] = [number(y(shown.loss)), x(start + down * clip), within(x(start + down * shown.slope), width - 2, 2)];
-    keptLine.setAttribute("d", isCut ? `M${number(x(start))} ${level}H${number(cutAt)}m0 -6v12` : "");
-    cutLine.setAttribute("d", isCut ? `M${number(cutAt)} ${level}H${number(last0)}` : "");
-    cutText.textContent = isCut && !marked.grows && Math.abs(last0 - cutAt) >= 84 ? t("cut_off") : "";
-    cutText.setAttribute("x", number((cutAt + last0) / 2));
-    cutText.setAttribute("y", number(y(shown.loss) + 16));
-
-    const { slopes, grows } = marked;
-    const ofSlopes = (slopes ? shown.free.slice(1, freeSteps + 1) : []).filter((place) => Math.abs(place) <= EDGE).map((place) => svg("text", {
+    const ofSlopes = (isMarked ? shown.free.slice(1, freeSteps + 1) : []).filter((place) => Math.abs(place) <= EDGE).map((place) => svg("text", {
       class: "clip-text clip-slope-text", "text-anchor": place < 0 ? "start" : "end",
       x: number(x(place) + (place < 0 ? 14 : -14)), y: number(y(lossAt(place)) + 8),
-    }, t("slope_there", { slope: Math.abs(slopeAt(place)).toFixed(2) })));
-    const ofEdges = grows ? [-1, 1].flatMap((side) => [
-      svg("path", { class: "clip-edge-mark", d: `M${number(x(side * STEEP))} ${number(y(lossAt(STEEP)))}V${high - 26}` }),
-      ...["grow_1", "grow_2"].map((words, i) => svg("text", {
-        class: "clip-text clip-edge-words", "text-anchor": side < 0 ? "end" : "start", x: number(x(side * STEEP) + 6 * side), y: high - 72 + 16 * i,
-      }, i === 0 ? t(words) : side < 0 ? `← ${t(words)}` : `${t(words)} →`)),
-    ]) : [];
-    marks.replaceChildren(...ofSlopes, ...ofEdges);
+    }, t("slope_there", { slope: Math.abs(slopeAt(place)).toFixed(1) })));
+    marks.replaceChildren(...ofSlopes);
     const isOut = shown.freeEnd === "out" && freeSteps >= shown.free.length - 1;
     out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
     const isLeft = shown.free.at(-1) < 0;
     out.setAttribute("x", number(x(isLeft ? -3.75 : 3.75)));
     out.setAttribute("y", 42);
     out.setAttribute("text-anchor", isLeft ? "start" : "end");
-    const isDone = start !== 0 && (clips ? keptSteps : freeSteps) >= STEPS && (clips || shown.freeEnd !== "out");
-    const [end, endLoss] = clips ? [shown.kept.at(-1), shown.keptLoss] : [shown.free.at(-1), shown.freeLoss];
-    ends.textContent = isDone ? t("ends", { loss: endLoss.toFixed(2) }) : "";
-    const [last, under] = [x(end), high - BASE + 23];
-    ends.setAttribute("x", number(within(last, width - 42, 42)));
-    ends.setAttribute("y", under);
-    drop.setAttribute("d", isDone ? `M${number(last)} ${number(y(endLoss) + 6)}V${under - 12}` : "");
-    loss.style.display = (isDone && last < 142) || (marked.grows && !isWide) ? "none" : ""; // the words stand there
 
-    const [middle, edge] = [high + RULER / 2, MARGIN + long(clip)];
-    bar.setAttribute("d", `M${MARGIN} ${middle - 7}v14M${MARGIN} ${middle}H${number(edge)}`);
+    const [middle, edge] = [high + 28, MARGIN + long(clip)];
+    track.setAttribute("d", `M${MARGIN} ${middle}H${number(MARGIN + long(range.max))}`);
+    bar.setAttribute("d", `M${MARGIN} ${middle - 8}v16M${MARGIN} ${middle}H${number(edge)}`);
     limit.setAttribute("transform", `translate(${number(edge)} ${middle})`);
     limit.setAttribute("aria-valuenow", clip);
     limit.setAttribute("aria-valuetext", clip.toFixed(1));
     limitText.textContent = clips ? t("limit_is", { clip: clip.toFixed(1) }) : t("limit_off");
-    const isRight = edge + (clips ? 122 : 172) > width;
-    limitText.setAttribute("x", number(edge + (isRight ? -28 : 28)));
-    limitText.setAttribute("y", middle + (isRight ? -7 : 5));
-    limitText.setAttribute("text-anchor", isRight ? "end" : "start");
+    limitText.setAttribute("y", high + RULER - 6);
 
     ball.setAttribute("transform", `translate(${number(x(start))} ${number(y(shown.loss))})`);
     ball.setAttribute("aria-valuenow", start);
@@ -360,7 +331,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     act: (now) => {
       if (now < 120) return;
       width = now;
-      high = width < 480 ? 236 : 310;
+      high = HIGH[width < WIDE ? "narrow" : "wide"];
       picture.setAttribute("viewBox", `0 0 ${width} ${high + RULER}`);
       picture.setAttribute("height", high + RULER);
       paint();
@@ -369,7 +340,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   });
   return {
     node,
-    /** What an answered step marks: the slopes where the ball that is not clipped lands, until it is moved, or from where jumps grow. */
+    /** Whether an answered step marks the slopes where the ball that is not clipped lands, until it is moved. */
     mark,
     /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped. */
     draw: (model, freeMany, keptMany) => {
