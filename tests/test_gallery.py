@@ -63,8 +63,14 @@ def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
     assert lengths("ContextTable", "in", "width") == pytest.approx([270 * share for share in shares], abs=0.1)
     bits = widgets.SurpriseMap(text="low tide quixotl", stage="trained").bits
     assert lengths("SurpriseMap", "up", "height") == pytest.approx([1, *(3.6 * cost + 1 for cost in bits)], abs=0.3)
-    by_state = widgets.Attention(text="along the shel").effects[1].tolist()
-    assert lengths("Attention", "in", "width") == pytest.approx([14 * effect + 0.4 for effect in by_state], abs=0.15)
+    erased = widgets.Attention(text="went quite slac", letter=6)
+    parts = ElementTree.fromstring(thumbnail("Attention"))
+    drawn = [float(dot.get("fill-opacity", "")) for dot in parts.iter("circle") if dot.get("fill-opacity")]
+    assert drawn == pytest.approx(erased.differs.tolist()[5:], abs=0.006)
+    wide = [float(path.get("stroke-width", "")) for path in parts.iter("path")][5]
+    assert wide == pytest.approx(1.5 + 11 * erased.effects[0, 5].item(), abs=0.1)
+    guesses = "".join(text.text for text in parts.iter("text"))[-2:]
+    assert guesses == text.vocab.decode(erased.probs_replaced.argmax(dim=1).tolist())
     likeliest = widgets.HiddenState(text="the tide ").probs.topk(7)
     letters = ElementTree.fromstring(thumbnail("NextCharacter")).findall("text")[1:]
     assert "".join(letter.text for letter in letters) == text.vocab.decode(likeliest.indices)

@@ -169,21 +169,21 @@ def _gradient_flow() -> Iterable[str]:
 
 
 def _attention() -> Iterable[str]:
-    # After "along the shel": how much of attention's guess depends on each letter, and of the state's.
-    direct = (0.03, 0.01, 0.04, 0.03, 0.03, 0.05, 0.04, 0.04, 0.02, 0.03, 0.76, 0.66, 0.96, 0.78)
-    handed_on = (0.02, 0.01, 0.02, 0.05, 0.11, 0.22, 0.37, 0.26, 0.34, 0.39, 0.34, 0.66, 0.88, 0.63)
-    for k, (value, other) in enumerate(zip(direct, handed_on, strict=True)):
-        x, wide, thick = 16 + 15 * k, 7 * value + 0.2, 2.5 * value + 0.2
-        a, b = x - wide, x + wide
-        path = (
-            f"M{a:.1f} 49C{a:.1f} {12 - thick:.1f} {0.7 * a + 69.6:.1f} {12 - thick:.1f} 232 {12 - thick:.1f}"
-            f"V{12 + thick:.1f}C{0.7 * b + 69.6:.1f} {12 + thick:.1f} {b:.1f} {12 + thick:.1f} {b:.1f} 49Z"
-        )
-        yield _node("path", d=path, fill=BLUE, opacity=0.65, move="in", i=13 - k)
-        yield _box(x - 7 * other - 0.2, 70, 14 * other + 0.4, 30, fill=VERMILLION, opacity=0.65, move="in", i=13 - k)
-    yield _line((16, 105), (232, 105), stroke=VERMILLION, stroke_width=1.5)
-    yield from (_dot(16 + 15 * k, 105, 5, fill=PAPER, stroke=VERMILLION, stroke_width=1.5) for k in range(14))
-    yield _letters("along the shel", 16, 64, 15, font_size=14)
+    # After "went quite slac" the q is erased: attention's line from it, and how much the state's memory then differs.
+    differs = (0.66, 0.68, 0.57, 0.49, 0.39, 0.26, 0.18, 0.18, 0.16, 0.1)
+    xs = [14 + 13.4 * k for k in range(15)]
+    for k, x in enumerate(xs):
+        lit = {"stroke_width": 5.5} if k == 5 else {"stroke_width": 1, "opacity": 0.4}
+        yield _curve(f"M{x:.1f} 46C{x:.1f} 16 {0.7 * x + 64:.1f} 16 214 16", stroke=BLUE, move="in", i=k, **lit)
+    yield _box(xs[5] - 6, 49, 12, 19, fill=NONE, stroke=INK, stroke_width=1.5)
+    yield _letters("went  uite slac", xs[0], 63, 13.4, font_size=14)
+    yield _line((xs[0], 90), (214, 90), stroke=VERMILLION, stroke_width=1.5)
+    for k, x in enumerate(xs):
+        yield _dot(x, 90, 5, fill=PAPER, stroke=VERMILLION, stroke_width=1.5)
+        if k >= 5:
+            yield _dot(x, 90, 5, fill=VERMILLION, fill_opacity=differs[k - 5], move="in", i=k)
+    for y, guess, paint in ((22, "e", BLUE), (96, "k", VERMILLION)):
+        yield _text(226, y, guess, font_size=18, font_weight=700, fill=paint)
 
 
 def _scan() -> Iterable[str]:

@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, derive, difference, drop, loadAttention, MAX_TEXT, moved, percent, readable, repair, replaceEach, strip } from "../../src/d2lrnn/widgets/attention/maths.mjs";
-import { outcomeOf, spoken } from "../../src/d2lrnn/widgets/attention/panels.mjs";
+import { attend, derive, difference, FAR, line, loadAttention, MAX_TEXT, moved, PASSAGES, percent, readable, repair, replaceEach } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode, leftOut, loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
 
-const AVERAGES = JSON.parse(readFileSync(new URL("../../src/d2lrnn/widgets/attention/averages.json", import.meta.url), "utf8"));
 const CASES = JSON.parse(readFileSync(new URL("./attention_cases.json", import.meta.url), "utf8"));
 
 function weights(name) {
@@ -59,22 +58,14 @@ test("what a text loses is named", () => {
 });
 
 test("percent is never an all or a nothing that it is not", () => {
-  assert.deepEqual([0, 0.0001, 0.006, 0.25, 0.996, 1].map(percent), ["0%", "<0.1%", "0.6%", "25%", ">99%", "100%"]);
+  assert.deepEqual([0, 0.0001, 0.006, 0.25, 0.996, 1].map(percent), ["0%", "<1%", "1%", "25%", ">99%", "100%"]);
 });
 
-test("a strip stands on its letter, as wide as the effect, and ends at the guess", () => {
+test("a line leads from its letter to the guess", () => {
   const numbers = (path) => path.match(/-?[\d.]+/g).map(Number);
-  for (const effect of [0, 0.2, 1]) {
-    const found = numbers(strip(effect, 3, 8.6));
-    const [left, right] = [found[0], found.at(-2)];
-    assert.ok(Math.abs((left + right) / 2 - 3.5) < 1e-3 && Math.abs(right - left - 0.92 * effect - 0.008) < 1e-3, String(found));
-    assert.deepEqual([found[1], found.at(-1), found[6], found[8]], [1, 1, 8.6, 8.6]);
-  }
-});
-
-test("the state's strip goes straight down from its letter, as wide as attention's would be", () => {
-  assert.equal(drop(1, 3), "M3.0360 0V1H3.9640V0Z");
-  assert.equal(drop(0, 0), "M0.4960 0V1H0.5040V0Z");
+  const [x, y, ...rest] = numbers(line(3, 8.6));
+  assert.deepEqual([x, y, rest.at(-2)], [3.5, 1, 8.6]);
+  assert.ok(rest.at(-1) > 0 && rest.at(-1) < 0.5, "above the letters");
 });
 
 test("the memory is the same before a replaced letter, and differs less and less after it", () => {
@@ -83,7 +74,6 @@ test("the memory is the same before a replaced letter, and differs less and less
     assert.ok(differs.slice(0, told).every((value) => value === 0) && differs[told] > 0.6 && differs.at(-1) < 0.5 * differs[told], String(differs));
   }
   assert.deepEqual(shown().differs, Array(14).fill(0));
-  assert.deepEqual(shown({ view: "mean", letter: 14 }).differs.slice(12), [0, ...AVERAGES.differs.slice(0, 3)]);
   const { model, vocab } = loadModel(WEIGHTS.weights_trained);
   assert.deepEqual(difference({ model }, encode("tide", vocab), encode("tide", vocab)), [0, 0, 0, 0]);
 });
@@ -107,8 +97,8 @@ test("an invitation names a letter that stands once in the text and changes one 
     const { before, after } = shown({ text, letter: text.indexOf(such) + 1 });
     assert.equal(before.filter(({ index }, k) => index !== after[k].index).length, 1, text);
   }
-  assert.match(spoken(shown(), t), /Press the\u00a0g: it becomes a space\. Whose guess changes\?$/);
-  assert.match(spoken(shown({ text: "aaaa" }), t), /Press the last letter: it becomes a space/);
+  assert.equal(spoken(shown(), t), "Both guess f next. Press the\u00a0g to erase it: whose guess changes?");
+  assert.match(spoken(shown({ text: "aaaa" }), t), /Press the last letter to erase it/);
 });
 
 test("a far letter decides attention's guess, and not the state's", () => {
@@ -126,43 +116,32 @@ test("the guided steps: what is called right is right", () => {
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([far.state.text[far.state.letter - 1], back(far.state)], ["q", 9]);
   assert.ok(t("step_1_question").includes("9 letters before the last") && t("step_2_question").includes("6 letters before the last"));
-  assert.match(t("step_1_outcome", outcomeOf(shown(far.state), t)), /^Attention looks straight at the q: one step\. The state has handed it on 9 times; in the memory, it fades from circle to circle\.$/);
-
   assert.ok(shown(far.state).differs.at(-1) < 0.2 * shown(far.state).differs[5], "the memory fades");
 
   assert.deepEqual([guessed(near.state), t(`step_2_answer_${near.right + 1}`)], [["yy", "y "], "the state’s"]);
   assert.deepEqual([near.state.text[near.state.letter - 1], back(near.state)], ["r", 6]);
+  assert.match(t("step_1_outcome"), /has passed its memory on 9 times, and little of the q is left/);
   const [looksMoved, holdsMoved] = shown(near.state).effects.map((row) => row[near.state.letter - 1]);
   assert.ok(looksMoved < 0.01 && holdsMoved > 0.8, "attention hardly uses the r");
   assert.ok(shown(near.state).differs.at(-1) > 0.2, "the memory still holds the r");
-  assert.match(t("step_2_outcome", outcomeOf(shown(near.state))), /hardly uses it: only 0\.7% of its probability moves\.$/);
 
-  const averages = shown(mean.state);
-  assert.deepEqual([AVERAGES.far, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], "the state’s"]);
-  assert.match(t("step_3_outcome", outcomeOf(averages, t)), /^The state’s: in 17% of the passages, against 1%\. This one small layer /);
-  assert.ok(t("step_3_question").includes("2\u202f223 new passages") && AVERAGES.passages === 2223);
-  const [looks, holds] = averages.effects;
-  const total = (row, weight) => row.reduce((sum, effect, s) => sum + effect * weight(s), 0);
-  const lastFour = (row) => total(row, (s) => Number(s >= MAX_TEXT - 4)) / total(row, () => 1);
-  assert.ok(lastFour(looks) > 0.95 && lastFour(holds) < 0.75, "attention uses mainly the last four");
-  const meanBack = (row) => total(row, (s) => MAX_TEXT - 1 - s) / total(row, () => 1);
-  assert.ok(meanBack(holds) > 2 * meanBack(looks) && holds.slice(0, 13).every((effect, s) => effect > looks[s]), "further back");
+  assert.ok(shown(mean.state).mean && !shown(mean.before).mean);
+  assert.deepEqual([FAR, PASSAGES, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], 2223, "the state’s"]);
+  assert.match(t("step_3_outcome", toldOf()), /^The state’s: 372 against 22\. /);
+  assert.match(t("step_3_question", toldOf()), /^In 2\u202f223 new passages /);
 });
 
-test("a question shows the text, and no strip that tells the answer", () => {
-  for (const { before } of SPEC.steps) assert.deepEqual([shown(before).hidden, shown(before).told], [true, -1]);
-  assert.equal(spoken(shown(SPEC.steps[0].before), t), "Both guess k next.");
-  assert.doesNotMatch(spoken(shown(SPEC.steps[2].before), t), /further/);
+test("a question shows the text, and nothing that tells the answer", () => {
+  for (const { before } of SPEC.steps) assert.deepEqual([shown(before).mean, shown(before).told], [false, -1]);
+  assert.match(spoken(shown(SPEC.steps[0].before), t), /^Both guess k next\./);
 });
 
-test("the averages stand in the order of the letters, and are told in words", () => {
-  const { effects, count, told } = shown({ view: "mean" });
-  assert.deepEqual([count, told, effects[0].length], [MAX_TEXT, -1, MAX_TEXT]);
-  assert.deepEqual(effects.map((row) => [...row].reverse()), AVERAGES.moved);
-  assert.match(spoken(shown({ view: "mean" }), t), /over 2\u202f223 new passages, the state’s guess depends on letters further back\.$/);
-  assert.match(spoken(shown({ view: "mean", letter: 16 }), t), /Replacing the last letter moves 82% of attention’s probability, 74% of the state’s\.$/);
-  assert.match(spoken(shown({ view: "mean", letter: 15 }), t), /Replacing the letter 1 before the last moves 69%/);
-  assert.equal(shown({ view: "mean", text: "" }).count, MAX_TEXT);
+test("the averages are told in words, and are of no letter", () => {
+  const { told, mean } = shown({ view: "mean", letter: 5 });
+  assert.deepEqual([told, mean], [-1, true]);
+  for (const text of ["the sea", ""]) {
+    assert.equal(spoken(shown({ view: "mean", text }), t), "A letter far back changes the state’s guess in 372 of 2\u202f223 passages, attention’s in 22.");
+  }
 });
 
 test("texts and letters are bounded, in links too", () => {
@@ -174,7 +153,7 @@ test("texts and letters are bounded, in links too", () => {
   assert.deepEqual(link({ text: "the sea", letter: 1, view: "mean" }), { text: "the sea", letter: 1, view: "mean" });
   assert.equal(link({ text: "x".repeat(17), letter: 99 }), null);
   assert.deepEqual([shown({ letter: 7 }).told, shown({ text: "the", letter: 7 }).told], [6, -1]);
-  assert.deepEqual(["text", "mean"].map((view) => repair({ text: "the sea", letter: 8, view }).letter), [0, 8]);
+  assert.equal(repair({ text: "the sea", letter: 8, view: "text" }).letter, 0);
   assert.equal(repair({ text: "The SEA", letter: 0 }).text, "the sea");
   assert.deepEqual(shown({ text: "" }).effects, [[], []]);
 });

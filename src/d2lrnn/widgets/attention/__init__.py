@@ -30,28 +30,26 @@ def _network(name: str) -> Pretrained:
 
 
 def _percent(share: float) -> str:
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    if 0.995 <= share < 1:
-        return ">99%"
-    return f"{100 * share:.{1 if 0 < share < 0.0995 else 0}f}%"
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
 class Attention(Explorable):
     r"""Which earlier letters the next guess depends on: of a layer of attention, and of a recurrent state.
 
-    Each letter in turn is replaced by a space (by an e where it is one). A strip is as wide as the part of the guess
-    that changes: the total variation distance between the probabilities of the next letter with and without it. Both
-    models were trained on *The Tide Clock* and come with the package.
+    A letter is erased: replaced by a space (by an e where it is one). Attention's line from this letter is as thick as
+    its guess depends on it: the total variation distance between the probabilities of the next letter with and without
+    it. Both models were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
     text : str, optional
         Normalised to letters (without accents) and spaces, and cut to its last 16 characters.
     letter : int, optional
-        Which letter is replaced, from 1; 0 for none.
-    view : {"text", "mean", "hidden", "mean_hidden"}, optional
-        The text's own strips, the averages over many passages; or either without its strips.
+        Which letter is erased, from 1; 0 for none.
+    view : {"text", "mean"}, optional
+        The text, or in how many passages a letter far back changes either guess.
 
     Raises
     ------
@@ -160,54 +158,41 @@ class Attention(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What either guesses, and what with the letter replaced; or what the averages say."""
+        """What either guesses, and what with the letter erased; or in how many passages a far letter counts."""
         words, text, s = Words(self._words), self.text, self.letter - 1
-        if self.view.startswith("mean"):
-            return self._mean_sentence(words)
+        if self.view == "mean":
+            return words("now_mean", **self._far())
         if not text:
             return words("now_empty")
         vocab = _network("trained").vocab
-
-        def named(character: str, space: str = "by_space") -> str:
-            return words(space) if character == " " else character
-
         before, after = (
-            [named(vocab.decode([int(best)])) for best in probs.argmax(dim=1)]
+            [vocab.decode([int(best)]).replace(" ", words("by_space")) for best in probs.argmax(dim=1)]
             for probs in (self.probs, self.probs_replaced)
         )
         if not 0 <= s < len(text):
-            same = "now_asked" if self.view == "hidden" else "now_same"
             letter = self._telling()
             such = words("such", letter=letter) if letter else words("such_last")
-            return words(same if before[0] == before[1] else "now_none", looks=before[0], holds=before[1], such=such)
+            return words(
+                "now_same" if before[0] == before[1] else "now_none", looks=before[0], holds=before[1], such=such
+            )
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = "both" if len(changed) == 2 else changed[0] if changed else "neither"
-        return words(
-            f"now_{which}",
-            character=named(text[s], "space"),
-            by=words("by_e" if text[s] == " " else "by_space"),
-            looks=after[0],
-            holds=after[1],
-        )
+        without = words("without_space") if text[s] == " " else words("without", letter=text[s])
+        return words(f"now_{which}", without=without, looks=after[0], holds=after[1])
 
-    def _mean_sentence(self, words: Words) -> str:
-        looks, holds = _AVERAGES["moved"]
-        count = _MAX_TEXT - self.letter  # how far back
-        if self.letter:
-            return words(
-                "now_mean_told",
-                earlier=words(f"mean_{count}" if count < 2 else "mean_count", count=count),
-                looks_moved=_percent(looks[count]),
-                holds_moved=_percent(holds[count]),
-            )
-        return words("now_mean" if self.view == "mean" else "now_mean_asked")
+    @staticmethod
+    def _far() -> dict[str, object]:
+        """In how many passages a far letter changes attention's guess, and the state's."""
+        looks, holds = _AVERAGES["far"]
+        return {"looks": looks, "holds": holds, "passages": f"{_AVERAGES['passages']:,}".replace(",", "\u202f")}
 
     def static_picture(self) -> str:
-        """The text; a strip from each letter up to attention's guess, and one down to the state's memory."""
-        words, mean = Words(self._words), self.view.startswith("mean")
-        effects = [row[::-1] for row in _AVERAGES["moved"]] if mean else self.effects.tolist()
-        number = len(effects[0])
-        characters = [str(number - 1 - s) if mean else visible_character(self.text[s]) for s in range(number)]
+        """The text twice: lines from its letters to attention's guess; a memory handed on to the state's."""
+        words = Words(self._words)
+        if self.view == "mean":
+            return self._bars(words)
+        effects, number = self.effects.tolist(), len(self.text)
+        characters = [visible_character(character) for character in self.text]
         looks, holds = (
             ", ".join(
                 words("picture_letter", character=characters[s], share=_percent(row[s]))
@@ -215,36 +200,39 @@ class Attention(Explorable):
             )
             for row in effects
         )
-        description = words("picture_mean") if mean else words("picture", context=self.text, looks=looks, holds=holds)
-        picture = Picture(440, 276, words("title"), description)
-        step, end = min(25, 384 / max(number, 1)), 398
+        picture = Picture(440, 236, words("title"), words("picture", context=self.text, looks=looks, holds=holds))
+        step, end, told = min(25, 384 / max(number, 1)), 398, self.letter - 1
         left = 388 - step * number
         mono = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}
-        guesses = (
-            ["", ""]
-            if mean or not self.text
-            else [visible_character(_network("trained").vocab.decode([int(best)])) for best in self.probs.argmax(dim=1)]
-        )
-        for name, y, row, fill, to, guess in (
-            ("attention", 16, effects[0], "blue", 40, guesses[0]),
-            ("state", 268, effects[1], "vermillion", 236, guesses[1]),
-        ):
+        vocab = _network("trained").vocab
+        probs = self.probs_replaced if self.text else ()
+        guesses = [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
+        by = "e" if 0 <= told < number and self.text[told] == " " else visible_character(" ")
+        differs = self.differs.tolist()
+        for name, y, fill in (("attention", 16, "blue"), ("state", 146, "vermillion")):
             picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
-            for s, share in enumerate(row):
-                x, wide, thick = left + step * (s + 0.5), 0.46 * step * share + 0.2, 6 * share + 0.2
-                a, b = x - wide, x + wide
-                bend = [edge + 0.3 * (end - edge) for edge in (a, b)]
-                path = f"M{a:.1f} 154V{to - 9}H{b:.1f}V154Z"
-                if name == "attention":
-                    path = (
-                        f"M{a:.1f} 122C{a:.1f} {to - thick:.1f} {bend[0]:.1f} {to - thick:.1f} {end} {to - thick:.1f}"
-                        f"V{to + thick:.1f}C{bend[1]:.1f} {to + thick:.1f} {b:.1f} {to + thick:.1f} {b:.1f} 122Z"
-                    )
-                picture.add("path", d=path, fill=color(fill), opacity=0.62)
-            picture.add("text", guess, x=end + 16, y=to + 7, font_size=20, **mono)
-        picture.add("line", x1=left, y1=236, x2=end, y2=236, stroke="currentColor", stroke_width=1.5)
+        picture.add("line", x1=left, y1=210, x2=end, y2=210, stroke=color("vermillion"), stroke_width=1.5)
         for s, character in enumerate(characters):
-            at, radius = left + step * (s + 0.5), 0.36 * step
-            picture.add("circle", cx=at, cy=236, r=radius, fill="var(--d2lrnn-surface, white)", stroke="currentColor")
-            picture.add("text", character, x=left + step * (s + 0.5), y=143, font_size=14, **mono)
+            x, wide = left + step * (s + 0.5), 9 * effects[0][s] + 1.5 if s == told else 1
+            path = f"M{x:.1f} 92C{x:.1f} 40 {x + 0.3 * (end - x):.1f} 40 {end} 40"
+            picture.add("path", d=path, fill="none", stroke=color("blue"), stroke_width=f"{wide:.1f}", opacity=0.7)
+            for y in (108, 180):
+                picture.add("text", by if s == told else character, x=x, y=y, font_size=14, **mono)
+            bead = {"cx": x, "cy": 210, "r": 0.32 * step}
+            picture.add("circle", fill="var(--d2lrnn-surface, white)", stroke=color("vermillion"), **bead)
+            if s >= told >= 0:
+                picture.add("circle", fill=color("vermillion"), fill_opacity=f"{min(1, differs[s]):.2f}", **bead)
+        for y, guess in zip((46, 217), guesses, strict=False):
+            picture.add("text", guess, x=end + 16, y=y, font_size=20, **mono)
+        return str(picture)
+
+    def _bars(self, words: Words) -> str:
+        """In how many passages a far letter changes either guess."""
+        picture = Picture(440, 120, words("title"), words("picture_mean", **self._far()))
+        for name, y, fill, far in zip(("attention", "state"), (28, 84), ("blue", "vermillion"), _AVERAGES["far"]):
+            wide = 320 * far / max(_AVERAGES["far"])
+            told = words("bar", count=far, share=_percent(far / _AVERAGES["passages"]))
+            picture.add("text", words(f"name_{name}"), x=12, y=y - 10, font_size=14, font_weight=600, fill=color(fill))
+            picture.add("rect", x=12, y=y, width=f"{wide:.1f}", height=24, fill=color(fill))
+            picture.add("text", told, x=f"{20 + wide:.1f}", y=y + 17, font_size=14)
         return str(picture)

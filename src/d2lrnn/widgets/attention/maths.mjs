@@ -109,11 +109,10 @@ export function moved(probs, others) {
   return probs.reduce((sum, p, i) => sum + Math.max(0, p - others[i]), 0);
 }
 
-/** A share in percent: 33%, 0.6%; never a nothing or an all that it is not. */
+/** A share in whole percents; never a nothing or an all that it is not. */
 export function percent(share) {
-  if (share > 0 && share < 0.0005) return "<0.1%";
-  if (share >= 0.995 && share < 1) return ">99%";
-  return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
+  if (share > 0 && share < 0.005) return "<1%";
+  return share >= 0.995 && share < 1 ? ">99%" : `${Math.round(100 * share)}%`;
 }
 
 const loaded = new WeakMap(); // DataView -> network: several figures on a page share one
@@ -137,12 +136,6 @@ function sizeOf(view) {
 /** In how many passages of new text a far letter changes the guess: attention's, the state's. */
 export const FAR = AVERAGES.far;
 export const PASSAGES = AVERAGES.passages;
-/** A letter at least so far back is far. */
-export const FAR_BACK = 8;
-
-/** The averages over new text, column by column: as far back as the figure reaches, the last letter last. */
-const MEANS = AVERAGES.moved.map((row) => row.slice(0, MAX_TEXT).reverse());
-
 /** A letter that stands once in the text and changes one of the two guesses, the one that moves most; "" for none. */
 export function tellingLetter(text, read, vocab) {
   const best = { moves: 0, letter: "" };
@@ -156,19 +149,15 @@ export function tellingLetter(text, read, vocab) {
   return best.letter;
 }
 
-/** What the figure shows: what each guesses after the text, and how much of it changes with each letter replaced. */
+/** What the figure shows: what each guesses after the text, and how much of it changes with each letter erased. */
 export function derive({ text, letter, view, weights_attention, weights_trained }) {
   const attention = once(weights_attention, (bytes) => ({ ...loadAttention(bytes), size: sizeOf(bytes) }));
   const network = once(weights_trained, (bytes) => ({ ...loadModel(bytes), size: sizeOf(bytes) }));
   const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
-  const mean = view.startsWith("mean");
-  const count = mean ? MEANS[0].length : text.length;
-  const told = letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is replaced
-  const shown = { text, told, mean, hidden: view.endsWith("hidden"), count, perplexities, sizes: [attention.size, network.size], by: "", such: "", before: [], after: [], differs: Array(count).fill(0) };
-  if (mean) {
-    const differs = shown.differs.map((_, s) => (told < 0 || s < told ? 0 : AVERAGES.differs[s - told]));
-    return { ...shown, effects: MEANS, differs };
-  }
+  const mean = view === "mean";
+  const count = text.length;
+  const told = !mean && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
+  const shown = { text, told, mean, count, perplexities, sizes: [attention.size, network.size], by: "", such: "", before: [], after: [], differs: Array(count).fill(0) };
   if (text === "") return { ...shown, effects: [[], []] };
   const { vocab } = network;
   const ids = encode(text, vocab);
@@ -188,24 +177,12 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
 /** A link's text is what is read of it, and the letter is one of it. */
 export function repair(state) {
   const text = readable(state.text);
-  return { ...state, text, letter: !state.view?.startsWith("mean") && state.letter > text.length ? 0 : state.letter };
+  return { ...state, text, letter: state.letter > text.length ? 0 : state.letter };
 }
 
-/** Half the width of a strip, in columns: as wide as the guess depends on the letter, a whole column for all of it. */
-const halfWide = (effect) => 0.46 * effect + 0.004;
-
-/** Attention's strip: from a letter (column s, at y = 1) to the guess (at x = end, y = AT). An SVG path in columns and halves. */
-export function strip(effect, s, end) {
-  const AT = 0.17;
-  const [half, thick] = [halfWide(effect), 0.06 * effect + 0.003];
-  const side = (x, y) => [x, y, x + 0.3 * (end - x), y, end, y].map((v) => v.toFixed(4)).join(" ");
-  const [left, right] = [s + 0.5 - half, s + 0.5 + half];
-  const back = [right + 0.3 * (end - right), AT + thick, right, AT + thick, right, 1].map((v) => v.toFixed(4)).join(" ");
-  return `M${left.toFixed(4)} 1C${side(left, AT - thick)}L${end.toFixed(4)} ${(AT + thick).toFixed(4)}C${back}Z`;
-}
-
-/** The state's strip: from a letter (at y = 0) down to the memory of its place. */
-export function drop(effect, s) {
-  const [left, right] = [-1, 1].map((side) => (s + 0.5 + side * halfWide(effect)).toFixed(4));
-  return `M${left} 0V1H${right}V0Z`;
+/** Attention's line from a letter (column s, at y = 1) to the guess (at x = end, y = AT). An SVG path in columns and heights. */
+export function line(s, end) {
+  const AT = 0.26;
+  const x = s + 0.5;
+  return `M${x} 1C${x} ${AT} ${(x + 0.3 * (end - x)).toFixed(3)} ${AT} ${end} ${AT}`;
 }

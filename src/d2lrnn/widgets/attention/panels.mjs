@@ -1,52 +1,41 @@
-// What the figure draws: one text; strips from its letters up to attention's guess, and down to a memory that is handed on.
-import { element, formatNumber, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
+// What the figure draws: a text twice. Above, lines from all letters to attention's guess; below, a memory that is handed on.
+import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { drop, FAR, FAR_BACK, MAX_TEXT, PASSAGES, percent, readable, strip } from "./maths.mjs";
+import { FAR, line, MAX_TEXT, PASSAGES, percent, readable } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 const GAP = 0.6; // from the last letter to the guess, in columns
 
-/** How far before the last letter a letter stands, in words; the same of no letter in particular. */
-const earlier = (count, t) => t(count < 2 ? `earlier_${count}` : "earlier", { count });
-const anyEarlier = (count, t) => t(count < 2 ? `mean_${count}` : "mean_count", { count });
-
 /** A letter in a sentence: the space by its name. */
-const named = (character, t, space = "by_space") => (character === " " ? t(space) : character);
+const named = (character, t) => (character === " " ? t("by_space") : character);
 
-/** How much of each guess the replaced letter changes. */
-const movedOf = ({ told, effects }) => ({ looks_moved: percent(effects[0][told]), holds_moved: percent(effects[1][told]) });
+/** In how many passages a far letter changes the guess: what the words call `looks` (attention), `holds` (the state) and `passages`. */
+const farCounts = () => ({ looks: FAR[0], holds: FAR[1], passages: formatNumber(PASSAGES, 0) });
 
-/** A probability in whole percents. */
-const whole = (p) => (p > 0 && p < 0.005 ? "<1%" : p < 1 && p >= 0.995 ? ">99%" : `${Math.round(100 * p)}%`);
-
-/** The sentence on top: { key, values }. */
-function sentenceOf(model, t) {
-  const { text, told, by, such, mean, hidden, count, before, after } = model;
-  if (mean) {
-    if (told >= 0) return { key: "now_mean_told", values: { earlier: anyEarlier(count - 1 - told, t), ...movedOf(model) } };
-    return { key: hidden ? "now_mean_asked" : "now_mean", values: {} };
-  }
-  if (text === "") return { key: "now_empty", values: {} };
+/** The sentence on top: { template, values }. */
+function sentenceOf({ text, told, such, mean, before, after }, t) {
+  if (text === "" && !mean) return { template: t.raw("now_empty"), values: {} };
+  if (mean) return { template: t.raw("now_mean"), values: farCounts() };
   const [looks, holds] = before.map(({ character }) => named(character, t));
-  if (told < 0) return { key: looks !== holds ? "now_none" : hidden ? "now_asked" : "now_same", values: { looks, holds, such: such === "" ? t("such_last") : t("such", { letter: such }) } };
+  if (told < 0) {
+    return { template: t.raw(looks === holds ? "now_same" : "now_none"), values: { looks, holds, such: such === "" ? t("such_last") : t("such", { letter: such }) } };
+  }
   const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
-  return {
-    key: `now_${["neither", changed[0], "both"][changed.length]}`,
-    values: { character: named(text[told], t, "space"), by: by === " " ? t("by_space") : t("by_e"), looks: looksThen, holds: holdsThen },
-  };
+  const without = text[told] === " " ? t("without_space") : t("without", { letter: text[told] });
+  return { template: t.raw(`now_${["neither", changed[0], "both"][changed.length]}`).replace("{without}", without), values: { looks: looksThen, holds: holdsThen } };
 }
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, values } = sentenceOf(model, t);
-  return t(key, values);
+  const { template, values } = sentenceOf(model, t);
+  return fill(template, values);
 }
 
 export function sentenceNodes(model, t) {
-  const { key, values } = sentenceOf(model, t);
-  return emphasised(t.raw(key), values);
+  const { template, values } = sentenceOf(model, t);
+  return emphasised(template, values);
 }
 
 /** The perplexities and sizes of both, by the names that the words give them. */
@@ -56,47 +45,53 @@ export function scores({ perplexities, sizes }) {
   ]));
 }
 
-/** In what share of the passages a far letter changes the guess of attention (0) or the state (1). */
-const farShare = (k) => `${Math.round((100 * FAR[k]) / PASSAGES)}%`;
+/** What the guided steps ask about and tell. */
+export const toldOf = farCounts;
 
-/** What the guided steps tell. */
-export const outcomeOf = ({ told, effects }) => ({ looks: farShare(0), holds: farShare(1), ...(told >= 0 && { moved: percent(effects[0][told]) }) });
-
-/** One of the two: its name, its strips, and what it guesses. */
-function half(name, pathOf, t) {
-  const picture = svg("svg", { class: "att-strips", preserveAspectRatio: "none" });
+/** One of the two: its name, the text, and what it guesses. */
+function half(name, t) {
   const box = element("b", { class: "att-guess-letter" });
   const note = element("span", { class: "att-guess-note" });
   const guess = element("p", { class: `att-guess att-guess-${name}` }, box, note);
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
-  const value = element("span", { class: `att-value att-value-${name}` });
-  const far = element("span", { class: `att-far att-far-${name}` });
-  let paths = [];
-  const draw = ({ count, told, mean, hidden }, effects, was, is) => {
-    if (paths.length !== count) {
-      paths = Array.from({ length: count }, () => svg("path"));
-      picture.replaceChildren(...paths);
-      picture.setAttribute("viewBox", `0 0 ${count + GAP} 1`);
+  const letters = element("div", { class: "att-letters" });
+  let cells = [];
+  const draw = ({ text, count, told, by }, was, is) => {
+    if (cells.length !== count) {
+      cells = Array.from({ length: count }, () => element("span", { class: "att-letter" }));
+      letters.replaceChildren(...cells);
     }
-    gloss.textContent = t(name === "state" && told >= 0 ? "gloss_state_told" : `gloss_${name}`);
-    picture.classList.toggle("att-off", hidden && told < 0); // threads only
-    picture.classList.toggle("att-some", told >= 0);
-    paths.forEach((path, s) => {
-      path.setAttribute("d", pathOf(hidden && s !== told ? 0 : effects[s], s, count + GAP));
-      path.classList.toggle("att-lit", s === told);
+    cells.forEach((cell, s) => {
+      cell.textContent = visibleCharacter(s === told ? by : text[s]);
+      cell.classList.toggle("att-told", s === told);
     });
-    far.textContent = mean && !hidden && told < 0 ? t("far", { share: farShare(NAMES.indexOf(name)) }) : "";
-    value.textContent = told < 0 ? "" : percent(effects[told]);
-    box.textContent = was === undefined ? t("guess") : visibleCharacter((is ?? was).character);
-    box.style.setProperty("--att-sure", was === undefined ? "0" : (is ?? was).p.toFixed(3));
-    guess.classList.toggle("att-any", was === undefined);
+    gloss.textContent = t(name === "state" && told >= 0 ? "gloss_state_told" : `gloss_${name}`);
+    box.textContent = was === undefined ? "" : visibleCharacter((is ?? was).character);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    const past = is === undefined ? t("guess") : t(changed ? "was" : "still", { letter: visibleCharacter(was.character) });
-    note.replaceChildren(...(was === undefined ? [] : [element("b", {}, whole((is ?? was).p)), element("span", {}, past)]));
+    note.textContent = is === undefined ? t("guess") : t(changed ? "was" : "still", { letter: visibleCharacter(was.character) });
   };
-  return { picture, guess, title, value, far, draw };
+  return { guess, title, letters, draw };
+}
+
+/** Attention's lines, from all letters to the guess; that of the erased letter is as thick as the guess depends on it. */
+function lines() {
+  const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
+  let paths = [];
+  const draw = ({ count, told, effects }) => {
+    if (paths.length !== count) {
+      paths = Array.from({ length: count }, (_, s) => svg("path", { d: line(s, count + GAP) }));
+      node.replaceChildren(...paths);
+      node.setAttribute("viewBox", `0 0 ${count + GAP} 1`);
+    }
+    node.classList.toggle("att-some", told >= 0);
+    paths.forEach((path, s) => {
+      path.classList.toggle("att-lit", s === told);
+      path.style.setProperty("--att-effect", s === told ? effects[0][s].toFixed(3) : "0");
+    });
+  };
+  return { node, draw };
 }
 
 /** The memory: a circle for each letter, on the line that hands it on to the guess; the darker, the more it differs. */
@@ -116,71 +111,60 @@ function memoryRow() {
   return { node, draw };
 }
 
+/** In how many passages a far letter changes each guess: two bars. */
+function bars({ t, signal, onBack }) {
+  const bar = (name, k) => element("div", { class: `att-bar att-bar-${name}` },
+    element("b", {}, t(`name_${name}`)),
+    element("span", { class: "att-bar-line" }, element("i", { style: `--att-share: ${(FAR[k] / Math.max(...FAR)).toFixed(4)}` }),
+      element("b", {}, t("bar", { count: FAR[k], share: percent(FAR[k] / PASSAGES) }))));
+  return element("div", { class: "att-bars" }, element("p", {}, t("bars")), ...NAMES.map(bar), buttonControl({ label: t("back"), signal, onPress: onBack }));
+}
+
 /**
- * The text between the two: strips from its letters up to attention's guess and down to the state's memory, on one scale.
- * Tap a letter or drag along the text to replace a letter (`onLetter(s)`, 0 for none).
+ * The text twice, once for each network. Tap a letter or drag along the text to erase a letter (`onLetter(s)`, 0 for none).
+ * In its place the averages, and the way back from them (`onBack`).
  */
-export function textPanel({ t, signal, onLetter }) {
-  const letters = element("div", { class: "att-letters" });
-  const [above, below] = NAMES.map((name, k) => half(name, [strip, drop][k], t));
-  const memory = memoryRow();
-  const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, above.picture, letters, below.picture, memory.node, above.far, below.far, above.value, below.value);
+export function textPanel({ t, signal, onLetter, onBack }) {
+  const [above, below] = NAMES.map((name) => half(name, t));
+  const [rays, memory] = [lines(), memoryRow()];
+  const rows = [[rays.node, above.letters], [below.letters, memory.node]].map((parts, k) => element("div", { class: `att-columns att-columns-${NAMES[k]}`, "aria-hidden": "true" }, ...parts));
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
-  const stage = element("div", { class: "att-stage" }, above.title, columns, above.guess, below.guess, below.title, keys);
-  const tip = element("p", { class: "att-tip" });
-  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") }, stage, tip);
-  let cells = [];
+  const stage = element("div", { class: "att-stage" }, above.title, rows[0], above.guess, below.title, rows[1], below.guess, keys);
+  const averages = bars({ t, signal, onBack });
+  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure") }, stage, averages);
   let shown = null;
   let last = -1;
-  dragOn(columns, {
-    axis: "x", signal,
-    start: () => {
-      last = -1;
-      return cells.length > 0;
-    },
-    end: () => keys.focus({ preventScroll: true }), // the arrow keys go on from here
-    move: ({ x }) => {
-      const letter = Math.min(cells.length, Math.floor(x * (cells.length + GAP)) + 1);
-      if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
-      last = letter;
-    },
-  });
+  for (const row of rows) {
+    dragOn(row, {
+      axis: "x", signal,
+      start: () => {
+        last = -1;
+        return shown.count > 0;
+      },
+      end: () => keys.focus({ preventScroll: true }), // the arrow keys go on from here
+      move: ({ x }) => {
+        const letter = Math.min(shown.count, Math.floor(x * (shown.count + GAP)) + 1);
+        if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
+        last = letter;
+      },
+    });
+  }
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, by, effects, before, after, mean, hidden, count } = model;
+    const { text, told, before, after, mean, count } = model;
     shown = model;
-    node.classList.toggle("att-empty", count === 0);
-    if (cells.length !== count) {
-      cells = Array.from({ length: count }, () => element("span", { class: "att-letter" }));
-      letters.replaceChildren(...cells);
-      stage.style.setProperty("--att-count", String(Math.max(1, count)));
-    }
-    cells.forEach((cell, s) => {
-      cell.textContent = mean ? String(count - 1 - s) : visibleCharacter(s === told ? by : text[s]);
-      cell.classList.toggle("att-told", s === told);
-      cell.classList.toggle("att-is-far", mean && count - 1 - s >= FAR_BACK);
-    });
-    columns.style.setProperty("--att-far", ((count - FAR_BACK) / (count + GAP)).toFixed(4));
-    columns.style.setProperty("--att-at", ((told + 0.5) / (count + GAP)).toFixed(4));
-    [above, below].forEach((side, k) => side.draw(model, effects[k], before[k], after[k]));
-    memory.draw(model);
-    tip.textContent = told < 0 ? t(hidden ? "tip_asked" : mean ? "tip_mean" : "tip") : t(mean ? "tip_mean_told" : "tip_told");
+    node.classList.toggle("att-empty", count === 0 && !mean);
     node.classList.toggle("att-mean", mean);
-    keys.disabled = count === 0;
+    stage.style.setProperty("--att-count", String(Math.max(1, count)));
+    [above, below].forEach((side, k) => side.draw(model, before[k], after[k]));
+    rays.draw(model);
+    memory.draw(model);
+    keys.disabled = count === 0 || mean;
     keys.max = Math.max(count, 1);
     keys.value = told + 1;
-    const place = () => (mean ? earlier(count - 1 - told, t)
-      : t("letter_value", { character: visibleCharacter(text[told]), place: told + 1, count }));
-    keys.setAttribute("aria-valuetext", told < 0 ? t("letter_none") : place());
+    keys.setAttribute("aria-valuetext", told < 0 ? t("letter_none") : t("letter_value", { character: visibleCharacter(text[told]), place: told + 1, count }));
   };
-  /** The strips unfold, from the last letter back. */
-  const grow = () => {
-    if (prefersReducedMotion()) return;
-    for (const { picture } of [above, below]) {
-      picture.animate([{ clipPath: "inset(0 0 0 100%)" }, { clipPath: "inset(0)" }], { duration: 1200, easing: "ease-in-out" });
-    }
-  };
-  return { node, stage, draw, grow };
+  return { node, draw };
 }
 
 /** The reader's own text. */
@@ -204,9 +188,8 @@ export function textRow({ t, signal, onText }) {
   input.addEventListener("compositionend", read, { signal });
   const node = element("div", { class: "att-tools" },
     element("label", { class: "att-label" }, element("span", {}, t("text")), input), hint);
-  const draw = ({ text, mean }) => {
-    const read = mean ? "" : text; // the averages are of no text
-    if (readable(input.value) !== read) input.value = read;
+  const draw = ({ text }) => {
+    if (readable(input.value) !== text) input.value = text;
   };
   return { node, draw, clear: () => (hint.hidden = true) };
 }

@@ -98,7 +98,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     lost.hidden = told.length === 0;
     change({ text: readable(text.value, TEXT.max), place: 1, gates: [] });
   }, { signal });
-  onReset(() => (lost.hidden = true));
+  onReset(() => {
+    lost.hidden = true;
+    pointTo(null);
+  });
   const more = fold(
     t("more"), units.mapBox, biasRow, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), perplexity,
   );
@@ -152,7 +155,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   picture.letterKeys.addEventListener("input", () => setPlace(Number(picture.letterKeys.value)), { signal });
   picture.gateKeys.addEventListener("input", () => hold(picture.pointed(), picture.pointed(), Number(picture.gateKeys.value)), { signal });
   const pointTo = (i) => {
-    picture.point(Math.min(Math.max(0, i), model.letters.length - 1));
+    picture.point(i === null ? null : Math.min(Math.max(0, i), model.letters.length - 1));
     draw(model);
   };
   keys(picture.gateKeys, {

@@ -83,7 +83,7 @@ export function createNetwork(view) {
     read(text, bias, held = null) {
       const key = `${bias} ${held?.unit} ${held?.gates} ${text}`;
       if (!answers.has(key)) {
-        if (answers.size > 40) answers = new Map();
+        if (answers.size > 5) answers = new Map();
         answers.set(key, compute(text, bias, held));
       }
       return answers.get(key);

@@ -64,12 +64,13 @@ export function createStrips({ t, signal, onBack }) {
   let [tiles, cells, faders, guessed] = [[], [], [], []];
   let lanes = [];
   let written = null;
-  let pointed = null;
+  let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
+  let pointed = 0;
 
   function write(letters) {
     if (letters.join("") === written) return;
     written = letters.join("");
-    pointed = null;
+    chosen = null;
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
     cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }, element("b", {})));
@@ -113,7 +114,7 @@ export function createStrips({ t, signal, onBack }) {
     });
     for (const { node: lane, from, to } of lanes) lane.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
     const fate = left.length < 2 ? null : fateOf(model, t);
-    pointed ??= Math.min(at + 1, letters.length - 1);
+    pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     cells.forEach((node, i) => {
       const isTold = fate !== null && i === at + fate.count;
       node.classList.toggle("is-told", isTold);
@@ -144,7 +145,7 @@ export function createStrips({ t, signal, onBack }) {
     const foot = faders[i].firstChild.offsetHeight;
     return Math.round(100 * Math.min(1, Math.max(0, (bottom - foot - y) / (height - foot)))) / 100;
   };
-  return { node, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (pointed = i), pointed: () => pointed, draw };
+  return { node, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (chosen = i), pointed: () => pointed, draw };
 }
 
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
