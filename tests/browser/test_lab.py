@@ -75,7 +75,7 @@ MOVES = {
     "Clipping": Move("limit θ", "End", "clip", 7.0, 1.0, "1"),
     "Concatenation": Move(re.compile("^Numbers in H"), "End", "num_hiddens", 4, 2, "2"),
     "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship", "view = 'write'"),
-    "Gates": Move("Push the gates", "End", "bias", 4.0, 1.0, "1"),
+    "Gates": Move("Push the gates", "End", "bias", 4.0, 1.0, "1", "bias = 1.0"),
     "GradientFlow": Move("factor of each step", "End", "radius", 1.6, 0.5, "50"),
     "HiddenState": Move("Your own text", "low tide at four", "text", "low tide at four", "a boat", "a boat"),
     "NextCharacter": Move("Your text", "low tide", "text", "low tide", "a ship", "a ship"),
@@ -252,7 +252,7 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
     expect(widget).to_have_count(1, timeout=KERNEL_MS)
     expect(widget.locator(".d2lrnn-fallback")).to_have_count(0)  # the live view, not the HTML
     number = widget.locator(".ppl-number")
-    expect(number).to_have_text("4.00")
+    expect(number).to_have_text("4")
     assert widget.bounding_box()["width"] > 500, "it takes the width of the output area"
 
     # The reader moves, Python sees.
@@ -279,10 +279,10 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
 
     # Python moves, the reader sees.
     widget.get_by_role("button", name="Reset").click()
-    expect(number).to_have_text("4.00")
+    expect(number).to_have_text("4")
     run_cell(page, SET_PROBS)
-    expect(number).to_have_text("5.00")
-    expect(widget.locator(".ppl-p").first).to_have_text("0.20")
+    expect(number).to_have_text("5")
+    expect(widget.locator(".ppl-p").first).to_have_text("20%")
     run_cell(page, SET_WORD)
     expect(widget.get_by_label("Word")).to_have_value("gated")
     expect(widget.locator("input[type=range]")).to_have_count(4)
@@ -292,7 +292,7 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
 
     # The reset of the view restores what the author gave, in Python too.
     widget.get_by_role("button", name="Reset").click()
-    expect(number).to_have_text("4.00")
+    expect(number).to_have_text("4")
     seen_by_python(page, "seen rnn [0.5, 0.125] 4.0")
 
 
@@ -310,7 +310,7 @@ def test_two_views_of_one_widget_move_together(notebook: Page) -> None:
     views.last.get_by_text("Your own word").click()
     views.last.get_by_role("button", name="unlikely").click()
     for view in (views.first, views.last):
-        expect(view.locator(".ppl-number")).to_have_text("5.00")
+        expect(view.locator(".ppl-number")).to_have_text("5")
 
 
 def show(page: Page, kernel: Kernel, index: int) -> Locator:

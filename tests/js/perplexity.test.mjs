@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   AXIS_BITS, PRESETS, axisPosition, branchLayout, carryProbs, derive, exceedsAlphabet, formatChoices, meanBits, meanChoices, nearestStop, perplexity,
-  columnProbability, predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, TABLE, TRAINED, wordProblem,
+  percentage, predictions, presetProb, probabilityStops, sentenceKey, stopAt, surpriseBits, TABLE, TRAINED, wordProblem,
 } from "../../src/d2lrnn/widgets/perplexity/maths.mjs";
 import { RULES, repair } from "../../src/d2lrnn/widgets/perplexity/index.mjs";
 import SPEC from "../../src/d2lrnn/widgets/perplexity/spec.json" with { type: "json" };
@@ -56,11 +56,20 @@ test("the guided steps: what is called right is right", () => {
   assert.deepEqual(derive(SPEC.steps[0].state).rows.slice(0, 2).map((row) => row.choices), [2, 50]);
   assert.ok(Math.abs(derive(SPEC.steps[1].state).bits - 1 / 6) < 1e-12, "one bit is shared among six letters");
   assert.deepEqual(answers(0), ["26", "10", "50"]);
+  SPEC.steps.forEach(({ right, answers: count }, i) => { // each wrong answer is spoken of, with its own number
+    for (let j = 0; j < count; j += 1) {
+      const said = SPEC.words.en[`step_${i + 1}_yours_${j + 1}`];
+      if (j === right) assert.equal(said, undefined);
+      else assert.ok(said.startsWith(`${answers(i)[j]} `), said);
+    }
+  });
+  assert.equal(meanChoices(SPEC.steps[2].state.probs).harmonic.toFixed(1), answers(2)[0]);
   assert.ok(Math.abs(derive(SPEC.steps[0].state).means.arithmetic - 26) < 1e-12);
 });
 
-test("the column of probabilities has two decimals, three where two would round", () => {
-  assert.deepEqual([0, 0.0001, 0.02, 0.25, 0.29, 1, 1 / 27, 0.995].map(columnProbability), ["0", "1e-4", "0.02", "0.25", "0.29", "1", "0.037", "0.995"]);
+test("a chance has whole hundredths, decimals where those would round, and is never said to be 0 or 1 where it is not", () => {
+  const shown = [0, 1e-9, 0.0001, 0.02, 0.25, 0.29, 1, 1 / 27, 0.995, 0.9999].map(percentage);
+  assert.deepEqual(shown, ["0%", "<0.01%", "0.01%", "2%", "25%", "29%", "100%", "3.7%", "99.5%", ">99.9%"]);
 });
 
 test("no surprise is a plain zero, not a negative one", () => {

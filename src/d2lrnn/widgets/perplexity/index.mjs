@@ -1,9 +1,9 @@
 // Perplexity, one word at a time: the reader drags the surprisal of each right next character.
-import { element, explorable, formatNumber, rulesOf } from "../ui.mjs";
+import { element, explorable, rulesOf } from "../ui.mjs";
 import { fold, footRow, guidedSteps, whenSeen } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { carryProbs, derive, predictions, presetProb, probabilityStops, wordProblem } from "./maths.mjs";
-import { chart, glider, meansPanel, resultPanel, spoken, toolbar } from "./panels.mjs";
+import { carryProbs, derive, formatChoices, predictions, presetProb, probabilityStops, wordProblem } from "./maths.mjs";
+import { chart, comparePanel, glider, meansPanel, resultPanel, spoken, toolbar } from "./panels.mjs";
 
 /** What a link may set. */
 export const RULES = {
@@ -51,26 +51,25 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal, set: (values) => {
-      table.calm();
       if (values.word !== shown.word) tools.replace(values.word);
       answered = SPEC.steps.some(({ state }) => state === values);
       change(true, values);
     },
-    outcome: (i) => {
-      const { bits, choices } = derive(SPEC.steps[i].state);
-      return { perplexity: formatNumber(choices), bits: formatNumber(bits) };
-    },
+    outcome: (i, j) => ({
+      yours: j === SPEC.steps[i].right ? "" : `${t(`step_${i + 1}_yours_${j + 1}`)} `,
+      perplexity: formatChoices(derive(SPEC.steps[i].state).choices),
+    }),
   });
   onReset(() => {
     tools.clear();
     tools.replace(null);
-    table.calm();
+    table.still(); // also where no value changes
     touched = gliding = true;
   });
   el.append(element(
     "div", { class: "d2lrnn-shape ppl" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), result.node, table.node, steps.node,
-    fold(t("more_word"), tools.node), fold(t("more_means"), means.node), footRow({ t, reset, link, say, signal }),
+    fold(t("more_known"), comparePanel(t)), fold(t("more_word"), tools.node), fold(t("more_means"), means.node), footRow({ t, reset, link, say, signal }),
   ));
   whenSeen(result.node, { act: () => touched || glide.open(shown), signal });
 

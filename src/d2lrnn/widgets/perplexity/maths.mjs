@@ -1,5 +1,5 @@
 // The same numbers as d2lrnn.metrics, and where they stand in the picture. No page in here.
-import { formatNumber, formatProbability, visibleCharacter } from "../ui.mjs";
+import { formatNumber, visibleCharacter } from "../ui.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** Surprisal -log2 p in bits: 0 where p is 1, infinite where it is 0. */
@@ -137,11 +137,12 @@ export function formatChoices(choices) {
   return /^\d+\.\d+$/.test(text) ? String(Number(text)) : text;
 }
 
-/** A probability in the column: two decimals, or three where two would round it; 0 and 1 themselves. */
-export function columnProbability(p) {
-  if (p === 0 || p === 1) return String(p);
-  if (p > 0 && p < 0.0005) return formatProbability(p);
-  return p.toFixed(Math.abs(100 * p - Math.round(100 * p)) < 1e-9 ? 2 : 3);
+/** A probability in hundredths: whole ones, or one decimal where that would round, and more for a very small one. */
+export function percentage(p) {
+  if (p === 0 || p === 1) return `${100 * p}%`;
+  if (p > 0.9995) return ">99.9%";
+  if (p < 0.0005) return p < 0.00005 ? "<0.01%" : `${(100 * p).toFixed(2)}%`;
+  return `${(100 * p).toFixed(Math.abs(100 * p - Math.round(100 * p)) < 1e-9 ? 0 : 1)}%`;
 }
 
 /** Among how many letters a blind guess chooses; infinitely many where nobody knows how many there are. */

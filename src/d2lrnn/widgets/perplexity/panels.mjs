@@ -1,8 +1,8 @@
 // What the figure draws: the number with its fork, the word with a bar for each prediction, three means.
-import { buttonControl, element, formatNumber, formatProbability, svg, visibleCharacter } from "../ui.mjs";
+import { buttonControl, element, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised, motion, nowLine } from "../shape.mjs";
 import {
-  AXIS_BITS, axisPosition, branchLayout, columnProbability, exceedsAlphabet, formatChoices, isWorseThanBlind, nearestStop, PRESETS, presetProb, sentenceKey, stopAt, surpriseBits, TABLE, TRAINED, wordProblem,
+  AXIS_BITS, axisPosition, branchLayout, exceedsAlphabet, formatChoices, nearestStop, percentage, PRESETS, presetProb, sentenceKey, stopAt, TABLE, TRAINED, wordProblem,
 } from "./maths.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -11,8 +11,8 @@ const ALPHABET = SPEC.controls.vocab_size.default; // a to z and the space
 const percent = (share) => `${(100 * share).toFixed(2)}%`;
 const visible = (characters) => characters.map(visibleCharacter).join("");
 /** The end of a context, for a narrow place. */
-const visibleEnd = (characters) => (characters.length > 5 ? `…${visible(characters.slice(-4))}` : visible(characters));
-const inWords = (value, t) => (value === Infinity ? t("infinite") : formatNumber(value));
+const visibleEnd = (characters) => (characters.length > 7 ? `…${visible(characters.slice(-6))}` : visible(characters));
+const inWords = (choices, t) => (choices === Infinity ? t("infinite") : formatChoices(choices));
 
 /** The result in words, as the live region says it. */
 export function spoken({ choices, blind }, t) {
@@ -20,45 +20,55 @@ export function spoken({ choices, blind }, t) {
   return t("spoken", { perplexity: inWords(choices, t), sentence });
 }
 
+const LEAVES = 12; // so many branches end in a dot of their own
+
 /** Perplexity as a number, a sentence and a fork. */
 export function resultPanel(t) {
   // No <output>: that would be a second live region, which speaks at every step of a drag.
-  const number = element("div", { class: "ppl-number" });
+  const number = element("span", { class: "ppl-number" });
   const now = nowLine();
-  const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 200 122", role: "img" });
+  const fork = svg("svg", { class: "ppl-fork", viewBox: "0 0 300 150", role: "img" });
   const node = element(
     "div", { class: "ppl-result" },
-    element("div", { class: "ppl-figure" }, element("span", { class: "ppl-label" }, t("perplexity")), number),
+    element("p", { class: "ppl-figure" }, element("span", { class: "ppl-label" }, t("perplexity")), " ", number),
     now.node, fork,
   );
 
   const draw = ({ choices, blind }) => {
-    number.textContent = formatNumber(choices);
+    number.textContent = formatChoices(choices);
     now.set(...emphasised(t.raw(sentenceKey(choices, blind)), { choices: formatChoices(choices) }));
-    fork.setAttribute("aria-label", t("branches", { choices: choices === Infinity ? t("infinite") : formatChoices(choices) }));
+    fork.setAttribute("aria-label", t("branches", { choices: inWords(choices, t) }));
   };
   const paths = [];
-  const rest = svg("text", { y: 62, class: "ppl-fork-more" });
-  fork.append(svg("circle", { class: "ppl-node", cx: 14, cy: 56, r: 6 }), rest);
+  const leaves = [];
+  const rest = svg("text", { y: 82, class: "ppl-fork-more" });
+  fork.append(svg("circle", { class: "ppl-node", cx: 12, cy: 75, r: 8 }), rest);
+  const haveJust = (count, parts, name, given) => {
+    while (parts.length > count) parts.pop().remove();
+    while (parts.length < count) {
+      parts.push(svg(name, given));
+      fork.prepend(parts.at(-1));
+    }
+  };
   /** Where it still moves, the number of branches that are not drawn is not told. */
   const drawFork = (choices, moving = false) => {
     const { branches, more } = branchLayout(choices);
-    const right = more ? 112 : 190;
-    const spread = 44 * Math.min(1, 0.2 + 0.13 * choices); // few branches stand close
-    fork.style.setProperty("--ppl-branch", `${Math.max(1.75, 4.5 - choices / 3).toFixed(2)}px`);
-    while (paths.length > branches.length) paths.pop().remove();
-    while (paths.length < branches.length) {
-      paths.push(svg("path"));
-      fork.prepend(paths.at(-1));
-    }
+    const right = more ? 216 : 286;
+    const spread = 66 * Math.min(1, 0.4 + 0.1 * choices); // few branches stand close
+    fork.style.setProperty("--ppl-branch", `${Math.max(1.75, 6 - choices / 2).toFixed(2)}px`);
+    haveJust(branches.length, paths, "path", {});
+    haveJust(branches.length > LEAVES ? 0 : branches.length, leaves, "circle", { class: "ppl-leaf", cx: right });
     branches.forEach(({ y, weight }, i) => {
-      const end = (56 + spread * y).toFixed(2);
-      paths[i].setAttribute("class", weight < 1 ? "ppl-branch ppl-branch-part" : "ppl-branch");
-      paths[i].setAttribute("d", `M14 56C64 56 ${right - 84} ${end} ${right} ${end}`);
+      const end = (75 + spread * y).toFixed(2);
       // A little of the last branch shows from the start; it is dashed until it is whole.
-      paths[i].setAttribute("stroke-opacity", (0.25 + 0.75 * weight).toFixed(3));
+      const opacity = (0.25 + 0.75 * weight).toFixed(3);
+      paths[i].setAttribute("class", weight < 1 ? "ppl-branch ppl-branch-part" : "ppl-branch");
+      paths[i].setAttribute("d", `M12 75C${right / 3} 75 ${right / 2} ${end} ${right} ${end}`);
+      paths[i].setAttribute("stroke-opacity", opacity);
+      leaves[i]?.setAttribute("cy", end);
+      leaves[i]?.setAttribute("r", (weight * Math.min(8, 36 / choices)).toFixed(2));
     });
-    rest.setAttribute("x", right + 8);
+    rest.setAttribute("x", right + 10);
     rest.textContent = !more || moving ? "" : more === Infinity ? t("branches_endless") : t("branches_more", { count: formatNumber(more, 0) });
   };
   return { node, draw, drawFork };
@@ -130,7 +140,7 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
     note.textContent = beyond ? t("word_alphabet", { count: vocabSize }) : word === replaced ? t("word_step", { word }) : alike;
     note.hidden = note.textContent === "";
     for (const { name, value, button } of presets) {
-      value.textContent = name === "uniform" ? `1/${vocabSize}` : String(presetProb(name, vocabSize));
+      value.textContent = name === "uniform" ? `1/${vocabSize}` : percentage(presetProb(name, vocabSize));
       button.disabled = name === "uniform" && beyond;
       button.setAttribute("aria-pressed", String(!button.disabled && probs.every((p) => p === presetProb(name, vocabSize))));
     }
@@ -139,11 +149,10 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
 }
 
 /**
- * One prediction: context and character, p, its bar. The whole track can be dragged; for keys and screen readers an
- * unseen slider lies over it, which has a place for each probability. What stands above the mean of all rows is dark,
- * what is missing below it is pale: both have the same area, unless a bar is broken (//).
+ * One prediction: what was read with the letter that came, its probability, its bar. The whole track can be dragged; for
+ * keys and screen readers an unseen slider lies over it, which has a place for each probability.
  */
-function chartRow({ context, target, stops, onTouch, onProbability, t, signal }) {
+function chartRow({ context, target, stops, onProbability, t, signal }) {
   const input = element("input", { type: "range", class: "ppl-slider", min: 0, max: stops.length - 1, step: 1 });
   const p = element("span", { class: "ppl-p" });
   const even = element("span", { class: "ppl-even" }); // in its place once the bars are level
@@ -159,98 +168,54 @@ function chartRow({ context, target, stops, onTouch, onProbability, t, signal })
       "span", { class: "ppl-prediction", "aria-hidden": "true" },
       element("bdi", { class: "ppl-context ppl-wide" }, visible(context)),
       element("bdi", { class: "ppl-context ppl-narrow" }, visibleEnd(context)),
-      element("span", { class: "ppl-arrow" }, "→"),
       element("bdi", { class: "ppl-target" }, visible([target])),
     ),
     p, even, track,
   );
   input.setAttribute("aria-label", t("slider", { target: visible([target]), context: visible(context) }));
-  const set = (stop) => {
-    onTouch();
-    onProbability(stops[stop]);
-  };
-  input.addEventListener("focus", onTouch, { signal });
+  const set = (stop) => onProbability(stops[stop]);
   input.addEventListener("input", () => set(Number(input.value)), { signal });
   dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)), end: () => input.focus({ preventScroll: true }) }); // so that keys go on
 
-  const draw = (row, { bits }) => {
-    p.textContent = columnProbability(row.p);
-    even.replaceChildren(formatNumber(bits), element("span", { class: "ppl-narrow" }, ` ${t("column_bits")}`));
+  const draw = (row, { choices }) => {
+    p.textContent = percentage(row.p);
+    even.textContent = percentage(1 / choices);
     track.classList.toggle("ppl-beyond", row.bits > AXIS_BITS);
     input.value = nearestStop(stops, row.p);
-    input.setAttribute("aria-valuetext", t("slider_value", { p: formatProbability(row.p), bits: inWords(row.bits, t) }));
+    input.setAttribute("aria-valuetext", t("slider_value", { p: percentage(row.p), choices: inWords(row.choices, t) }));
   };
-  const light = (on) => node.classList.toggle("ppl-touched", on);
   const multiply = (choices) => (factor.textContent = t("factor", { choices: formatChoices(choices) }));
-  return { node, draw, light, multiply, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
+  return { node, draw, multiply, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
 }
 
 /**
- * The rows, with their mean as a line through the bars. One row is told in words, its choices too: the one that was touched last, at first the one with most bits.
+ * The rows on an axis of choices, with the perplexity as a line through the bars. Once they are made level, what stood
+ * above the line lies in the gaps below it: both have the same area, unless a bar is broken (//).
  */
 export function chart({ t, signal }) {
   const ticks = [...Array(AXIS_BITS).keys(), Infinity].map((bits) => {
-    const tick = element("span", { class: "ppl-tick" }, bits === Infinity ? "∞" : String(bits));
+    const tick = element("span", { class: "ppl-tick" }, bits === Infinity ? "∞" : String(2 ** bits));
     tick.style.setProperty("left", percent(axisPosition(bits)));
     return tick;
   });
   const cut = element("span", { class: "ppl-tick" }, "//"); // beyond it the axis is not to scale
   cut.style.setProperty("left", percent((AXIS_BITS + 0.25) / (AXIS_BITS + 1)));
-  const leveled = element("span", { class: "ppl-done" });
-  const head = element("p", { class: "ppl-hint" },
-    element("span", { class: "ppl-undone" }, ...emphasised(t.raw("hint"), { who: t("hint_who") }), " ", element("span", { class: "ppl-keys" }, t("hint_keys"))), leveled);
-  const caption = element("div", { class: "ppl-row", "aria-hidden": "true" }, element(
-    "span", { class: "ppl-axis-caption" },
-    element("span", {}, t("axis_likelier")), element("span", { class: "ppl-axis-title" }, t("axis_bits")), element("span", {}, t("axis_less")),
-  ));
+  const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who"), bold: t("hint_bold") }));
   const axis = element("div", { class: "ppl-row", "aria-hidden": "true" },
-    element("span", { class: "ppl-column-p ppl-undone" }, t("column_p")), element("span", { class: "ppl-column-p ppl-done" }, t("column_bits")), element("span", { class: "ppl-axis" }, ...ticks, cut));
+    element("span", { class: "ppl-axis-title" }, t("axis")), element("span", { class: "ppl-axis" }, ...ticks, cut));
   const rows = element("div", { class: "ppl-rows" });
-  const flagBits = element("span");
-  const flagName = element("span", { class: "ppl-wide" }, t("flag_name"));
-  const flagBase = element("span", {}, "2");
-  const flagPower = element("sup");
-  const flagSign = element("span");
-  const flagResult = element("b");
-  const flag = element("div", { class: "ppl-flag" }, flagBits, flagName, flagBase, flagPower, flagSign, flagResult);
-  const detail = element("p", { class: "ppl-detail" });
-  const withSwatches = (template) => template.split(/\{(\w+)\}/).map(
-    (part, i) => (i % 2 ? element("span", { class: `ppl-swatch ppl-swatch-${part}`, role: "img", "aria-label": t(`swatch_${part}`) }) : part));
+  const flag = element("span", { class: "ppl-flag" });
   const lay = buttonControl({ label: "", class: "d2lrnn-button ppl-lay", signal, onPress: () => level(!isLevel) });
-  const key = element("p", { class: "ppl-key" }, lay, " ", element("span", { class: "ppl-key-words" },
-    element("span", { class: "ppl-undone" }, ...withSwatches(t.raw("key"))), element("span", { class: "ppl-done" }, ...withSwatches(t.raw("key_done")))));
-  const notToScale = element("p", { class: "ppl-key", hidden: true }, ...withSwatches(t.raw("key_broken")));
-  // Two perplexities to compare with, where they stand on the axis.
-  const mark = (name, value, values) => {
-    const each = element("span", { class: `ppl-mark ppl-mark-${name}` },
-      element("span", { class: "ppl-wide" }, t(`mark_${name}`, values)), element("span", { class: "ppl-narrow" }, t(`mark_${name}_short`, values)));
-    each.style.setProperty("--ppl-at", percent(axisPosition(surpriseBits(1 / value))));
-    return each;
-  };
-  const marks = element("div", { class: "ppl-row ppl-marks" }, element("span", { class: "ppl-marks-track" },
-    mark("trained", TRAINED, { table: TABLE, trained: TRAINED }), " ", mark("better", Math.sqrt(TRAINED * ALPHABET)), " ", mark("blind", ALPHABET, { blind: ALPHABET })));
+  const leveled = element("span", { class: "ppl-done" });
+  const key = element("p", { class: "ppl-key" }, lay, " ", leveled);
+  const notToScale = element("p", { class: "ppl-key", hidden: true }, t("key_broken"));
   const node = element(
     "div", { class: "ppl-chart" },
-    head, caption, axis, rows,
-    element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)), marks,
-    key, notToScale, detail,
+    head, axis, rows, element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)), key, notToScale,
   );
   let views = [];
-  let touched = null;
   let model = null;
 
-  const tell = () => {
-    const { vocabSize, blind } = model;
-    const most = model.rows.reduce((best, row, i) => (row.bits > model.rows[best].bits ? i : best), 0);
-    const at = touched ?? most;
-    views.forEach((view, i) => view.light(i === at));
-    const { context, target, p, bits, choices } = model.rows[at];
-    const finite = isWorseThanBlind(choices, blind) ? "detail_worse" : blind === Infinity ? "detail_other" : "detail";
-    detail.replaceChildren(...emphasised(t.raw(bits === Infinity ? "detail_infinite" : finite), {
-      blind: String(blind), others: String(vocabSize - 1), left: columnProbability(1 - p),
-      context: visible(context), target: visible([target]), p: columnProbability(p), bits: formatNumber(bits), choices: formatChoices(choices),
-    }));
-  };
   const stream = motion({ seconds: 1.2, signal });
   const hold = motion({ seconds: 2.2, signal });
   let isLevel = false;
@@ -265,46 +230,40 @@ export function chart({ t, signal }) {
     lay.textContent = t(on ? "key_back" : "key_level");
     views.forEach((view, i) => view.multiply(on ? model.choices : model.rows[i].choices));
   };
+  const showPieces = (on) => node.classList.toggle("ppl-pieces", on);
   const still = () => {
     hold.stop();
     stream.stop();
-    node.classList.remove("ppl-factors");
+    showPieces(false);
     setLevel(false);
     setFlow(0);
   };
   const canLevel = () => !key.hidden && !key.classList.contains("ppl-none");
   /** What sticks out goes into the gaps and stays, or goes back: both have the same area. */
-  const level = (on) => {
+  const level = async (on) => {
     if (!canLevel()) return;
     hold.stop();
-    node.classList.add("ppl-factors");
+    showPieces(true);
     const from = flow;
     setLevel(on);
-    stream.run((share) => setFlow(from + (Number(on) - from) * share * share * (3 - 2 * share)));
+    const done = await stream.run((share) => setFlow(from + (Number(on) - from) * share * share * (3 - 2 * share)));
+    if (done && !on) showPieces(false);
   };
   /** The answer of a step: the choices that are multiplied stand by their bars, and after a while the bars are level. */
   const prove = async () => {
-    node.classList.toggle("ppl-factors", canLevel());
+    showPieces(canLevel());
     if (await hold.run(() => {})) level(true);
   };
-  const touch = (i) => {
-    touched = i;
-    tell();
-  };
   const setWord = (given, stops, onProbability) => {
-    touched = null;
-    views = given.rows.map((row, i) => chartRow({
-      ...row, stops, t, signal, onTouch: () => touch(i), onProbability: (p) => onProbability(i, p),
-    }));
+    views = given.rows.map((row, i) => chartRow({ ...row, stops, t, signal, onProbability: (p) => onProbability(i, p) }));
     rows.replaceChildren(...views.map((view) => view.node));
   };
   const draw = (given) => {
     model = given;
-    const { word, vocabSize, rows: shown, bits, choices } = model;
+    const { rows: shown, bits, choices } = model;
     still();
     views.forEach((view, i) => view.draw(shown[i], model));
-    leveled.replaceChildren(...emphasised(t.raw("hint_level"), { all: t("hint_all"), bits: formatNumber(bits) }));
-    tell();
+    leveled.replaceChildren(...emphasised(t.raw("key_done"), { choices: formatChoices(choices) }));
     const scaled = bits <= AXIS_BITS; // else the mean stands beyond the scale
     const broken = scaled && shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
     const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
@@ -312,18 +271,19 @@ export function chart({ t, signal }) {
     notToScale.hidden = !broken;
     key.hidden = broken;
     key.classList.toggle("ppl-none", !scaled || !unequal);
-    marks.classList.toggle("ppl-none", vocabSize !== ALPHABET || exceedsAlphabet(word, vocabSize)); // they count a to z and the space
-    flagBits.textContent = t(bits === Infinity ? "flag_infinite" : "flag", { bits: formatNumber(bits) });
-    for (const part of [flagName, flagBase, flagPower, flagSign, flagResult]) part.hidden = bits === Infinity;
-    flagPower.textContent = formatNumber(bits);
-    flagSign.textContent = Math.abs(2 ** Number(formatNumber(bits)) - choices) < 1e-9 * choices ? " = " : " ≈ ";
-    flagResult.textContent = formatNumber(choices);
+    flag.textContent = t("flag", { perplexity: inWords(choices, t) });
   };
   const place = (ends, mean) => {
     views.forEach((view, i) => view.place(ends[i]));
     node.style.setProperty("--ppl-mean", percent(mean));
   };
-  return { node, setWord, draw, place, prove, calm: () => (touched = null) };
+  return { node, setWord, draw, place, prove, still: () => model && still() };
+}
+
+/** Perplexities to compare with, from the best on. */
+export function comparePanel(t) {
+  const known = [["certain", 1], ["table", TABLE], ["trained", TRAINED], ["blind", ALPHABET]];
+  return element("dl", { class: "ppl-known" }, ...known.map(([name, value]) => element("div", {}, element("dt", {}, String(value)), element("dd", {}, t(`known_${name}`)))));
 }
 
 /** The three means of the choices, of which only one is the perplexity. */
@@ -333,8 +293,17 @@ export function meansPanel(t) {
   const entries = kinds.map((kind) => element("div", { class: `ppl-mean-${kind}` }, element("dt", {}, t(kind)), values[kind]));
   const alike = element("p", { class: "ppl-note" }, t("means_alike"));
   const title = element("p");
-  const node = element("div", { class: "ppl-means" }, title, element("dl", {}, ...entries), alike);
-  const draw = ({ means, probs }) => {
+  const mean = element("span");
+  const power = element("sup");
+  const result = element("b");
+  const inBits = element("p", { class: "ppl-bits" }, mean, element("span", {}, "2", power), " ", result);
+  const node = element("div", { class: "ppl-means" }, title, element("dl", {}, ...entries), alike, inBits);
+  const draw = ({ means, probs, bits, choices }) => {
+    const given = formatNumber(bits);
+    mean.textContent = t("bits", { bits: given });
+    power.textContent = given;
+    result.textContent = `${Math.abs(2 ** Number(given) - choices) < 1e-9 * choices ? "=" : "≈"} ${formatNumber(choices)}`;
+    inBits.hidden = bits === Infinity;
     for (const kind of kinds) values[kind].textContent = formatNumber(means[kind]);
     title.textContent = t("means_title", { count: probs.length });
     alike.classList.toggle("ppl-none", probs.some((p) => p !== probs[0]));
