@@ -163,6 +163,6 @@ class NextCharacter(Explorable):
             picture.add("text", format_probability(p), x=428, y=y + 15, text_anchor="end")
         for i, (kappa, text) in enumerate(texts.items()):
             y = 62 + 26 * len(rows) + 44 * i
-            picture.add("text", f"{words('temperature')} {kappa}", x=12, y=y, font_size=12, font_weight=650)
+            picture.add("text", f"{words('own')} {kappa}", x=12, y=y, font_size=12, font_weight=650)
             picture.add("text", f"{text[:51]}…", x=12, y=y + 18, font_size=13, **mono)
         return str(picture)

@@ -1,13 +1,12 @@
-// What comes next: a trained network writes at four temperatures at once, and the unlikeliest letters can be forbidden.
-import { linearTicks } from "../charts.mjs";
+// What comes next: a trained network writes at the reader's temperature, and the unlikeliest letters can be forbidden.
 import { emphasised, fold, footRow, guidedSteps, keepInView, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, fill, rangeControl, twoDigits, visibleCharacter } from "../ui.mjs";
 import { leftOut, loadModel, unaccented } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  FREE_COLUMN, NUM_WRITTEN, countImprobable, cutOf, distributionAt, findCircle, readable, topPFor, worked, write, writings,
+  FREE_COLUMN, NUM_WRITTEN, countImprobable, cutOf, distributionAt, findCircle, percentage, readable, topPFor, worked, write, writings,
 } from "./maths.mjs";
-import { columnsPanel, cutPanel, markedKey } from "./panels.mjs";
+import { comparePanel, cutPanel, markedKey, textPanel } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -45,7 +44,8 @@ export function nowWords({ isCircle, count }) {
 /** What is the case in a writing of which so many letters can be seen, as values for these words. */
 export function nowValues(letters, length = NUM_WRITTEN) {
   const text = letters.slice(0, length).map(({ character }) => character).join("");
-  return { count: countImprobable(letters, length), all: length, isCircle: findCircle(text) !== null };
+  const circle = findCircle(text);
+  return { count: countImprobable(letters, length), all: length, isCircle: circle !== null, lap: circle?.length ?? 0 };
 }
 
 /** What the guided steps ask and tell, from what stands before a guess and after it. */
@@ -61,7 +61,7 @@ export function outcomes(network, state) {
   return [
     {},
     {
-      before: probability(hottest[1].improbable.before), after: probability(hottest[1].improbable.after),
+      before: percentage(hottest[1].improbable.before), after: percentage(hottest[1].improbable.after),
       own: hottest[0].count, hot: hottest[1].count, all: NUM_WRITTEN,
     },
     { now: three[1].count, before: three[0].count },
@@ -74,7 +74,6 @@ function build(context) {
   if (model.get("compact")) return buildCompact({ ...context, network });
   const size = network.vocab.length;
   let shown = null; // the state on the screen
-  let looked = FREE_COLUMN; // the row whose letter the bars belong to
   let run = { key: null, all: [] };
   let atOnce = false; // what a guided step sets is written at once: its outcome speaks of the finished texts
 
@@ -93,14 +92,14 @@ function build(context) {
       commit({ seed: (shown.seed + 1) % (SEED.max + 1) });
     },
   });
-  const number = element("b");
+  const number = element("b", { class: "next-number" });
   const slider = rangeControl({
-    label: element("span", { class: "d2lrnn-hidden" }, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
-    onInput: (temperature) => lookAt(FREE_COLUMN, { temperature }),
+    label: element("span", {}, t("own"), " ", number), min: 0, max: SPEC.controls.temperature.max, step: 0.1, signal,
+    onInput: (temperature) => commit({ temperature }),
   });
-  const ticks = linearTicks(SPEC.controls.temperature.max, 4).map((tick) => {
-    const mark = element("span", {}, String(tick));
-    mark.style.setProperty("--share", tick / SPEC.controls.temperature.max);
+  const marks = Object.entries({ 0: "note_0", 1: "note_1", 2: "note_2" }).map(([temperature, name]) => {
+    const mark = element("span", {}, element("b", {}, temperature), " ", t(name));
+    mark.style.setProperty("--share", temperature / SPEC.controls.temperature.max);
     return mark;
   });
   const lost = () => leftOut(unaccented(input.value)).length;
@@ -108,13 +107,11 @@ function build(context) {
   const nowParts = (length) => {
     if (lost() > 0) return [t.raw(lost() === 1 ? "text_lost_one" : "text_lost"), { count: lost() }];
     const values = nowValues(run.all[FREE_COLUMN].letters, length);
-    return [t.raw(nowWords(values)), { ...values, yours: isBinding(shown) ? t("yours_cut") : t("yours", { temperature: number.textContent }) }];
+    return [t.raw(nowWords(values)), values];
   };
-  const tellNow = (length = columns.shown()) => now.set(...emphasised(...nowParts(length)));
-  const columns = columnsPanel({
-    t, signal, slider: element("span", { class: "next-own" }, slider.node, element("span", { class: "next-ticks", "aria-hidden": "true" }, ...ticks)),
-    onLetter: (column, place) => lookAt(column, { place }), onShown: tellNow,
-  });
+  const tellNow = (length = writing.shown()) => now.set(...emphasised(...nowParts(length)));
+  const writing = textPanel({ t, signal, onLetter: (place) => commit({ place }), onShown: tellNow });
+  const compare = comparePanel(t);
   /** The cut of one kind that keeps so many of the letters that are shown. */
   const cutAt = (kind, count) => {
     const { temperature, letters } = run.all[FREE_COLUMN];
@@ -140,24 +137,21 @@ function build(context) {
   const walk = [["‹", "before", -1], ["›", "after", 1]].map(([label, name, by]) => buttonControl({ label, "aria-label": t(name), onPress: () => step(by), signal }));
   const caption = element("span", { class: "next-of" });
   const own = element("b");
-  const pill = element("span", { class: "next-pill" }); // as the temperature at the head of the row
+  const here = element("span");
   const drawn = element("b");
   const legend = element("span", { class: "next-legend" },
-    element("span", {}, element("span", { class: "next-swatch-own" }), t("network"), " ", own), " ", element("span", {}, pill, " ", drawn));
+    element("span", {}, element("span", { class: "next-swatch" }), drawn, " ", here), " ",
+    element("span", {}, element("span", { class: "next-swatch next-swatch-own" }), own, " ", t("learned")));
   const value = element("p", { class: "next-value" });
   const cuts = fold(t("cut_fold"), element("div", { class: "next-cuts" },
-    element("div", { class: "next-kinds", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value, element("p", { class: "next-key" }, t("cut_kinds"))));
-  cuts.addEventListener("toggle", () => {
-    if (cuts.open) looked = FREE_COLUMN; // the cut is for the reader's own text
-    draw(state());
-  }, { signal });
+    element("div", { class: "next-kinds d2lrnn-segments", role: "group", "aria-label": t("cut") }, ...kinds.map(({ button }) => button)), value, element("p", { class: "next-key" }, t("cut_kinds"))));
+  cuts.addEventListener("toggle", () => draw(state()), { signal });
   const setAtOnce = (values) => {
-    // Where the dice alone change, the texts are written before the reader's eyes: one stays as it is.
+    // Where the dice alone change, the text is written before the reader's eyes.
     atOnce = Object.keys(values).some((name) => name !== "seed" && values[name] !== shown[name]);
-    looked = FREE_COLUMN;
     cuts.open = isCutting({ ...shown, ...values });
     commit(values);
-    if (atOnce) columns.finish();
+    if (atOnce) writing.finish();
     queueMicrotask(() => {
       atOnce = false; // after the figure is drawn
     });
@@ -168,22 +162,20 @@ function build(context) {
   });
   keepInView(steps.node, { signal });
   onReset(() => {
-    looked = FREE_COLUMN;
     cuts.open = false;
     chart.lookAway();
   });
   el.append(element(
     "div", { class: "d2lrnn-shape next" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
-    element("div", { class: "next-top" }, now.node, element("div", { class: "next-tools" },
-      element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again)),
-    element("div", { class: "next-keys-row" },
-      element("span", { class: "next-key", "aria-hidden": "true" }, t("temperature")), markedKey(t.raw("key"), t("unlikely"))),
-    columns.node,
+    element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
+    writing.node,
+    element("div", { class: "next-own" }, slider.node, element("span", { class: "next-marks", "aria-hidden": "true" }, ...marks)),
+    element("div", { class: "next-told" }, now.node, markedKey(t.raw("key"), t("marked"))),
     element("div", { class: "next-figure" },
-      element("div", { class: "next-caption-row" }, element("div", { class: "next-walk" }, ...walk), element("p", { class: "next-caption" }, caption, " ", legend)),
+      element("div", { class: "next-caption-row" }, element("p", { class: "next-caption" }, caption, " ", legend), element("div", { class: "next-walk" }, ...walk)),
       chart.node),
-    steps.node, cuts, fold(t("axis_fold"), formula, axis),
+    steps.node, cuts, fold(t("compare"), compare.node), fold(t("axis_fold"), formula, axis),
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellNow(); }, link, say, signal }),
   ));
 
@@ -191,13 +183,13 @@ function build(context) {
   let place = null;
   const where = () => t.raw(place.past ? "where" : "where_start"); // an empty text has no letter to name
   const words = ({ character, before, after }) => ({
-    ...place, letter: `“${visibleCharacter(character)}”`, p: probability(after), own: probability(before),
+    ...place, letter: `“${visibleCharacter(character)}”`, p: percentage(after), own: percentage(before),
     drawn: t(place.isCut ? "bars_cut" : "bars", place),
   });
   const tell = (row) => {
     const values = words(row);
     caption.replaceChildren(...emphasised(row.character === place.came ? `{letter} ${where()}` : t.raw("instead"), { ...values, came: `“${visibleCharacter(place.came)}”` }));
-    [own.textContent, pill.textContent, drawn.textContent] = [values.own, values.drawn, values.p];
+    [own.textContent, here.textContent, drawn.textContent] = [values.own, values.drawn, values.p];
     const { temperature, keptProbs } = place;
     if (temperature === 0) axis.textContent = t("axis");
     else if (row.after === 0) axis.textContent = t("axis_cut");
@@ -205,11 +197,6 @@ function build(context) {
       const { raised, sum } = worked(keptProbs, row.before, temperature);
       axis.textContent = t("axis_worked", { own: exact(row.before), temperature, raised: exact(raised), count: keptProbs.length, sum: exact(sum), p: probability(row.after) });
     }
-  };
-  const lookAt = (column, values) => {
-    looked = column;
-    commit(values);
-    draw(state()); // also where the values are those that stand
   };
   function draw(state) {
     const before = shown;
@@ -221,36 +208,37 @@ function build(context) {
     const cut = cutOf(state);
     const key = JSON.stringify([state.text, state.seed]);
     const isNew = key !== run.key;
-    // A temperature and a cut change one column: that is written at once, under the hand that drags.
+    // A temperature and a cut are written at once, under the hand that drags.
     const isSet = before !== null && (before.temperature !== state.temperature || JSON.stringify(cutOf(before)) !== JSON.stringify(cut));
-    if (isNew || isSet) run = { key, all: writings(network, state, run.all) };
-    columns.draw(run.all, { ...state, looked, isCut: isBinding(state) }, { animate: before !== null && isNew && !isSet && !atOnce });
+    if (isNew || isSet) {
+      run = { key, all: writings(network, state, run.all) };
+      compare.draw(run.all, state.text);
+    }
+    const yours = run.all[FREE_COLUMN];
+    writing.draw(yours, state, { animate: before !== null && isNew && !isSet && !atOnce, isAgain: isNew });
     tellNow();
-    const writing = run.all[looked];
-    const past = (state.text + writing.letters.slice(0, state.place).map(({ character }) => character).join(""));
-    const isOwn = looked === FREE_COLUMN;
-    const distribution = distributionAt(network, writing, state.place, isOwn ? cut : {});
+    const past = (state.text + yours.letters.slice(0, state.place).map(({ character }) => character).join(""));
+    const distribution = distributionAt(network, yours, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
-    const isCut = distribution.kept < size && writing.temperature > 0;
-    const { character } = writing.letters[state.place];
+    const isCut = distribution.kept < size && yours.temperature > 0;
+    const { character } = yours.letters[state.place];
     place = {
       came: character,
-      past: past && `“${past.length > PAST_SHOWN ? "…" : ""}${Array.from(past.slice(-PAST_SHOWN), visibleCharacter).join("")}”`, temperature: Number(writing.temperature.toFixed(2)), isCut,
+      past: past && `“${past.length > PAST_SHOWN ? "…" : ""}${Array.from(past.slice(-PAST_SHOWN), visibleCharacter).join("")}”`, temperature: Number(yours.temperature.toFixed(2)), isCut,
       keptProbs: distribution.rows.filter(({ after }) => after > 0).map(({ before: p }) => p),
     };
     const why = () => t(`cut_why_${state.kind}${distribution.kept === 1 ? "_one" : ""}`, { value: cutValue(state, t), count: distribution.kept, all: size });
-    if (!isOwn) value.textContent = t("other_row");
-    else if (writing.temperature === 0) value.textContent = t("frozen");
+    if (yours.temperature === 0) value.textContent = t("frozen");
     else value.textContent = isCut ? why() : t("uncut");
     const { count, after } = distribution.improbable;
-    const described = `${fill(t.raw("chart").replace("{where}", where()), words(distribution.rows.find((row) => row.character === character)))} ${t("unlikely_all", { count, p: probability(after) })}`;
+    const described = `${fill(t.raw("chart").replace("{where}", where()), words(distribution.rows.find((row) => row.character === character)))} ${t("unlikely_all", { count, p: percentage(after) })}`;
     if (isCutting(state) && (before === null || !isCutting(before))) cuts.open = true;
-    chart.draw(distribution, character, { cutWords, told: described, cutting: cuts.open && isOwn });
+    chart.draw(distribution, character, { cutWords, told: described, cutting: cuts.open });
     if (before === null) return;
     say(t("spoken", { now: fill(...nowParts(NUM_WRITTEN)), cut: cutWords }));
   }
   input.value = model.get("text");
-  whenSeen(columns.node, { act: columns.play, signal });
+  whenSeen(writing.node, { act: writing.play, signal });
   return { draw };
 }
 

@@ -89,6 +89,13 @@ export function findCircle(text) {
   return null;
 }
 
+/** A probability in hundredths, with two digits that count: 45%, 0.61%; never 0 or 100 where it is not. */
+export function percentage(p) {
+  if (p === 0 || p === 1) return `${100 * p}%`;
+  if (p < 0.00005) return "<0.01%";
+  return p > 0.995 ? ">99%" : `${Number((100 * p).toPrecision(p < 0.0005 ? 1 : 2))}%`;
+}
+
 /** How many of the first letters are improbable. */
 export function countImprobable(letters, length = letters.length) {
   return letters.slice(0, length).filter(({ bits }) => bits > IMPROBABLE_BITS).length;

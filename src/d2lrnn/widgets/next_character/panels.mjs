@@ -1,7 +1,7 @@
-// What the figure of the next character shows: four writings at once, and the distribution with its cut.
+// What the figure of the next character shows: a writing, others to compare with, and the distribution with its cut.
 import { dragOn, motion } from "../shape.mjs";
-import { element, formatProbability, visibleCharacter } from "../ui.mjs";
-import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, beginningShown, countImprobable, findCircle } from "./maths.mjs";
+import { element, visibleCharacter } from "../ui.mjs";
+import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, beginningShown, findCircle, percentage } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 45;
 const MORE_WIDE = 3; // columns of the chart for all other letters there
@@ -9,92 +9,58 @@ const SHOWN = 10; // the likeliest letters, which a phone shows
 
 /** A letter of a writing, marked where it is improbable. */
 export function letterSpan({ character, bits }) {
-  return element("span", { class: bits > IMPROBABLE_BITS ? "next-letter next-improbable" : "next-letter" }, character);
+  const improbable = bits > IMPROBABLE_BITS ? " next-improbable" : "";
+  return element("span", { class: `next-letter${improbable}${character === " " ? " next-blank" : ""}` }, character);
 }
 
 /** "{marked}: ..." with its mark shown on the word itself. */
-function marked(template, word) {
-  const [before, after] = template.split("{marked}");
-  return [before, element("span", { class: "next-letter next-improbable" }, word), after];
-}
-
 export function markedKey(template, word) {
-  return element("p", { class: "next-key" }, ...marked(template, word));
+  const [before, after] = template.split("{marked}");
+  return element("p", { class: "next-key" }, before, element("span", { class: "next-letter next-improbable" }, word), after);
 }
 
 const textOf = (letters) => letters.map(({ character }) => character).join("");
 
+/** What is written again and again is faint, from the second time on; of the first `length` letters. */
+function markLaps(spans, letters, length) {
+  const circle = findCircle(textOf(letters.slice(0, length)));
+  spans.forEach((span, place) => span.classList.toggle("next-lap", circle !== null && place < length && place >= circle.from + circle.length));
+}
+
 /**
- * Four columns that write at once, letter by letter. A letter of any of them can be pressed, to look at its bars; the arrow
- * keys and a dragged mouse go along a column. `slider` belongs to the reader's own. `onShown` hears how many letters of that
- * can be seen: what is counted is counted so far.
+ * The reader's text, which writes itself letter by letter. Each letter can be pressed, to look at its bars; the arrow keys
+ * and a dragged mouse go along. `onShown` hears how many letters can be seen: what is counted is counted so far.
  */
-export function columnsPanel({ t, slider, onLetter, onShown, signal }) {
+export function textPanel({ t, onLetter, onShown, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
-  let all = null;
+  let letters = null;
+  let spans = [];
   let length = NUM_WRITTEN;
   let here = 0; // the place that is looked at
-  let looked = FREE_COLUMN; // and its column
-  let still = TEMPERATURES.map(() => false); // a text that does not change is not written again
-  const columns = TEMPERATURES.map((temperature, column) => {
-    const count = element("span", { class: "next-count" });
-    const box = element("div", { class: "next-written", translate: "no" });
-    const press = (letter) => {
-      const place = spans[column].indexOf(letter);
-      if (place >= 0 && !(column === looked && place === here)) onLetter(column, place);
-    };
-    // A mouse drags along the letters; a finger that moves scrolls the page, and one that taps presses.
-    dragOn(box, {
-      axis: "x", start: ({ event }) => event.pointerType !== "touch", signal,
-      move: ({ event }) => press(box.getRootNode().elementFromPoint(event.clientX, event.clientY)),
-    });
-    box.addEventListener("click", (event) => {
-      press(event.target);
-      keys.focus({ preventScroll: true }); // the arrow keys go on from here
-    }, { signal });
-    // The keys' way along the letters: a slider that cannot be seen, over them. What they say stays text.
-    const keys = element("input", {
-      type: "range", class: "next-keys", min: 1, max: NUM_WRITTEN, value: 1,
-    });
-    keys.addEventListener("input", () => onLetter(column, Number(keys.value) - 1), { signal });
-    const number = element("b", {}, String(temperature));
-    const note = element("span", { class: "next-note" }, t(`note_${column}`));
-    const head = element("div", { class: "next-head" }, element("span", { class: "next-temperature" }, number, " ", note), " ", ...(column === FREE_COLUMN ? [slider, " "] : []), count);
-    const node = element("div", { class: `next-column${column === FREE_COLUMN ? " next-chosen" : ""}` }, head, element("div", { class: "next-page" }, box, keys));
-    return { node, box, keys, count, number, note };
+  const box = element("div", { class: "next-written", translate: "no" });
+  const press = (letter) => {
+    const place = spans.indexOf(letter);
+    if (place >= 0 && place !== here) onLetter(place);
+  };
+  // A mouse drags along the letters; a finger that moves scrolls the page, and one that taps presses.
+  dragOn(box, {
+    axis: "x", start: ({ event }) => event.pointerType !== "touch", signal,
+    move: ({ event }) => press(box.getRootNode().elementFromPoint(event.clientX, event.clientY)),
   });
-  let spans = columns.map(() => []);
-  const node = element("div", { class: "next-columns" }, ...columns.map((column) => column.node));
+  box.addEventListener("click", (event) => {
+    press(event.target);
+    keys.focus({ preventScroll: true }); // the arrow keys go on from here
+  }, { signal });
+  // The keys' way along the letters: a slider that cannot be seen, over them. What they say stays text.
+  const keys = element("input", { type: "range", class: "next-keys", min: 1, max: NUM_WRITTEN, value: 1 });
+  keys.addEventListener("input", () => onLetter(Number(keys.value) - 1), { signal });
+  const node = element("div", { class: "next-page" }, box, keys);
 
-  const shownOf = (column) => (still[column] ? NUM_WRITTEN : length);
   const show = (wanted) => {
     length = wanted;
-    onShown(shownOf(FREE_COLUMN));
-    all.forEach(({ letters }, i) => {
-      const there = shownOf(i);
-      spans[i].forEach((span, place) => span.classList.toggle("next-to-come", place >= there));
-      const circle = findCircle(textOf(letters.slice(0, there)));
-      spans[i].forEach((span, place) => {
-        const lap = circle !== null && place >= circle.from && place < there;
-        span.classList.toggle("next-lap", lap);
-        span.classList.toggle("next-lap-start", lap && (place - circle.from) % circle.length === 0);
-      });
-      const count = countImprobable(letters, there);
-      columns[i].count.textContent = circle ? t("lap", { length: circle.length }) : t("improbable", { count });
-      columns[i].count.classList.toggle("next-lap-key", circle !== null);
-    });
-  };
-  const mark = () => {
-    columns.forEach(({ node, keys }, i) => {
-      const isLooked = i === looked;
-      node.classList.toggle("next-looked", isLooked);
-      spans[i].forEach((span, place) => span.classList.toggle("next-here", isLooked && place === here));
-      const place = isLooked ? here : 0;
-      const { character, bits } = all[i].letters[place];
-      const words = { place: place + 1, character: visibleCharacter(character), p: formatProbability(2 ** -bits) };
-      keys.value = place + 1;
-      keys.setAttribute("aria-valuetext", t("column_value", words));
-    });
+    onShown(length);
+    spans.forEach((span, place) => span.classList.toggle("next-to-come", place >= length));
+    markLaps(spans, letters, length);
   };
   const play = () => pen.run((share) => {
     const wanted = Math.round(share * NUM_WRITTEN);
@@ -102,35 +68,45 @@ export function columnsPanel({ t, slider, onLetter, onShown, signal }) {
   });
   return {
     node,
-    play: () => all !== null && play(),
-    shown: () => shownOf(FREE_COLUMN),
+    play: () => letters !== null && play(),
+    shown: () => length,
     finish: () => {
       pen.stop();
-      if (all !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
+      if (letters !== null && length !== NUM_WRITTEN) show(NUM_WRITTEN);
     },
-    draw(writings, { text, place, looked: column, isCut }, { animate }) {
-      [here, looked] = [place, column];
-      columns[FREE_COLUMN].note.textContent = t(isCut ? "note_3_cut" : "note_3");
-      if (writings !== all) {
-        still = writings.map(({ letters }, i) => animate && textOf(letters) === textOf(all[i].letters));
-        all = writings;
-        spans = all.map(({ letters }, i) => {
-          const made = letters.map(letterSpan);
-          columns[i].box.replaceChildren(element("span", { class: "next-begun" }, beginningShown(text)), ...made);
-          return made;
-        });
-        all.forEach(({ temperature }, i) => {
-          const { keys, number } = columns[i];
-          number.textContent = String(Number(temperature.toFixed(2)));
-          keys.setAttribute("aria-label", t(i === FREE_COLUMN ? "column_own" : "column", { temperature: number.textContent }));
-        });
+    draw(writing, { text, place }, { animate, isAgain }) {
+      here = place;
+      if (writing.letters !== letters || isAgain) {
+        letters = writing.letters;
+        spans = letters.map(letterSpan);
+        box.replaceChildren(element("span", { class: "next-begun" }, beginningShown(text)), ...spans);
+        keys.setAttribute("aria-label", t("text", { temperature: String(Number(writing.temperature.toFixed(2))) }));
         pen.stop();
         show(animate ? 0 : NUM_WRITTEN);
         if (animate) play();
       }
-      mark();
+      spans.forEach((span, i) => span.classList.toggle("next-here", i === place));
+      const { character, bits } = letters[place];
+      keys.value = place + 1;
+      keys.setAttribute("aria-valuetext", t("text_value", { place: place + 1, character: visibleCharacter(character), p: percentage(2 ** -bits) }));
     },
   };
+}
+
+/** What the same network writes at the fixed temperatures, with the same dice. */
+export function comparePanel(t) {
+  const rows = TEMPERATURES.map((temperature, column) => ({ temperature, column })).filter(({ column }) => column !== FREE_COLUMN).map(({ temperature, column }) => {
+    const box = element("span", { class: "next-other", translate: "no" });
+    return { column, box, node: element("p", { class: "next-row" }, element("span", {}, element("b", {}, String(temperature)), " ", t(`note_${column}`)), " ", box) };
+  });
+  const node = element("div", { class: "next-rows" }, ...rows.map((row) => row.node));
+  const draw = (all, text) => rows.forEach(({ column, box }) => {
+    const { letters } = all[column];
+    const spans = letters.map(letterSpan);
+    box.replaceChildren(element("span", { class: "next-begun" }, beginningShown(text)), ...spans);
+    markLaps(spans, letters, NUM_WRITTEN);
+  });
+  return { node, draw };
 }
 
 /**
@@ -147,15 +123,11 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   const line = element("span", { class: "next-line" });
   const more = element("span", { class: "next-more" }); // on a phone, in place of the letters after the first ten
   const levels = [0.5, 1].map((share) => {
-    const level = element("i", { class: "next-level" }, String(share));
+    const level = element("i", { class: "next-level" }, percentage(share));
     level.style.setProperty("bottom", `${100 * share}%`);
     return level;
   });
-  // The low bars can hardly be seen: a bracket over them says what they have together.
-  const sum = element("b");
-  const together = element("span", { class: "next-together" },
-    element("span", { class: "next-together-name" }, ...marked(t.raw("together"), t("unlikely"))), " ", sum);
-  const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...levels, together);
+  const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...levels);
   const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), more, line);
   const chart = element("div", { class: "next-chart" }, box);
   const node = element("div", { class: "next-bars" }, chart);
@@ -206,7 +178,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     chart.setAttribute("aria-label", cutting ? t("cut_label", { now: cutWords }) : told);
   };
   const stand = (part, p) => part.style.setProperty("height", `${(100 * p).toFixed(2)}%`);
-  const draw = ({ rows, kept: count, improbable: rare }, came, { cutWords, told, cutting: isCutting }) => {
+  const draw = ({ rows, kept: count }, came, { cutWords, told, cutting: isCutting }) => {
     kept = count;
     cutting = isCutting;
     chart.classList.toggle("next-cutting", cutting);
@@ -219,18 +191,10 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
       name.textContent = visibleCharacter(character);
       node.classList.toggle("next-cut", i >= count);
       node.classList.toggle("next-came", character === came);
-      node.classList.toggle("next-rare", i >= rows.length - rare.count);
     });
     line.style.setProperty("--all", count / size);
     line.style.setProperty("--few", (count <= SHOWN ? count : SHOWN + ((count - SHOWN) * MORE_WIDE) / (size - SHOWN)) / (SHOWN + MORE_WIDE));
     const isExtra = !cutting && shown.rows.indexOf(shown.row) >= SHOWN; // the letter that came is shown too
-    const likely = size - rare.count;
-    together.hidden = rare.count === 0;
-    together.style.setProperty("--all", likely / size);
-    together.style.setProperty("--few", Math.min(likely, SHOWN) / (SHOWN + MORE_WIDE + isExtra));
-    together.style.setProperty("bottom", `calc(${(100 * Math.max(0, ...rows.slice(likely).flatMap(({ before, after }) => [before, after]))).toFixed(2)}% + 3px)`);
-    const [before, after] = [rare.before, rare.after].map(formatProbability);
-    sum.textContent = before === after ? before : `${before} → ${after}`;
     more.textContent = t("more", { count: size - SHOWN - isExtra });
     describe(cutWords, told);
   };
