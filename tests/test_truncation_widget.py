@@ -44,10 +44,10 @@ def test_windows_are_uneven() -> None:
 
 
 def test_the_sentence_says_what_is_cut_off() -> None:
-    rest = "of the gradient is cut off."
-    assert Truncation().static_sentence() == f"Cut every 6 letters: 49% {rest}"
-    assert Truncation(way="losses").static_sentence() == f"Always 6 back: 26% {rest}"
-    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: 80% {rest}"
+    rest = "of a correction is cut off."
+    assert Truncation().static_sentence() == f"Cut every 6 letters: on average 49% {rest}"
+    assert Truncation(way="losses").static_sentence() == f"Always 6 back: on average 26% {rest}"
+    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: on average 80% {rest}"
 
 
 @pytest.mark.parametrize("wrong", [{"tau": 0}, {"tau": 5}, {"way": "none"}, {"factor": 0.96}, {"factor": math.nan}])

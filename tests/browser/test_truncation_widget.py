@@ -35,6 +35,18 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
+def is_of(widget: Locator, python: Truncation, place: int = 10) -> None:
+    """Sentence, bars and cuts are those of Python; `place` is the chosen guess."""
+    lost = 1 - python.kept[place]
+    share = f"{lost:.0%}" if lost >= 0.0995 else f"{100 * lost:.1f}%"
+    expect(now(widget)).to_contain_text(re.compile(f"^The guess after . loses {share} of its correction"))
+    heights = "(all) => all.map((one) => parseFloat(one.style.height) / 100)"
+    assert widget.locator(".trunc-bars .trunc-fill").evaluate_all(heights) == pytest.approx(
+        python.kept.tolist(), abs=1e-3
+    )
+    expect(cuts(widget)).to_have_count(24 // python.tau if python.way == "windows" else 1)
+
+
 def drag(page: Page, widget: Locator, letters: int) -> None:
     """Drag the scissors by so many letters."""
     grip = widget.locator(".trunc-grip").bounding_box()
@@ -59,78 +71,68 @@ def cuts(widget: Locator) -> Locator:
 def test_the_scissors_move_all_cuts(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    expect(now(widget)).to_have_text(Truncation().static_sentence())
+    is_of(widget, Truncation())
     expect(cuts(widget)).to_have_count(4)
     drag(page, widget, 2)
-    expect(now(widget)).to_have_text(Truncation(tau=8).static_sentence())
+    is_of(widget, Truncation(tau=8))
     expect(cuts(widget)).to_have_count(3)
     drag(page, widget, -4)
-    expect(now(widget)).to_have_text(Truncation(tau=4).static_sentence())
+    is_of(widget, Truncation(tau=4))
     drag(page, widget, 30)
-    expect(now(widget)).to_have_text(Truncation(tau=24).static_sentence())
+    is_of(widget, Truncation(tau=24))
     widget.get_by_role("button", name="Reset").click()
-    expect(now(widget)).to_have_text(Truncation().static_sentence())
+    is_of(widget, Truncation())
 
 
 def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    arrows = widget.locator(".trunc-arrow:not([hidden])")
-    expect(arrows).to_have_count(4)  # one way back for each window
-    work, done = widget.locator(".trunc-work"), "(one) => one.offsetWidth / one.parentNode.clientWidth"
-    expect(work).to_have_text("Work24 steps back")
-    assert work.locator(".trunc-fill").evaluate(done) == pytest.approx(24 / 24**2, abs=0.02)
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
-    expect(now(widget)).to_have_text(Truncation(way="losses").static_sentence())
+    is_of(widget, Truncation(way="losses"))
     expect(cuts(widget)).to_have_count(1)
-    expect(arrows).to_have_count(1)  # of the chosen guess
-    expect(work).to_have_text("Work144 steps back")
-    assert work.locator(".trunc-fill").evaluate(done) == pytest.approx(144 / 24**2, abs=0.02)
-    expect(widget.locator(".trunc-states")).to_have_text("Storage6 letters kept")
     drag(page, widget, 3)  # nearer to the letter: the way back is shorter
-    expect(now(widget)).to_have_text(Truncation(way="losses", tau=3).static_sentence())
+    is_of(widget, Truncation(way="losses", tau=3))
     assert sent(widget) == pytest.approx([0.64, 0.8, 1])
 
 
 def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    told, sums = widget.locator(".trunc-told"), widget.locator(".trunc-sum")
-    cannot = "cannot teach the network to remember"
-    expect(told).to_have_text(f"The guess after e {cannot} ships.")
+    told, sides = now(widget), widget.locator(".trunc-sum")
+    rest = "of its correction"
+    expect(told).to_have_text(f"The guess after e loses 33% {rest}: nothing reaches ships.")
     missed = widget.locator(".trunc-missed")
     expect(missed).to_have_text([*"ships"])
     counted = widget.locator(".trunc-counted")
     expect(counted).to_have_text("The guess after e: 3.36 out of 5 is 67% (5 = 1 + 0.8 + 0.64 + …).")
-    expect(sums).to_have_text(["← 33% cut off", "67% left"])
+    expect(sides).to_have_text(["← cut off", "left"])  # one number at rest: the sentence's
     cut, kept = cuts(widget).first.bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()
     assert abs(cut["x"] + cut["width"] / 2 - kept["x"]) < 4, "the cut that is dragged is the one of this guess"
     drag(page, widget, 6)
-    expect(told).to_have_text("The guess after e reaches 11 letters, its own included.")
+    expect(told).to_have_text(f"The guess after e loses 8.6% {rest} at the cut.")
     drag(page, widget, -6)
     widget.locator(".trunc-letter").nth(11).click()
-    expect(told).to_have_text(f"The guess after ␣ {cannot} ships.")
+    expect(told).to_have_text(f"The guess after ␣ loses 26% {rest}: nothing reaches ships.")
     expect(missed).to_have_text([*"ships"])
     assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
     assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(13, 5, -1)], abs=1e-3)  # two before the line
     assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[11], abs=1e-3)
-    expect(sums).to_have_text(["← 26% cut off", "74% left"])
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(told).to_have_text(f"The guess after a {cannot} leave.")
+    expect(told).to_have_text(f"The guess after a loses 80% {rest}: nothing reaches leave.")
     widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
-    expect(sums).to_have_text(["← 33% cut off", "67% left"])
+    expect(told).to_contain_text("loses 33%")
     assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, e: 67% left"
     letters.press("Home")
     # no word lies before it; what is cut off lies left of the line
-    expect(told).to_have_text("The guess after s reaches its own letter alone.")
+    expect(told).to_have_text(f"The guess after s loses 80% {rest} at the cut.")
     assert sent(widget, "cut") == pytest.approx([0.64, 0.8], abs=1e-3)
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_have_text(f"The guess after e {cannot} ships.")
+    expect(told).to_contain_text("The guess after e loses 33%")
 
 
 def test_a_word_that_a_cut_divides_is_not_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -155,13 +157,14 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     widget = show(page, tmp_path, Truncation())
     cut = widget.get_by_role("slider", name="Letters from cut to cut")
     cut.press("ArrowRight")
-    expect(now(widget)).to_have_text(Truncation(tau=8).static_sentence())
+    is_of(widget, Truncation(tau=8))
     assert cut.get_attribute("aria-valuetext") == "8"
     cut.press("Home")
-    expect(now(widget)).to_have_text(Truncation(tau=1).static_sentence())
+    is_of(widget, Truncation(tau=1))
+    widget.get_by_text("How it is counted").click()
     memory = widget.get_by_label(re.compile("^Each letter keeps"))
     memory.press("Home")
-    expect(now(widget)).to_have_text(Truncation(tau=1, factor=0.5).static_sentence())
+    is_of(widget, Truncation(tau=1, factor=0.5))
     assert "0.5" in memory.get_attribute("aria-valuetext")
     memory.press("End")
     expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, factor=0.95).static_sentence())
@@ -170,38 +173,40 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    outcome, work = widget.locator(".d2lrnn-outcome"), widget.locator(".trunc-work > .trunc-row-value")
+    outcome = widget.locator(".d2lrnn-outcome")
     height = page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight")
     states = ({}, {"way": "losses"}, {"factor": 0.5})
     for i, (answer, told) in enumerate(
         (
-            ("all as little", "20% of its signal is left, and the past gets nothing. Five letters later, 74% is left."),
-            ("48", "letters = 144 steps. Now all keep as much: 26% is cut off, not 49%."),
-            ("Less is cut off", "Right. 16%, not 49%"),
+            (
+                "all as little",
+                "its own letter alone: 20% is left. Five letters later, 74% is left. On average 49% is lost",
+            ),
+            ("48", "letters = 144 steps. All lose as little: 26%, not 49% on average."),
+            ("Less is cut off", "Right. 16% on average, not 49%"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
         expect(widget.locator(".trunc-bars .trunc-fill").last).to_be_visible(visible=i > 0)
-        expect(work).to_have_text("24 steps back")
-        expect(now(widget)).to_have_text(Truncation().static_sentence())
+        is_of(widget, Truncation())
         widget.get_by_role("button", name=answer, exact=True).click()
+        is_of(widget, Truncation(**states[i]), 6 if i == 0 else 10)
         expect(outcome).to_contain_text(told)
         if i == 0:  # the bars were hidden while it was asked
             expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("l")
-            expect(widget.locator(".trunc-sum")).to_have_text(["← 80% cut off", "20% left"])
+            expect(now(widget)).to_contain_text("loses 80%")
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
         before, after = Truncation().kept.tolist(), Truncation(**states[i]).kept.tolist()
         grown = [(place, was) for place, (was, share) in enumerate(zip(before, after)) if share > was + 1e-9]
         assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
-        expect(work).to_have_text(f"{144 if i == 1 else 24} steps back")
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
-        memory = "Each letter keeps " + ("0.5 of the signal (was 0.8)" if i == 2 else "0.8 of the signal")
+        memory = "Each letter keeps " + ("0.5 of the correction (was 0.8)" if i == 2 else "0.8 of the correction")
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
     widget.get_by_role("button", name="Reset").click()
-    expect(now(widget)).to_have_text(Truncation().static_sentence())
+    is_of(widget, Truncation())
     expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)
 
 
@@ -223,20 +228,24 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     assert cuts(widget).evaluate(line) == "hidden"
     grip, words = widget.locator(".trunc-grip").bounding_box(), told.bounding_box()
     assert words["x"] >= grip["x"] + grip["width"]
-    expect(widget.locator(".trunc-told")).to_have_text("The guess after e reaches 24 letters, its own included.")
+    expect(now(widget)).to_have_text("The guess after e loses 0.5% of its correction at the cut.")
     widget.locator(".trunc-letter").nth(21).click()  # two letters before the line, where those are drawn
     assert cuts(widget).evaluate(line) == "visible"
     cut, parts = cuts(widget).bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()
     assert abs(cut["x"] + cut["width"] / 2 - parts["x"]) < 4
 
 
-def test_the_storage_grows_with_the_window(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_cut_stops_what_goes_back_and_not_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """The lines of the cuts end at the letters; below them the memory's way goes through the whole text."""
     page, _ = opened
-    share = "(one) => one.offsetWidth / one.parentNode.clientWidth"
-    for tau, way in ((6, "windows"), (24, "windows"), (12, "losses")):
-        widget = show(page, tmp_path, Truncation(tau=tau, way=way))
-        expect(widget.locator(".trunc-states")).to_have_text(f"Storage{tau} letters kept")
-        assert widget.locator(".trunc-states .trunc-fill").evaluate(share) == pytest.approx(tau / 24, abs=0.02)
+    widget = show(page, tmp_path, Truncation())
+    letters, forth = widget.locator(".trunc-letters").bounding_box(), widget.locator(".trunc-forth").bounding_box()
+    ends = "(all) => all.map((e) => e.getBoundingClientRect().bottom)"
+    for end in cuts(widget).evaluate_all(ends):
+        assert abs(end - letters["y"]) < 2
+    assert forth["y"] >= letters["y"] + letters["height"]
+    assert forth["x"] + forth["width"] == pytest.approx(letters["x"] + letters["width"], abs=1)
+    expect(widget.locator(".trunc-forth")).to_have_text("its memory reads on, past every cut")
 
 
 def test_the_last_row_stays_when_the_link_is_told(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -262,7 +271,7 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
             widget = show(page, tmp_path, Truncation(**settings))
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
-            told, letters = widget.locator(".trunc-told"), widget.locator(".trunc-letters")
+            told, letters = now(widget), widget.locator(".trunc-letters")
             heights = set()
             for key in ("Home", "ArrowRight", "End"):
                 letters.press(key)

@@ -77,8 +77,8 @@ class Truncation(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What is cut off, as the figure says it."""
-        key = "now_windows_one" if self.tau == 1 and self.way == "windows" else f"now_{self.way}"
+        """What is cut off on average."""
+        key = "mean_windows_one" if self.tau == 1 and self.way == "windows" else f"mean_{self.way}"
         return Words(self._words)(key, tau=self.tau, lost=_percent(self.lost))
 
     def static_picture(self) -> str:

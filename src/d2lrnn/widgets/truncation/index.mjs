@@ -1,16 +1,16 @@
-// Truncation: a line of text is cut; one guess shows which letters its signal reaches, and each how much of it is left.
+// Truncation: a line of text is cut; one guess shows which letters its correction reaches, and each how much of it is left.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.mjs";
-import { linePanel, rowPanel } from "./panels.mjs";
+import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const CHOSEN = 10; // the end of the word that begins at the first cut, the one that is dragged: what is cut off lies before it
 const AFTER_A_CUT = 6; // in windows of 6
 
-/** The living sentence: its key, and its values. */
+/** What is cut off on average, as Python says it: a key, and its values. */
 export function sentence({ tau, way, lost }) {
-  return [tau === 1 && way === "windows" ? "now_windows_one" : `now_${way}`, { tau, lost: percent(lost) }];
+  return [tau === 1 && way === "windows" ? "mean_windows_one" : `mean_${way}`, { tau, lost: percent(lost) }];
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
@@ -35,9 +35,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const now = nowLine();
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
-  const told = element("p", { class: "trunc-caption trunc-told" });
   const counted = element("p", { class: "trunc-caption trunc-counted" });
-  const [states, work] = ["states", "work"].map((name) => rowPanel(name, t(name)));
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
   const memory = rangeControl({
@@ -60,7 +58,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const switched = element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
   const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // one window
   const whole = { long: percent(long), shared };
-  const more = fold(t("more"), element("div", { class: "trunc-more" }, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   onReset(() => {
     more.open = false;
     unpick();
@@ -69,10 +67,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   });
 
-  const figure = element(
-    "div", { class: "trunc-figure" }, told, line.node, element("div", { class: "trunc-rows" }, states.node, work.node),
-    element("div", { class: "trunc-controls" }, switched, memory.node),
-  );
+  const figure = element("div", { class: "trunc-figure" }, line.node, switched);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -85,20 +80,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function paint(model) {
     const { tau, way, factor } = model;
-    const [key, values] = sentence(model);
-    now.set(...emphasised(t.raw(key), values));
     for (const { way: each, node } of ways) {
       node.textContent = t(`way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
     const missed = line.draw(model, chosen, ghost?.kept ?? null);
     const reach = model.reaches[chosen];
-    const about = { letter: visibleCharacter(line.text[chosen]), reach, kept: percentKept(1 - model.kept[chosen]), missed, ...countedOut(factor, reach) };
-    told.replaceChildren(...emphasised(t.raw(missed !== "" ? "missed" : reach === 1 ? "chosen_one" : "chosen"), about));
-    told.classList.toggle("trunc-misses", missed !== "");
+    const about = { letter: visibleCharacter(line.text[chosen]), lost: percent(1 - model.kept[chosen]), kept: percentKept(1 - model.kept[chosen]), missed, ...countedOut(factor, reach) };
+    now.set(...emphasised(t.raw(missed === "" ? "now" : "now_missed"), about));
+    now.node.classList.toggle("trunc-misses", missed !== "");
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
-    states.set(tau / NUM_LETTERS, emphasised(t.raw("states_value"), { tau }));
-    work.set(model.work / NUM_LETTERS ** 2, emphasised(t.raw("work_value"), { work: model.work })); // each guess back to the first letter
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }

@@ -1,7 +1,7 @@
-// A line of text: over it the signal that one guess sends back, under it how much of its signal each guess keeps, and the cuts through both.
+// A line of text: over it the correction that one guess sends back, and the cuts; under it the way on, and what is left of each guess’s correction.
 import { dragOn } from "../shape.mjs";
 import { element, svg, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, TAUS, nearestTau, percentKept } from "./maths.mjs";
 
 const LEFT_SHOWN = 2; // letters before the line, of the text that goes on there
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
@@ -37,10 +37,9 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
-  // of the chosen guess's signal, letter by letter back
+  // of the chosen guess's correction, letter by letter back
   const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
-  const sums = ["cut", "left"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }));
-  const ways = each.map(() => element("span", { class: "trunc-arrow" })); // the way back of each window, or of the chosen guess
+  const sums = ["cut", "left"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }, t(`side_${kind}`)));
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums);
@@ -51,11 +50,11 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
   letters.append(before);
   const sent = element("div", { class: "trunc-parts", "aria-hidden": "true" }, ...parts.map((part) => element("span", {}, part)));
-  const way = element("div", { class: "trunc-way", "aria-hidden": "true" }, ...ways);
+  const forth = element("div", { class: "trunc-forth", "aria-hidden": "true" }, element("span", {}, t("forth")));
   const hint = element("span", {}, t("chart_hint"));
   const old = element("span", { class: "trunc-was" }, t("was"));
   const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), hint, old);
-  const node = element("div", { class: "trunc-line" }, sum, sent, letters, title, bars, way, element("span", { class: "trunc-start" }), drag, ...cuts);
+  const node = element("div", { class: "trunc-line" }, sum, sent, letters, forth, title, bars, element("span", { class: "trunc-start" }), drag, ...cuts);
 
   let shown = null; // { model, chosen }
   let held = null; // the cut in hand
@@ -110,16 +109,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     });
     const from = Math.max(-LEFT_SHOWN, start);
     const isBeyond = from > start; // the cut lies left of all that is drawn
-    sums[0].textContent = t("sum_cut", { share: percent(1 - kept[chosen]) });
-    sums[1].textContent = t("sum_left", { share: percentKept(1 - kept[chosen]) });
     sum.style.setProperty("--trunc-at", at(from));
-    // in windows one way back serves all guesses of a window; else each guess has its own, of which one is shown
-    ways.forEach((arrow, i) => {
-      const left = Math.max(-LEFT_SHOWN, i + 1 - tau);
-      arrow.hidden = isWindows ? (i + 1) % tau > 0 : i !== chosen;
-      arrow.style.left = at(left + 0.15); // apart from the next one
-      arrow.style.width = at(i + 0.7 - left);
-    });
     node.classList.toggle("trunc-many", isWindows && tau <= 2); // cuts in plenty are thin
     node.dataset.way = model.way;
     node.classList.toggle("trunc-open", isBeyond);
@@ -143,16 +133,4 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     return text.slice(...missed);
   }
   return { node, draw, text, fresh: () => { isDragged = false; } };
-}
-
-/** A row under the line: a title, a bar, a value. `set` gets the part that is filled, and words. */
-export function rowPanel(name, title) {
-  const fill = element("span", { class: "trunc-fill" });
-  const value = element("span", { class: "trunc-row-value" });
-  const node = element("div", { class: `trunc-row trunc-${name}` }, element("b", {}, title), element("span", { class: "trunc-bar", "aria-hidden": "true" }, fill), value);
-  const set = (share, told) => {
-    fill.style.width = `${(100 * share).toFixed(2)}%`;
-    value.replaceChildren(...told);
-  };
-  return { node, set };
 }
