@@ -183,7 +183,7 @@ def test_the_two_guesses_begin_in_one_column_and_are_seen_whole(
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     press(widget, "One letter more")
     assert words(widget) == ["another␣", "other?"], "it stands where its answer will be"
-    expect(widget.locator(".d2lrnn-now")).to_have_text("Only other is left in memory. Guess first, then see.")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("Only “other” is left in memory. Guess first, then see.")
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     assert captions(widget)[1] == "only “other”\nwhat comes next?", "nothing gives the answer away"
     expect(widget.locator(".cut-dot")).to_have_count(1)

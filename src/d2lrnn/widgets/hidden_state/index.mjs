@@ -44,7 +44,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const show = (model) => {
     const answer = model === latest ? asked() : null;
     const figure = answer ? derive({ ...state(), ...answer }) : model;
-    const [key, values] = answer ? ["now_asks", { kept: figure.kept }] : sentence(model);
+    const [key, values] = answer ? ["now_asks", { kept: `“${figure.kept}”` }] : sentence(model);
     now.set(...emphasised(t.raw(key), values));
     cutter.draw(figure, answer !== null);
     memory.draw(figure, answer !== null);
