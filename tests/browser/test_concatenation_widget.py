@@ -302,8 +302,7 @@ def test_terms_move_from_two_rows_into_one(browser: Browser, tmp_path: Path) -> 
         terms = """(e) => [...e.querySelectorAll(":not(.glue-ghost) > p .glue-term")].map((x) => [x.textContent,
           x.className.match(/glue-[xh]/)[0], Math.round(x.getBoundingClientRect().top)])"""
         apart = widget.evaluate(terms)
-        widget.locator(".glue-button").click()
-        early = widget.evaluate(terms)
+        early = widget.evaluate(f"(e) => {{ e.querySelector('.glue-button').click(); return ({terms})(e); }}")
         assert len({top for *_, top in early}) == 2, "they set out from where they were"
         expect(widget.locator(".glue-code")).to_have_text(GLUED)
         page.wait_for_function("() => ![...document.querySelectorAll('.glue-term')].some((x) => x.style.transform)")

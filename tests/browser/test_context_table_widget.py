@@ -200,7 +200,7 @@ def test_buttons_say_how_far_back(opened: tuple[Page, Record], tmp_path: Path) -
     now, pressed = widget.locator(".d2lrnn-now"), widget.locator(".ctx-back [aria-pressed=true]")
     expect(pressed).to_have_text("3")  # the line has no more before this letter
     expect(widget.locator(".ctx-back button:enabled")).to_have_text(["0", "1", "2", "3"])
-    widget.get_by_role("button", name="Look back 1 letters").press("Enter")
+    widget.get_by_role("button", name="Look back 1 letter").press("Enter")
     expect(pressed).to_have_text("1")
     expect(widget.locator(".ctx-seen")).to_have_text(["e"])
     expect(now).to_have_text(re.compile("^We counted “e” "))

@@ -183,7 +183,7 @@ export function linePanel({ t, onPlace, onOrder, signal }) {
 /** How many letters the box holds: a button for each. */
 export function backPanel({ t, onOrder, signal }) {
   const buttons = Array.from({ length: MAX_ORDER }, (_, before) => buttonControl({
-    label: String(before), "aria-label": t("look_back_by", { before }), signal, onPress: () => onOrder(before + 1),
+    label: String(before), "aria-label": t(before === 1 ? "look_back_by_1" : "look_back_by", { before }), signal, onPress: () => onOrder(before + 1),
   }));
   return {
     node: element("div", { class: "ctx-back" }, element("span", {}, t("look_back")), " ",
