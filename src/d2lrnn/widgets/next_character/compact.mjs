@@ -49,11 +49,12 @@ export function buildCompact({ el, t, signal, commit, network }) {
     onPress: () => (shown.text === beginning ? play(0) : commit({ text: beginning })),
   }));
   el.append(element(
-    "div", { class: "d2lrnn-shape next next-compact" }, now.node, text,
+    "div", { class: "d2lrnn-shape next next-compact" }, now.node, text, markedKey(t.raw("compact_key"), t("marked")),
     element("div", { class: "next-options", role: "group", "aria-label": t("compact_next") },
       element("p", { class: "next-key", "aria-hidden": "true" }, t("compact_next")), ...bars.map(({ button }) => button)),
-    element("div", { class: "d2lrnn-row", role: "group", "aria-label": t("compact_beginnings") }, onButton, ...choices),
-    markedKey(t.raw("compact_key"), t("marked")),
+    element("div", { class: "d2lrnn-row next-acts" }, onButton,
+      element("div", { class: "d2lrnn-row", role: "group", "aria-label": t("compact_beginnings") },
+        element("span", { class: "next-key", "aria-hidden": "true" }, t("compact_beginnings")), ...choices)),
   ));
 
   const show = (wanted) => {
