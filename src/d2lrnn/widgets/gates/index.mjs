@@ -1,6 +1,6 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
-import { element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
+import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
 import { createMap, createStrips, fateOf, plain, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
@@ -191,10 +191,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- once seen, what is left runs from left to right as the text is read ----
   const { run } = motion({ seconds: 2.4, signal });
   whenSeen(picture.node, {
-    act: () => run((part) => {
-      if (part < 1) picture.node.style.setProperty("--read", (part * model.letters.length).toFixed(2));
-      else picture.node.style.removeProperty("--read");
-    }),
+    act: async () => {
+      await run((part) => {
+        if (part < 1) picture.node.style.setProperty("--read", (part * model.letters.length).toFixed(2));
+        else picture.node.style.removeProperty("--read");
+      });
+      if (!signal.aborted && !prefersReducedMotion()) picture.nod();
+    },
     signal,
   });
 

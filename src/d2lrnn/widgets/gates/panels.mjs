@@ -145,7 +145,12 @@ export function createStrips({ t, signal, onBack }) {
     const foot = faders[i].firstChild.offsetHeight;
     return Math.round(100 * Math.min(1, Math.max(0, (bottom - foot - y) / (height - foot)))) / 100;
   };
-  return { node, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (chosen = i), pointed: () => pointed, draw };
+  /** The gate that is told nods: it can be moved. */
+  const nod = () => {
+    const moves = ["0 0", "0 -0.6rem", "0 0"].map((translate) => ({ translate }));
+    faders.find((fader) => fader.matches(".is-told:not(.is-held)"))?.animate(moves, { duration: 900, iterations: 2, easing: "ease-in-out", pseudoElement: "::after" });
+  };
+  return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (chosen = i), pointed: () => pointed, draw };
 }
 
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
