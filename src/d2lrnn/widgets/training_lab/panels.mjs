@@ -374,7 +374,7 @@ export function curvePanel({ t, signal, onReset }) {
     names.setAttribute("aria-valuemax", levels.length - 1);
     Object.assign(names.style, { left: `${box.right + 6}px`, width: `${RIGHT - 6}px`, height: `${box.bottom + 8}px` });
     const isOff = perplexity > range.y.to && places[0]?.label >= OFF_ROOM[0]; // its value has room beside the chart
-    if (places[0]?.label >= 26 && !isOff) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 11 }, t("rivals"));
+    if (places[0]?.label >= 26 && !isOff) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 12 }, t("rivals"));
     for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
@@ -419,7 +419,7 @@ export function curvePanel({ t, signal, onReset }) {
     }
     const curves = [[xs, heldout.ys], ...gap].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
     const value = isOff ? { x: box.right + 11, y: box.top + 8, anchor: "start" } : valuePlace({ x: cx, y: cy }, curves, marks, box, (isBeside ? 15 : 13.5) * shown.length);
-    add("text", { class: "lab-now-value", x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
+    add("text", { class: `lab-now-value${isOff ? " lab-off" : ""}`, x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
     if (isOff && places[0].label >= OFF_ROOM[1]) add("text", { class: "d2lrnn-axis", x: value.x, y: value.y + 16 }, t("off_chart"));
     marks.slice(0, ends.length).forEach((place, i) => {
       add("circle", { class: "lab-ghost-disc", cx: place.x, cy: place.y, r: 8 });
