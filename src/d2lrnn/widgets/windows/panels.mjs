@@ -245,7 +245,8 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
 export function placeWords(t, { tokens, epoch, k, num_steps, isLast, isText }) {
   if (epoch.length === 0) return t("place_none");
   const never = isLast ? neverRead(tokens.length, epoch, num_steps).reduce((sum, [from, to]) => sum + to - from, 0) : 0;
-  const unit = t(`${isText ? "text" : "numbers"}_${never === 1 ? "one" : "many"}`);
+  const [one, many] = isText ? ["text_one", "text_many"] : ["numbers_one", "numbers_many"];
+  const unit = t(never === 1 ? one : many);
   return t(never > 0 ? "place_over" : "place", { k: k + 1, count: epoch.length, never, unit });
 }
 
