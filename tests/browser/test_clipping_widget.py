@@ -332,12 +332,16 @@ def test_words_in_the_valley_stay_inside_and_apart(opened: tuple[Page, Record], 
                     assert apart or abs(a["y"] - b["y"]) > 13, f"{start} {clip}"
 
 
-def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [320, 390])
+def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
     page, _ = opened
-    page.set_viewport_size({"width": 320, "height": 700})
-    widget = show(page, tmp_path, Clipping())
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
-    assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+    page.set_viewport_size({"width": width, "height": 700})
+    for clips in (False, True):
+        widget = show(page, tmp_path, Clipping(clip=0.1, clips=clips))
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
+        for button in widget.locator(".clip-key").all():  # the longest result, too
+            assert button.evaluate("(e) => e.scrollWidth <= e.clientWidth")
 
 
 def test_the_handles_are_as_large_as_a_finger(opened: tuple[Page, Record], tmp_path: Path) -> None:

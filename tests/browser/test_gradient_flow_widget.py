@@ -69,8 +69,8 @@ def test_it_draws_what_python_computes_from_disk_and_over_http(opened: tuple[Pag
             )
             heights = [height for _, height in sorted(bars, reverse=True)]  # from the wrong guess, at the right, back
             shares = [norm / flow.norms_by_lag[0] for norm in flow.norms_by_lag]
-            assert len(heights) == 29 and heights == pytest.approx([84 * share for share in shares], abs=0.006)
-            expect(widget.locator(".flow-sent")).to_have_attribute("height", "84")
+            assert len(heights) == 29 and heights == pytest.approx([104 * share for share in shares], abs=0.006)
+            expect(widget.locator(".flow-sent")).to_have_attribute("height", "104")
             expect(widget.locator(".flow-where")).to_have_text("28 steps back")
             expect(widget.locator(".flow-mark.flow-inside")).to_have_count(24)
             assert flow.static_sentence() in widget.locator(".flow-chain").get_attribute("aria-label")

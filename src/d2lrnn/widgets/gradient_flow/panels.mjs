@@ -3,8 +3,8 @@ import { dragOn, motion, watchWidth } from "../shape.mjs";
 import { element, prefersReducedMotion, svg } from "../ui.mjs";
 import { formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HIGH = { narrow: 190, wide: 232 }; // pixels
-const SENT = { narrow: 70, wide: 84 }; // of a message as large as at the wrong guess
+const HIGH = { narrow: 190, wide: 228 }; // pixels
+const SENT = { narrow: 84, wide: 104 }; // of a message as large as at the wrong guess
 const WIDE = 420; // from this width on
 const FOOT = 12; // for the mark of the step that is asked
 const THICK = 0.64; // of the room of a step
@@ -22,8 +22,9 @@ export function chainPanel({ t, steps, signal }) {
   const sent = svg("rect", { class: "flow-sent", x: 0, rx: 8 });
   const dots = svg("g", { class: "flow-dots" });
   const layer = svg("g");
+  const pulse = svg("circle", { class: "flow-pulse", r: 5 });
   const mark = svg("path", { class: "flow-asked" });
-  const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer);
+  const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer, pulse);
   const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0" },
     picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, mark));
   const where = element("span", { class: "flow-where" });
@@ -62,6 +63,7 @@ export function chainPanel({ t, steps, signal }) {
       });
     });
     layer.replaceChildren(...bars);
+    pulse.setAttribute("cy", middle);
     paintReach();
   }
 
@@ -69,10 +71,9 @@ export function chainPanel({ t, steps, signal }) {
   function paintReach() {
     if (model === null) return;
     const front = Math.round(reach * model.lag);
-    bars.forEach((bar, k) => {
-      bar.classList.toggle("flow-ahead", k > front);
-      bar.classList.toggle("flow-front", reach < 1 && k === front);
-    });
+    bars.forEach((bar, k) => bar.classList.toggle("flow-ahead", k > front));
+    pulse.style.display = reach < 1 && width > 0 ? "" : "none";
+    if (width > 0) pulse.setAttribute("cx", xOf(reach * model.lag).toFixed(1));
     const at = lag ?? front;
     where.textContent = t("where", { steps: steps(at) });
     size.textContent = formatLength(model.shares[at]);
