@@ -326,6 +326,7 @@ export function guessPanel({ t }) {
     if (guess === null) return;
     const { memory, letter, right } = guess;
     title.textContent = t(batch_size === 1 ? "guess" : "guess_many");
+    node.classList.toggle("win-alone", batch_size === 1);
     for (const [name, line] of Object.entries(lines)) {
       const before = name === "kept" ? memory : "";
       const shown = before.length > SEEN ? `…${before.slice(1 - SEEN)}` : before;
