@@ -275,14 +275,24 @@ def test_what_is_told_is_of_the_piece_that_comes(browser: Browser, tmp_path: Pat
     """While the old piece leaves, sentence, place and guess are of the new one, all three."""
     with watched_page(browser, width=760, height=1000) as (page, record):
         widget = show(page, tmp_path, Windows(sampling="random"))
-        widget.get_by_role("button", name="Next piece").click()
-        expect(place(widget)).to_have_text("piece 3 of 14")
+        seen = page.evaluate(
+            """() => new Promise((done) => { // what is told as soon as the old piece begins to pale, where it still is
+              const part = document.querySelector(".win-part");
+              const before = part.style.left;
+              const text = (query) => document.querySelector(query).textContent;
+              const look = () => (+getComputedStyle(part).opacity < 1
+                ? done([text(".win-place"), text(".d2lrnn-now"), text(".win-chance"), part.style.left === before])
+                : requestAnimationFrame(look));
+              document.querySelector(".win-next").click();
+              look(); })"""
+        )
         python = Windows(sampling="random", minibatch=3)
-        assert guesses(widget) == told(python)
-        expect(widget.locator(".d2lrnn-now")).to_contain_text(f"{per_cent(python.first_guess[0])} for the right letter")
-        page.wait_for_function("() => +getComputedStyle(document.querySelector('.win-part')).opacity < 0.5")
+        kept, empty = map(per_cent, python.first_guess)
+        sentence = f"It jumps, so its old memory misleads: {kept} for the right letter, not {empty}."
+        assert seen == ["piece 3 of 14", sentence, kept, True]
         page.wait_for_function("() => +getComputedStyle(document.querySelector('.win-part')).opacity === 1")
         check(widget, python)
+        assert guesses(widget) == told(python)
         assert record.errors == []
 
 
