@@ -47,7 +47,7 @@ def darkness(widget: Locator) -> float:
 
 def column(widget: Locator, place: int) -> float:
     """How high the column behind a letter stands, in pixels."""
-    bar = widget.locator(".map-bar").nth(place)
+    bar = widget.locator(".map-letter").nth(place)
     top = bar.evaluate("(e) => Number(/([\\d.]+)px/.exec(getComputedStyle(e).backgroundImage)[1])")
     return bar.bounding_box()["height"] - top
 
@@ -321,7 +321,7 @@ def test_a_column_is_as_high_and_as_strong_as_its_bits(opened: tuple[Page, Recor
         assert column(widget, place) == pytest.approx(foot + room * bits[place - 1] / 10, abs=1)
     fill = """(e) => { const parts = getComputedStyle(e).backgroundImage.match(/color\\(srgb[^)]*\\)/g);
       return Number(parts.at(-1).match(/[\\d.]+/g)[2]); }"""  # how much blue is left of the white
-    paleness = [widget.locator(".map-bar").nth(place).evaluate(fill) for place in (33, 32, 38, 37)]
+    paleness = [widget.locator(".map-letter").nth(place).evaluate(fill) for place in (33, 32, 38, 37)]
     assert paleness == sorted(paleness, reverse=True) and len(set(paleness)) == 4
 
 
@@ -330,7 +330,7 @@ CONTRAST = """(e) => {
   const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
   const light = (parts) => parts.reduce((sum, c, i) => sum + [0.2126, 0.7152, 0.0722][i] * linear(c), 0);
   const numbers = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
-  const { backgroundImage } = getComputedStyle(e.querySelector(".map-bar"));
+  const { backgroundImage } = getComputedStyle(e);
   const fill = numbers(backgroundImage.match(/color\\(srgb[^)]*\\)/g).at(-1));
   const ink = numbers(getComputedStyle(e.querySelector(".map-glyph")).color).map((c) => c / 255);
   const [high, low] = [light(fill), light(ink)].sort((a, b) => b - a);

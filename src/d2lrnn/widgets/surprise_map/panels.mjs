@@ -31,7 +31,7 @@ export const sentenceNodes = (model, t) => {
 };
 
 function letterSpan(character) {
-  return element("span", { class: `map-letter${character === " " ? " map-space" : ""}` }, element("span", { class: "map-bar" }),
+  return element("span", { class: "map-letter" },
     element("span", { class: "map-glyph" }, character === " " ? "\u00a0" : visibleCharacter(character)));
 }
 
