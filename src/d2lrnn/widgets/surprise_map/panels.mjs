@@ -124,12 +124,12 @@ export function mapPanel({ t, signal, onPlace }) {
       letters[0]?.classList.add("map-given");
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
+      if (shown !== null) text.scrollTop = 0; // before the text changes: after it, that would lay the page out
       text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
       text.classList.toggle("map-brief", model.count < BRIEF);
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
-      text.scrollTop = 0;
       requestAnimationFrame(measure); // the page lays a long text out in a task of its own
     }
     const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
