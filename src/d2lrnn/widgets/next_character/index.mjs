@@ -175,7 +175,9 @@ function build(context) {
     element("div", { class: "next-figure" },
       element("div", { class: "next-caption-row" }, element("p", { class: "next-caption" }, caption, " ", legend), element("div", { class: "next-walk" }, ...walk)),
       chart.node),
-    steps.node, cuts, fold(t("compare"), compare.node), fold(t("axis_fold"), formula, axis),
+    steps.node,
+    element("div", { class: "next-compare" }, element("p", { class: "next-compare-title" }, t("compare")), compare.node),
+    cuts, fold(t("axis_fold"), formula, axis),
     footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellNow(); }, link, say, signal }),
   ));
 
