@@ -81,6 +81,12 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     expect(widget.locator(".att-told")).to_have_text(["\u2423", "\u2423"])
     expect(widget.locator(".att-lit")).to_have_count(1)
     expect(widget.locator(".att-name-state")).to_have_text("State coloured: the memory has changed")
+    outline = "(e) => getComputedStyle(e).outlineStyle"
+    assert widget.locator(".att-told").first.evaluate(outline) == "none", "a hand has seen what it moved"
+    page.keyboard.press("ArrowRight")
+    expect(letters(widget, row).nth(6)).to_have_class(re.compile("att-told"))
+    assert widget.locator(".att-told").first.evaluate(outline) == "solid"
+    page.keyboard.press("ArrowLeft")
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text).static_sentence())
     expect(letter).to_have_text("q")

@@ -210,9 +210,12 @@ def test_the_keys_go_on_from_the_letter_or_the_gate_that_was_dragged(
     says(widget, place=5)
     drag_gate(page, widget, 8, 0.5)
     expect(gate(widget)).to_be_focused()
+    outline = "(e) => getComputedStyle(e).outlineStyle"
+    assert widget.locator(".is-pointed").evaluate(outline) == "none", "a hand has seen what it moved"
     expect(gate(widget)).to_have_attribute("aria-valuetext", "0.50 at the space after “the”")
     page.keyboard.press("ArrowUp")
     expect(gate(widget)).to_have_attribute("aria-valuetext", "0.51 at the space after “the”")
+    assert widget.locator(".is-pointed").evaluate(outline) == "solid"
     page.keyboard.press("ArrowLeft")
     expect(gate(widget)).to_have_attribute("aria-valuetext", re.compile(r"^0\.\d\d at the e of “the”$"))
     page.keyboard.press("End")

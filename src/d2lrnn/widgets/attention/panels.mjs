@@ -141,7 +141,10 @@ export function textPanel({ t, signal, onLetter, onBack }) {
         last = -1;
         return shown.count > 0;
       },
-      end: () => keys.focus({ preventScroll: true }), // the arrow keys go on from here
+      end: () => {
+        stage.classList.add("att-by-hand"); // without an outline: the hand has seen what it moved
+        keys.focus({ preventScroll: true }); // the arrow keys go on from here
+      },
       move: ({ x }) => {
         const letter = Math.min(shown.count, Math.floor(x * (shown.count + GAP)) + 1);
         if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
@@ -149,6 +152,7 @@ export function textPanel({ t, signal, onLetter, onBack }) {
       },
     });
   }
+  for (const kind of ["keydown", "focusout"]) keys.addEventListener(kind, () => stage.classList.remove("att-by-hand"), { signal });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
     const { text, told, before, after, mean, count } = model;

@@ -144,9 +144,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       hold(hand, here, picture.valueAt(here, event.clientY));
       hand = here;
     },
-    end: () => picture[hand === null ? "letterKeys" : "gateKeys"].focus({ preventScroll: true }), // the arrow keys go on from here
+    end: () => {
+      picture.node.classList.add("is-by-hand"); // without an outline: the hand has seen what it moved
+      picture[hand === null ? "letterKeys" : "gateKeys"].focus({ preventScroll: true }); // the arrow keys go on from here
+    },
   });
   dragOn(units.map, { axis: "y", move: ({ y }) => setRow(Math.floor(y * model.rows.length)), signal });
+  for (const kind of ["keydown", "focusout"]) picture.node.addEventListener(kind, () => picture.node.classList.remove("is-by-hand"), { signal });
   const keys = (node, steps) => node.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key)) return;
     event.preventDefault();
