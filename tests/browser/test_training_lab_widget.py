@@ -842,7 +842,7 @@ def test_on_a_phone_a_wrong_answer_stays_in_sight_beside_the_right_one(narrow: P
     press(page, "fast")
     expect(page.locator(".d2lrnn-verdict")).to_have_text("No.", timeout=LONG_MS)
     expect(page.get_by_role("button", name="the 5-gram", exact=True)).to_be_in_viewport()
-    expect(page.get_by_role("button", name="the 2-gram", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="the 2-gram ✓", exact=True)).to_be_in_viewport()
     expect(page.get_by_role("button", name="the 1-gram", exact=True)).to_be_hidden()
 
 

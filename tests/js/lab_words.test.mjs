@@ -19,7 +19,7 @@ const tell = (report, { clip = 1, isCopied = false, copied = 0 } = {}) =>
   t(sentenceKey(report, { clip, isCopied }), sentenceValues(t, report, copied));
 
 test("a run that has not begun has read nothing", () => {
-  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet, so it writes noise. Press Start: words appear, in blue.");
+  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet: noise. Press Start, and words appear.");
 });
 
 test("a rival that is touched says what it counts after the letters that were read", () => {

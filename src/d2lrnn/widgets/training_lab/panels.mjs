@@ -346,7 +346,7 @@ export function curvePanel({ t, signal, onReset }) {
 
   const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied }) => {
     const { train, heldout, perplexity, levels, perUpdate } = report;
-    const height = isBeside ? 326 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
+    const height = isBeside ? 316 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, levels, until,
@@ -369,7 +369,7 @@ export function curvePanel({ t, signal, onReset }) {
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
-    const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom, gap: 16 });
+    const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom, gap: isLow ? 15 : 16 });
     inSight = places;
     names.setAttribute("aria-valuemax", levels.length - 1);
     Object.assign(names.style, { left: `${box.right + 6}px`, width: `${RIGHT - 6}px`, height: `${box.bottom + 8}px` });
