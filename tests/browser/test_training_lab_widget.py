@@ -237,7 +237,7 @@ def test_a_text_of_the_readers_own_is_learned_in_the_page(page: Page) -> None:
     expect(page.locator(".lab-message")).to_contain_text("(% &) are read as one sign")
     press(page, "fast")
     press(page, "Start")
-    expect(page.locator(".lab-diary")).to_contain_text("Meer", timeout=LONG_MS)
+    expect(page.locator(".lab-ages")).to_contain_text("Meer", timeout=LONG_MS)
     assert perplexity(page) < 3
     expect(page.get_by_label("Paste a text here")).to_be_hidden()
     press(page, "Reset")
