@@ -222,7 +222,7 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         right = places(widget)
         swap.click()
         expect(code).to_have_text(SWAPPED)
-        expect(now).to_have_text("Wrong weights: 1.08 in place of 1.40, and no error.")
+        expect(now).to_have_text("Numbers meet wrong weights: 1.08, not 1.40, and no error.")
         expect(result).to_have_text("a wrong result")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
@@ -563,7 +563,7 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         assert set(page.evaluate("[...window.told]")) == {
             "Two products, then their sum|sum|1.401.40|1.40|two sums|Glue",
             "One product, the same 1.40|the same result|1.401.40|1.40|one sum|Take apart",
-            "Wrong weights|a wrong result|1.081.08|1.08|one sum|Take apart",
+            "Numbers meet wrong weights|a wrong result|1.081.08|1.08|one sum|Take apart",
             "Both swapped|the same result|1.401.40|1.40|one sum|Take apart",
         }
         assert record.errors == []

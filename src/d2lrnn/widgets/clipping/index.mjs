@@ -32,9 +32,11 @@ export function told(model, t) {
 /** What clipping makes of the two parts. */
 function computation({ g_1, g_2, clip, by, clipped, length, factor, angle, acts }) {
   const straight = acts && by === "value" && Math.round(angle) === 0;
-  return [`how_${by}${acts ? "" : "_short"}${straight ? "_straight" : ""}`, {
+  const bent = straight && angle > 1e-6;
+  const places = clip < 1 ? 2 : 1;
+  return [`how_${by}${acts ? "" : "_short"}${straight ? "_straight" : ""}${bent ? "_nearly" : ""}`, {
     a: signed(g_1), b: signed(g_2), length: length.toFixed(2), clip: clip.toFixed(1), factor: factor.toFixed(2),
-    c: signed(clipped[0]), d: signed(clipped[1]), angle: Math.round(angle),
+    c: signed(clipped[0], places), d: signed(clipped[1], places), angle: Math.round(angle),
   }];
 }
 
@@ -78,7 +80,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { free, keptDown } = derive({ ...state(), ...steps[0].before });
   const [first, second, third] = free.map((place) => Math.abs(slopeAt(place)).toFixed(1));
   const small = derive({ ...state(), ...steps[2].state });
-  const outcomes = [{ first, second, third }, {}, { slow: stepsOf(small.keptDown, t), fast: stepsOf(keptDown, t) }];
+  const outcomes = [{ first, second, third }, { width: (2 * steps[1].state.start).toFixed(1) }, { slow: stepsOf(small.keptDown, t), fast: stepsOf(keptDown, t) }];
   const guided = guidedSteps({
     t, state, steps, asked: (i) => [{}, {}, { fast: stepsOf(keptDown, t) }][i], onReset, say, signal,
     set: (values) => {
