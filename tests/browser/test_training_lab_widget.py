@@ -318,7 +318,7 @@ def test_a_link_to_a_story_opens_it_as_a_press_does(browser: Browser, tmp_path: 
 
 def test_a_change_of_size_starts_again_and_one_of_the_learning_rate_does_not(narrow: Page) -> None:
     page = narrow
-    page.locator("summary").click()
+    page.get_by_text("More settings").click()
     press(page, "fast")
     press(page, "Start")
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 8")

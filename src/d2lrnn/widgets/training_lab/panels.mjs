@@ -11,6 +11,9 @@ const WIDE = 896; // pixels: from here on the curve stands beside the text (styl
 /** Whether the curve of a lab stands beside its text. */
 export const standsBeside = (lab) => lab.clientWidth >= WIDE;
 
+/** As `watchWidth`, for what draws itself as high as it needs: it does so with the next frame, and no watcher finds another size. */
+const drawnWidth = (node, { act, signal }) => watchWidth(node, { signal, act: (now) => requestAnimationFrame(() => signal.aborted || act(now)) });
+
 const PER_TICK = 84; // pixels that a number of characters needs along its axis
 
 // ---- the sentence and the state -------------------------------------------------------------------------------------
@@ -157,7 +160,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     paintStrips(latest);
     explain(latest);
   };
-  watchWidth(page, { signal, act: (now) => {
+  drawnWidth(page, { signal, act: (now) => {
     width = now;
     show();
   } });
@@ -311,7 +314,7 @@ export function curvePanel({ t, signal, onReset }) {
   );
   let latest = null;
   let width = 0;
-  watchWidth(box, { signal, act: (now) => {
+  drawnWidth(box, { signal, act: (now) => {
     width = now;
     if (latest) paint({ ...latest, isBeside: standsBeside(node.closest(".lab")) });
   } });
@@ -482,7 +485,7 @@ export function normPanel({ t, signal }) {
   const node = element("div", { class: "lab-norms" }, element("p", {}, head, " ", means), box);
   let latest = null;
   let width = 0;
-  watchWidth(box, { signal, act: (now) => {
+  drawnWidth(box, { signal, act: (now) => {
     width = now;
     if (latest) paint(latest);
   } });
