@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Two boxes make one: ×0.9 \u22121, then ×0.9 +1, is ×0.81 +0.1."  # noqa: RUF001
+START = "No: two steps join in one box. So a long text can go faster."
 
 
 def now(widget: Locator) -> Locator:
@@ -98,7 +98,9 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(trick.locator(".trick-name")).to_have_text(["two boxes", "one box"])
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
-    expect(widget.locator(".scan-hint")).to_have_text("Blue: the state is known. ")
+    expect(widget.locator(".scan-hint")).to_have_text(
+        "Loop: one box a round. Scan: all boxes at once. Blue: the number after this step, its state, is known. "
+    )
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
 
@@ -181,7 +183,8 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "4")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. 3 rounds: with no tanh between, boxes join before any state is known. They cover 2, then 4, then 8 steps."
+        "No. 3 rounds: boxes join before any state is known. They cover 2, then 4, then 8 steps. "
+        "So step 8 waits for 3 rounds, not for 7 steps."
     )
     expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     press(widget, "64 steps?")
@@ -264,17 +267,65 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
         "Steps 1\u2060\u2013\u20607 in one box: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is state 7."  # noqa: RUF001
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
+    expect(widget.locator(".scan-sliders")).to_be_hidden()  # it is made of seven steps
+    for _ in range(3):
+        widget.get_by_role("application").press("ArrowLeft")
+    expect(hand).to_contain_text("Step 7 alone")
     factor = slider(widget, "step 7: times")
     factor.fill("0")
-    expect(hand).to_contain_text("0, which is state 7")
+    assert states(widget)[-2] == "0"
     slider(widget, "step 7: add").press("End")
-    expect(hand).to_contain_text("3, which is state 7")
+    assert states(widget)[-2] == "3"
+    for _ in range(6):
+        widget.get_by_role("application").press("ArrowUp")
+    expect(slider(widget, "step 1: times")).to_have_count(0)  # it meets a state of zero
+    slider(widget, "step 1: add").press("End")
+    assert states(widget)[-8] == "3"
     widget.locator("summary").click()
     expect(widget.get_by_label("Example")).to_have_value("own")
-    widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
+    for _ in range(2):
+        widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     expect(hand).to_be_hidden()
     widget.page.mouse.move(5, 5)
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)  # the last cell's, by itself
+
+
+@pytest.mark.parametrize("width", [720, 800, 1280])
+def test_a_tap_moves_nothing_and_changes_no_answer(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 1200})
+    widget = show(page, tmp_path, Scan())
+    press(widget, "How fast?")
+    press(widget, "3")
+    tops = "(e) => [...e.querySelectorAll('.scan-run, .d2lrnn-steps, .d2lrnn-fold')].map((x) => x.getBoundingClientRect().y)"
+    start = widget.evaluate(tops)
+    for i in range(8 + 4 * 8):
+        box = widget.locator("rect.scan-cell").nth(i).bounding_box()
+        page.mouse.click(box["x"] + 10, box["y"] + 10)
+        assert widget.evaluate(tops) == start
+    expect(widget.locator(".scan-hand")).to_be_visible()
+    expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change")
+    slider(widget, "Round").press("ArrowRight")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change")
+
+
+def test_in_a_narrow_place_and_with_long_numbers_all_texts_have_a_length(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, record = opened
+    for width in (120, 160, 200):
+        page.set_viewport_size({"width": width, "height": 800})
+        show(page, tmp_path, Scan(**preset_values("gates", 16), method="two-sweep", step=5))
+    assert record.errors == []
+
+
+def test_step_numbers_of_a_dense_figure_keep_apart(widget: Locator) -> None:
+    for count in (17, 18, 31, 33, 34, 49, 50, 63):
+        slider(widget, "Steps").fill(str(count))
+        numbers = widget.locator(".scan-picture text").filter(has_text=re.compile(r"^\d+$")).all()
+        boxes = [box for one in numbers if (box := one.bounding_box())]
+        tops = sorted(box["y"] for box in boxes if box["x"] < widget.bounding_box()["x"] + 30)
+        assert all(b - a >= 15 for a, b in itertools.pairwise(tops)), count
 
 
 def test_the_example_is_the_tapped_join(widget: Locator) -> None:
@@ -287,10 +338,24 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(widget.locator(".trick-box")).to_have_text(["×0.81 +0.7", "×0.81 +0.9", "×0.66 +1.47"])  # noqa: RUF001
     expect(widget.locator(".trick-state")).to_have_text(["1.72", "2.60", "1.72", "2.60"])
-    expect(hint).to_contain_text("Lit up: what this box is made from.")
+    expect(hint).to_be_hidden()  # what it was made from stands there
+    name, rounded = widget.locator(".trick-name"), widget.locator(".trick-rounded")
+    expect(rounded).to_be_visible()
+    for _ in range(3):
+        picture.press("ArrowUp")
+    expect(name).to_have_text(["state 2", "state 4"])  # a blue box was made from a state and a box
+    expect(widget.locator(".trick-state:visible")).to_have_text(["0.8", "4.55", "4.55"])
+    expect(widget.locator(".trick-box:visible")).to_have_text(["×0.81 +3.9"])  # noqa: RUF001
+    label = "State 2, 0.8, then × 0.81 + 3.9, is state 4, 4.548."  # noqa: RUF001
+    expect(widget.locator(".scan-trick")).to_have_attribute("aria-label", label)
+    for _ in range(3):
+        picture.press("ArrowUp")
+    expect(name).to_have_text(["two boxes", "one box"])  # nothing is joined in the first
+    expect(rounded).to_be_hidden()
+    for _ in range(6):
+        picture.press("ArrowDown")
     for _ in range(2):
         picture.press("ArrowLeft")
-    expect(hint).to_have_text("Nothing is joined in this box yet. ")
     expect(widget.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
     assert start and first.bounding_box()["y"] == start["y"]
 
@@ -405,14 +470,14 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    told = "Blue: the state is known. Lit up: how 2 steps join in the last box. Tap a box to see how it was made."
+    told = "Blue: this state is known. Lit up: how 2 steps join in the last box. Tap a box to see how it was made."
     expect(widget.locator(".scan-hint")).to_have_text(f"{told} ")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 1)
     expect(widget.locator("path.scan-line:not(.scan-kin):not([d^='M62'])")).to_have_count(0)  # only its lines are drawn
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Tap a box to see how it was made."
+        "Lit up: how all 8 steps join in the last box. Boxes are rounded: tap one to see its sum."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
@@ -423,10 +488,10 @@ def test_of_many_lines_only_those_of_the_lit_box_are_drawn(widget: Locator) -> N
         tick(widget)
     scan_lines = "path.scan-line:not([d^='M42']):not([d^='M62'])"
     drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
-    assert "".join(drawn).count("L") == 1, "the closest joins of a dense figure are too near each other"
+    assert "".join(drawn).count("L") == 1 + 2 + 4, "down to the eight steps that are joined"
     slider(widget, "Round").fill("6")
     drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
-    assert "".join(drawn).count("L") == 1 + 2 + 4 + 8, "what the last place was made from, but for the closest joins"
+    assert "".join(drawn).count("L") == 63, "the whole tree: all that the last place was made from"
     expect(widget.locator(".scan-hint")).to_have_text("Lit up: how all 64 steps join in the last box.")
 
 
@@ -450,7 +515,8 @@ def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tup
     length.fill("13")
     tick(widget)
     tick(widget)
-    widget.get_by_role("application").press("ArrowUp")
+    for key in ("ArrowUp", "ArrowLeft", "ArrowLeft"):
+        widget.get_by_role("application").press(key)
     slider(widget, "step 13: add").press("ArrowRight")
     expected = widget.locator(".scan").inner_text()
     press(widget, "Link to this")

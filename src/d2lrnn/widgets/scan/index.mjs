@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, figure, hand, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
+import { countsTable, figure, hand, isRounded, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
@@ -103,7 +103,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     onChange: (name) => {
       editing = name === "own";
       if (!editing) return set(presetValues(name, shown.numSteps));
-      commit({ level: 0, place: (shown.cell?.place ?? 1) + 1 }); // sliders appear; the factor of step 1 meets a state of zero
+      commit({ level: 0, place: Math.max(1, shown.cell?.place ?? 1) + 1 }); // sliders appear; the factor of step 1 meets a state of zero
       showHand(inHand.focus);
     },
   });
@@ -114,11 +114,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const books = countsTable({ t });
   const more = fold(t("more"), element(
-    "div", { class: "scan-more" }, lengthRange.node, example.node, method.node, ownHint, books.node,
+    "div", { class: "scan-more" }, lengthRange.node, example.node, method.node, ownHint, books.node, element("p", {}, t("why")),
   ));
 
+  /** To look at a box changes nothing. */
+  const watched = () => {
+    const { a, x, method, step } = state();
+    return { a, x, method, step };
+  };
   const steps = guidedSteps({
-    t, state, steps: SPEC.steps, onReset, say, signal,
+    t, state: watched, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
       // A long race would end seconds after the guess.
       const walks = values.step > 0 && values.step < 10 && !prefersReducedMotion();
@@ -148,12 +153,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const rule = trick({ t });
   const hint = element("span", {});
+  const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
     lead, now.node, rule.node,
     element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node), picture.node),
-    element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles), inHand.node, steps.node, more, footRow({ t, reset, link, say, signal }),
+    element("div", { class: "scan-below" }, hintLine, inHand.node), steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
@@ -175,12 +181,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
-    const isStart = model.cell !== null && (model.cell.level === 0 || (model.cell.level < 0 && model.cell.place === 0));
-    const hintKey = isStart ? "hint_own" : model.cell !== null ? "hint_cell" : showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
-    const canTap = showsNumbers(model) && model.cell === null && model.step > 0; // the boxes of a longer race are too small for a finger
+    const hintKey = showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
+    const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
     const told = { steps: model.numSteps, count: model.numSteps - model.trace[model.level].from.at(-1), sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1 };
-    hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
+    hint.textContent = [t(hintKey, told), ...(canTap ? [t(isRounded(model) ? "tap_rounded" : "tap")] : [])].join(" ");
+    hintLine.hidden = model.cell !== null; // what the box is made from stands there
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

@@ -7,9 +7,9 @@ import { coneOf, counts, formatDifference, formatValue, largestDifferences, scan
 
 /** Up to so many time steps the cells hold numbers. */
 const MOST_NUMBERS = 16;
-const TALL = { wide: 215, small: 271 }; // pixels for the lines of a figure without numbers
+const TALL = 271; // pixels for the lines of a figure without numbers
 const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
-const LEAST_RISE = 8; // pixels between two boxes of a dense figure whose join is drawn where all that is joined lights up
+const LINE = 18; // pixels from one line of text to the next
 const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
 const HEAD_SIGN = 7.7; // of a bold one above a column
@@ -45,7 +45,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 24) : Math.floor((wide ? TALL.wide : TALL.small) / numSteps); // whole pixels: no moiré
+  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 24) : Math.floor(TALL / numSteps); // whole pixels: no moiré
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
@@ -113,7 +113,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const lines = strokes(parts);
   /** A text in the middle of `room` pixels, closer together where it would be longer. */
   const text = (content, atX, atY, kind = "", { anchor = "middle", room = Infinity } = {}) => {
-    const fit = SIGN * content.length > room ? { textLength: room.toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
+    const fit = SIGN * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
   const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
@@ -184,7 +184,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     if (end - from > 100) lines.forEach((line, i) => text(line, (from + end) / 2, middle + 20 * (i - (lines.length - 1) / 2), "scan-soft scan-prompt"));
   }
   for (let s = 0; s < numSteps; s += 1) {
-    if (numbers || s === 0 || s === numSteps - 1 || (s + 1) % 16 === 0) text(String(s + 1), columns.t, y[s], "scan-soft");
+    if (numbers || s === 0 || s === numSteps - 1 || ((s + 1) % 16 === 0 && (numSteps - 1 - s) * row >= LINE)) text(String(s + 1), columns.t, y[s], "scan-soft");
   }
   // the loop: lines first, so that cells stand on top
   for (let s = 1; s <= walked; s += 1) {
@@ -211,7 +211,6 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
       const isKin = cone.scan[i + 1]?.has(s);
       if (!isKin && sample === null) continue;
       if (sample !== null && s !== sample.later) continue;
-      if (mode === "dense" && isKin && !isChosen && distance * row < LEAST_RISE) continue;
       const kind = `${when}${related(isKin)}`;
       lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
@@ -261,7 +260,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     const { a, b, from } = trace[level];
     for (let s = 0; s < numSteps; s += 1) stepCell(places.now, s, places.nowBox, kindOf(level, s).replace(" scan-copy", ""), a[s], b[s], from[s] === 0, places.whole);
   }
-  if (lit !== null) {
+  if (lit !== null && (numbers || isChosen)) { // of a dense figure the lines end there
     const atX = lit.level < 0 ? columns.loop : places.levels[lit.level];
     const w = lit.level < 0 ? box : places.cell;
     const [wide, tall] = !numbers ? [2 * BAR + 8, row + 6] : boxes || lit.level < 0 ? [w + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
@@ -354,6 +353,18 @@ const term = (value) => (value < 0 ? `(${fine(value)})` : fine(value));
 /** "=" where all numbers are shown in full, else "≈". */
 const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < 1e-9 && Math.abs(value) < 100) ? "=" : "≈");
 
+const isFull = (value) => Math.abs(value - Number(formatValue(value).replace("−", "-"))) < 1e-9;
+/** Whether a box shows a number that is not all of it. */
+export const isRounded = ({ trace, level, loop, walked }) =>
+  !trace.slice(0, level + 1).every(({ a, b, from }) => b.every((value, s) => isFull(value) && (from[s] === 0 || isFull(a[s])))) || !loop.slice(0, walked + 1).every(isFull);
+
+/** The level at which a box was filled: from there on it is copied. */
+function madeAt(levels, { level, place }) {
+  let made = level;
+  while (made > 0 && !levels[made - 1].targets.includes(place)) made -= 1;
+  return made;
+}
+
 /** A step in words: "× 0.9 + 2". */
 export const stepText = (a, b) => `× ${term(a)} ${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
 
@@ -367,13 +378,17 @@ export function sampleOf({ a, x, levels: [{ distance, targets }] }) {
 
 /**
  * Two boxes that join in one: the pairs { first, next, both } and the states before, between and behind them; null where
- * there are none. It is the join of the box in hand; else, and for a box that holds a state, the scan's first.
+ * there are none. It is the join of the box in hand, else the scan's first. A box that holds a state was made from one:
+ * { next, states, from, place }, the places of both.
  */
 export function joinOf({ a, x, loop, levels, trace, cell }) {
   const at = (level, place) => [trace[level].a[place], trace[level].b[place]];
-  const { distance, targets } = levels[cell?.level - 1] ?? { targets: [] };
-  if (cell && targets.includes(cell.place) && trace[cell.level].from[cell.place] > 0) {
-    const { level, place } = cell;
+  const { place } = cell ?? {};
+  const level = cell ? madeAt(levels, cell) : 0;
+  if (level < 0 && place > 0) return { next: [a[place], x[place]], states: [loop[place - 1], null, loop[place]], from: place - 1, place };
+  if (level > 0) {
+    const { distance } = levels[level - 1];
+    if (trace[level].from[place] === 0) return { next: at(level - 1, place), states: [loop[place - distance], null, loop[place]], from: place - distance, place };
     return {
       first: at(level - 1, place - distance), next: at(level - 1, place), both: at(level, place),
       states: [trace[level].from[place] - 1, place - distance, place].map((s) => loop[s]),
@@ -389,7 +404,8 @@ export function joinOf({ a, x, loop, levels, trace, cell }) {
 export function ruleValues(model) {
   const join = joinOf(model);
   if (join === null) return null;
-  const { first, next, both, states: [h0, , h2] } = join;
+  const { first, next, both, from, place, states: [h0, , h2] } = join;
+  if (first === undefined) return { next: stepText(...next), before: from + 1, after: place + 1, h0: fine(h0), h2: fine(h2) };
   return { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: fine(h0), h2: fine(h2) };
 }
 
@@ -399,27 +415,37 @@ export function trick({ t }) {
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
   const states = Array.from({ length: 4 }, () => part("state"));
   const [first, next, both] = ["box trick-earlier", "box trick-later", "box trick-both"].map(part);
-  const way = (name, ...parts) => element("div", { class: "trick-way" }, element("span", { class: "trick-name" }, t(name)), ...parts);
+  const names = [part("name"), part("name")];
+  const way = (i, ...parts) => element("div", { class: "trick-way" }, names[i], ...parts);
+  const arrows = [arrow(), arrow(), arrow()];
+  const rounded = element("span", { class: "trick-rounded" }, t("rounded"));
   const node = element(
     "div", { class: "scan-trick", role: "img" },
-    way("two_boxes", states[0], arrow(), first, arrow(), next, arrow(), states[1]),
-    way("one_box", states[2], arrow(), both, arrow(), states[3]),
+    way(0, states[0], arrows[0], first, arrow(), next, arrow(), states[1], rounded),
+    way(1, states[2], arrows[1], both, arrows[2], states[3]),
   );
   const draw = (model) => {
     const told = ruleValues(model);
     node.hidden = told === null;
     if (told === null) return;
-    node.setAttribute("aria-label", t("rule", told));
     const join = joinOf(model);
+    const isState = join.first === undefined; // one box, from one known state to the next
+    node.setAttribute("aria-label", t(isState ? "rule_state" : "rule", told));
+    const numbers = [join.first, join.next, join.both, [join.states[0], join.states[2]]].filter(Boolean).flat();
+    rounded.hidden = numbers.every(isFull);
+    [arrows[0], first, states[2], arrows[1], both, arrows[2]].forEach((e) => (e.hidden = isState));
+    names[0].textContent = isState ? t("state_name", { t: told.before }) : t("two_boxes");
+    names[1].textContent = isState ? t("state_name", { t: told.after }) : t("one_box");
     const [h0, h2] = [join.states[0], join.states[2]].map(formatValue);
     [h0, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
-    const [one, two] = [cellText(...join.first), cellText(...join.next)];
+    const [one, two] = [isState ? "" : cellText(...join.first), cellText(...join.next)];
     first.textContent = one;
     next.textContent = two;
+    node.style.setProperty("--signs", [one, two, h0, h2].join("").length);
+    if (isState) return;
     both.replaceChildren(element("span", {}, cellText(...join.both)));
     both.dataset.first = one;
     both.dataset.next = two;
-    node.style.setProperty("--signs", [one, two, h0, h2].join("").length);
   };
   /** The two boxes come down and melt into one: a share of 1 is the end. */
   const melt = (share) => node.style.setProperty("--melt", share.toFixed(3));
@@ -480,14 +506,17 @@ export function hand({ t, signal, controls, onNumber }) {
     return { name, label, range };
   };
   const sliders = [slider("a", 0.1), slider("x", 0.5)];
-  const node = element("div", { class: "scan-hand" }, lines, element("div", { class: "scan-sliders" }, ...sliders.map(({ range }) => range.node)));
+  const numbers = element("div", { class: "scan-sliders" }, ...sliders.map(({ range }) => range.node));
+  const node = element("div", { class: "scan-hand" }, lines, numbers);
   const draw = (model) => {
     node.hidden = model.cell === null;
     if (model.cell === null) {
       for (const { range } of sliders) range.set(0, "0"); // as it was before there was one
       return;
     }
-    const { place } = model.cell;
+    const { level, place } = model.cell;
+    numbers.hidden = level > 0; // the two numbers of a step belong to its own box
+    sliders[0].range.node.hidden = place === 0; // it multiplies a state of zero
     lines.replaceChildren(...cellInWords(model, t).map((line) => element("p", {}, line)));
     for (const { name, label, range } of sliders) {
       const value = model[name][place];
@@ -517,10 +546,10 @@ export function countsTable({ t }) {
     const now = counts(numSteps, levels, numSteps); // at the end
     for (const { name, cells } of rows) columns.forEach((column, i) => (cells[i].textContent = now[name][column]));
     const { float64, float32 } = largestDifferences(a, x, levels);
+    const top = Math.max(...loop.map(Math.abs));
     const key = float64 > 0 ? "equal_rounding" : float32 > 0 ? "equal_float64" : "equal_exact";
-    const largest = formatValue(Math.max(...loop.map(Math.abs)));
     equal.hidden = !(done.loop && done.scan);
-    equal.textContent = t(key, { float64: formatDifference(float64), float32: formatDifference(float32), largest });
+    equal.textContent = t(key, { float64: formatDifference(float64 / top), float32: formatDifference(float32 / top), largest: formatValue(top) });
   };
   return { node: element("div", {}, node, growth, equal), draw };
 }
@@ -530,12 +559,7 @@ export function sentence(model) {
   const { step, numSteps, levels, states, done } = model;
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   const isFew = levels.length >= numSteps - 1;
-  if (step === 0) {
-    if (isFew) return ["now_start_few", values];
-    const { earlier, later, a, b } = sampleOf(model); // the picture shows it too
-    const [first, next] = [earlier, later].map((s) => cellText(model.a[s], model.x[s]));
-    return ["now_start", { ...values, first, next, both: cellText(a, b) }];
-  }
+  if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
   return [done.scan ? "now_scan_done" : "now", values];
 }
