@@ -14,6 +14,7 @@ import torch
 import traitlets as t
 
 from d2lrnn import RandomWindows, SequentialWindows, load_text, widgets
+from d2lrnn.study.pretrained import load_pretrained
 from d2lrnn.widgets import TrainingLab, Windows
 from d2lrnn.widgets.windows import ROW, epoch_starts
 
@@ -158,6 +159,32 @@ def test_a_memory_helps_where_it_belongs_and_misleads_elsewhere() -> None:
         assert SPEC["words"]["en"][f"step_1_answer_{step['right'] + 1}"] == (
             "the memory kept" if is_kept else "an empty one"
         )
+
+
+def test_the_average_over_all_jumps_is_the_one_that_is_told() -> None:
+    """From every piece to every other place of the figure's text, but the one where it stopped."""
+    widget = Windows()
+    trained, steps, text = load_pretrained("trained"), widget.num_steps, "".join(widget.tokens)
+    ids = torch.tensor(trained.vocab.encode(text))
+    rnn, model = trained.model.rnn, trained.model
+    starts = torch.arange(len(ids) - steps)
+    with torch.no_grad():
+        _, memory = rnn(model.encode_inputs(ids[starts[:, None] + torch.arange(steps)]))
+        chances = []
+        for H in (memory, torch.zeros_like(memory)):
+            found = torch.empty(len(starts), len(starts))
+            for start in starts.tolist():
+                read = model.encode_inputs(ids[start].expand(len(starts), 1))
+                last = rnn(read, H)[0].reshape(len(starts), -1)
+                found[:, start] = (last @ model.W_hq + model.b_q).softmax(-1)[:, ids[start + 1]]
+            chances.append(found)
+    jumps = (starts[:, None] != starts) & (starts[:, None] + steps != starts)
+    kept, empty = (float(found[jumps].mean()) for found in chances)
+    outcome = SPEC["words"]["en"]["step_2_outcome"]
+    assert f"over all {int(jumps.sum()):,} jumps that this text allows: {kept:.0%} on average, not {empty:.0%}." in outcome
+    before, start = (Windows(sampling="random").starts[k][0] for k in (0, 1))
+    alone = float(chances[0][before, start]), float(chances[1][before, start])
+    assert alone == pytest.approx(Windows(sampling="random").first_guess, abs=1e-5)
 
 
 def test_the_first_guess_reads_what_the_state_has_read() -> None:

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, limits, meanGuess, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { averageSoFar, caseOf, derive, limits, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, guessPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -37,9 +37,11 @@ function sentence(t, model, isAsked = false) {
 function tooShort(t, model) {
   const spare = tokensSpare(model);
   const kind = spare === 0 ? "sequential" : model.carries ? "offset" : "adjoining";
+  const { tokens: { length }, batch_size, num_steps } = model;
+  const counted = (name, count) => t(`${name}_${count === 1 ? "one" : "many"}`, { count });
   return t("too_short", {
-    tokens: model.tokens.length, batch_size: model.batch_size, num_steps: model.num_steps, needed: tokensNeeded(model),
-    spare: t(`spare_${kind}`, { spare }),
+    tokens: length, unit: t(length === 1 ? "text_one" : "text_many"), needed: tokensNeeded(model),
+    readers: counted("readers", batch_size), steps: counted("steps", num_steps), spare: t(`spare_${kind}`, { spare }),
   });
 }
 
@@ -53,7 +55,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const keep = (values) => commit(repair({ ...state(), ...values }));
 
   const now = nowLine();
-  const go = (minibatch) => commit({ minibatch });
+  const go = (minibatch) => {
+    steps.leave(); // a question that is open is of another piece
+    commit({ minibatch });
+  };
   const text = textPanel({
     t, signal, onStep: go,
     onTravel: (minibatch) => {
@@ -64,12 +69,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const arrays = arraysPanel({ t, signal });
   const guess = guessPanel({ t });
-  const orders = orderPanel({ t, signal, onOrder: (sampling) => keep({ sampling }) });
+  const orders = orderPanel({ t, signal, onOrder: (sampling) => {
+    steps.leave();
+    keep({ sampling });
+    if (model) tell(); // also where it was chosen already
+  } });
   const place = element("span", { class: "win-place" });
   const next = buttonControl({
     label: t("next"), class: "d2lrnn-button win-next", signal,
     onPress: () => {
       if (!model.isLast) return go(model.k + 2);
+      steps.leave();
       return keep({ minibatch: 1, ...(model.carries ? {} : { seed: nextSeed() }) }); // at random, each pass cuts other pieces
     },
   });
@@ -97,9 +107,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     t, state, steps: SPEC.steps, set: commit, onReset, say, signal,
     outcome: () => {
       const shown = derive(state());
-      const mean = meanGuess(networkIn(shown.weights), shown);
+      const all = averageSoFar(networkIn(shown.weights), shown, shown.epoch.length - 1);
       const { kept, empty } = shown.guess;
-      return Object.fromEntries(Object.entries({ kept, empty, all_kept: mean.kept, all_empty: mean.empty }).map(([name, p]) => [name, percent(p)]));
+      const chances = { kept, empty, all_kept: all.kept, all_empty: all.empty };
+      const count = steps.opened() === 2 ? shown.epoch.length : all.count;
+      return { count, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
     },
   });
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.node.querySelector(".d2lrnn-outcome").hidden;
@@ -109,6 +121,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...(isFits ? emphasised(t.raw(key).replace("{who}", values.who), values) : [tooShort(t, model)]));
     now.node.classList.toggle("d2lrnn-error", !isFits);
     guess.draw(model, isAsked());
+    measured.hidden = model.guess === null; // no network reads numbers
   };
   steps.node.addEventListener("click", () => model && tell(), { signal });
   const xy = fold(t("arrays"), arrays.node);
@@ -118,6 +131,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     tell();
   });
 
+  const measured = element("p", { class: "win-title" }, t("measured"));
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
@@ -125,7 +139,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("div", { class: "win-bar" }, orders.node, place, next),
     element("div", { class: "win-reading" }, text.node, guess.node), steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
-      example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node), element("p", { class: "win-title" }, t("measured"))),
+      example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node), measured),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -153,6 +167,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const draw = (given) => {
     const last = model;
     model = given;
+    model.isAsked = isAsked();
     const { epoch, k } = model;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     place.textContent = placeWords(t, model);
@@ -180,5 +195,5 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
 export default explorable({
   spec: SPEC, data: ["text", "weights"], derive, repair, build,
-  spoken: (model, t) => (model.epoch.length === 0 ? tooShort(t, model) : t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model)) })),
+  spoken: (model, t) => (model.epoch.length === 0 ? tooShort(t, model) : t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model, model.isAsked)) })),
 });

@@ -160,11 +160,23 @@ export function firstGuess(network, model, k) {
   return { memory, letter, right, kept, empty };
 }
 
-/** The mean chances of all pieces of an epoch but the first: { kept, empty }. */
-export function meanGuess(network, model) {
-  const guesses = model.epoch.slice(1).map((_, i) => firstGuess(network, model, i + 1));
+const MOST_AVERAGED = 200; // pieces of a pass; more take too long
+
+/** Guesses of an epoch up to minibatch k, each computed once as a reader goes along. */
+function guessesTo(network, model, k) {
+  const key = JSON.stringify([model.tokens.join(""), model.epoch, model.carries]);
+  if (network.pass?.key !== key) network.pass = { key, guesses: [] };
+  const { guesses } = network.pass;
+  while (guesses.length <= k) guesses.push(firstGuess(network, model, guesses.length));
+  return guesses;
+}
+
+/** The mean chances of the pieces from the second to minibatch k: { count, kept, empty }, null where there are none or too many. */
+export function averageSoFar(network, model, k) {
+  if (k === 0 || model.epoch.length > MOST_AVERAGED) return null;
+  const guesses = guessesTo(network, model, k).slice(1, k + 1);
   const mean = (name) => guesses.reduce((sum, guess) => sum + guess[name], 0) / guesses.length;
-  return { kept: mean("kept"), empty: mean("empty") };
+  return { count: guesses.length, kept: mean("kept"), empty: mean("empty") };
 }
 
 /** A chance in whole per cent. */
@@ -173,13 +185,16 @@ export function percent(p) {
   return value === 0 ? "<1%" : value === 100 ? ">99%" : `${value}%`;
 }
 
-/** What is the case: begin, on or jump, and whether the memory helps: { move, effect }. */
+const TELLING = 0.035; // a smaller difference says little
+
+/** What is the case: begin, on, jump, or a jump that by chance goes on; and whether the memory helps, or would: { move, effect }. */
 export function caseOf({ k, carries, epoch, num_steps, guess }) {
   if (k === 0) return { move: "begin", effect: null };
-  const move = carries || epoch[k][0] === epoch[k - 1][0] + num_steps ? "on" : "jump"; // by chance it may read on
+  const move = carries ? "on" : epoch[k][0] === epoch[k - 1][0] + num_steps ? "chance" : "jump";
   if (guess === null) return { move, effect: null };
-  if (percent(guess.kept) === percent(guess.empty)) return { move, effect: "same" };
-  return { move, effect: (guess.kept > guess.empty) === (move === "on") ? { on: "helps", jump: "harms" }[move] : "not" };
+  if (Math.abs(guess.kept - guess.empty) < TELLING) return { move, effect: "same" };
+  if (move === "jump") return { move, effect: guess.kept < guess.empty ? "harms" : "not" };
+  return { move, effect: guess.kept > guess.empty ? "helps" : "not" };
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------
@@ -230,7 +245,9 @@ export function derive(state) {
   const carries = state.sampling === "sequential";
   const isText = state.source === "story" || state.source === "own";
   const model = { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
-  return { ...model, guess: isText && epoch.length > 0 ? firstGuess(networkIn(state.weights), model, k) : null };
+  if (!isText || epoch.length === 0) return { ...model, guess: null, soFar: null };
+  const network = networkIn(state.weights);
+  return { ...model, guess: firstGuess(network, model, k), soFar: averageSoFar(network, model, k) };
 }
 
 // ---- the text in lines of equal cells --------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The text with its pieces, the first guess in a piece with two memories, and, folded away, the arrays X and Y.
 import { dragOn, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { cutMinibatch, lineStarts, memoriesAt, neverRead, percent, segments, shownLines } from "./maths.mjs";
+import { caseOf, cutMinibatch, lineStarts, memoriesAt, neverRead, percent, segments, shownLines } from "./maths.mjs";
 
 const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -148,6 +148,7 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
     const [stretch] = model.batch_size === 1 ? memoriesAt(model, trailed[0]) : [];
     const [first] = stretch ? boxes(...stretch) : [];
     memory.hidden = !first;
+    memory.textContent = t(model.carries ? "tag_memory" : "tag_old");
     return first ? [{ piece: memory, line: first.line, x: first.left * layout.cell, width: BADGE_WIDTH.memory }] : [];
   };
   const move = (piece, x, y) => { piece.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; };
@@ -202,6 +203,14 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
       onDrop();
     },
   });
+
+  node.addEventListener("click", (event) => { // a place in the text: the piece there, or the nearest
+    if (event.target.closest(".win-windows") || layout === null || model.epoch.length === 0) return;
+    const box = node.getBoundingClientRect();
+    const place = placeAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+    const far = (j) => Math.min(...model.epoch[j].map((start) => Math.max(start - place, place - start - model.num_steps, 0)));
+    onStep(model.epoch.reduce((best, _, j) => (far(j) < far(best) ? j : best), 0) + 1);
+  }, { signal });
 
   windows.addEventListener("keydown", (event) => {
     const { k, epoch: { length: count } } = model;
@@ -317,23 +326,31 @@ export function guessPanel({ t }) {
     const seen = element("span", { class: "win-seen" });
     const bar = element("span", { class: "win-chance-bar" });
     const value = element("b", { class: "win-chance" });
-    const track = element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar);
-    return [name, { seen, bar, value, node: element("div", { class: "win-guess" }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
+    const mark = element("span", { class: "win-mark" });
+    const track = element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar, mark);
+    return [name, { seen, bar, mark, value, node: element("div", { class: "win-guess" }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
   }));
-  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node));
-  const draw = ({ guess, batch_size }, isAsked) => {
+  const soFar = element("p", { class: "win-so-far" });
+  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node), soFar);
+  const draw = (model, isAsked) => {
+    const { guess, batch_size } = model;
     node.hidden = guess === null; // there is no network for numbers
     if (guess === null) return;
     const { memory, letter, right } = guess;
     title.textContent = t(batch_size === 1 ? "guess" : "guess_many");
     node.classList.toggle("win-alone", batch_size === 1);
+    const isTold = !isAsked && caseOf(model).effect !== "same";
+    const average = !isAsked && model.soFar?.count > 1 ? model.soFar : null; // of one piece: the bars say it
+    soFar.textContent = average === null ? "" : t("so_far", { count: average.count, kept: percent(average.kept), empty: percent(average.empty) });
     for (const [name, line] of Object.entries(lines)) {
       const before = name === "kept" ? memory : "";
       const shown = before.length > SEEN ? `…${before.slice(1 - SEEN)}` : before;
       line.seen.replaceChildren(element("span", { class: "win-remembered" }, ...visibleSpaces(shown)), element("b", { class: "win-read" }, ...visibleSpaces(letter)), element("b", { class: "win-right" }, visibleCharacter(right)));
       line.value.textContent = isAsked ? t("unknown") : percent(guess[name]);
       line.bar.style.width = isAsked ? "0" : `${(100 * guess[name]).toFixed(2)}%`;
-      line.node.classList.toggle("win-best", !isAsked && guess[name] === Math.max(guess.kept, guess.empty));
+      line.mark.hidden = average === null;
+      if (average !== null) line.mark.style.left = `${(100 * average[name]).toFixed(2)}%`;
+      line.node.classList.toggle("win-best", isTold && guess[name] === Math.max(guess.kept, guess.empty));
     }
   };
   return { node, draw };
