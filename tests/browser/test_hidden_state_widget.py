@@ -94,7 +94,7 @@ def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert captions(widget) == [f"full memory\nguess: a space, {whole}", f"only “ther”\nguess: e, {other}"]
     left = python.distances[25] / python.distances[21]
     assert shares(widget) == [f"{left:.0%}"]
-    expect(widget.locator(".cut-label").last).to_have_text("emptied here: 100% different")
+    expect(widget.locator(".cut-label").last).to_have_text(f"emptied: 100% different, at the end {left:.0%}")
     hanging = thread(widget)
     assert [depth / hanging[0] for depth in hanging] == pytest.approx(
         [distance / python.distances[21] for distance in python.distances[21:]], abs=0.01
@@ -124,7 +124,7 @@ def test_the_scissors_answer_to_the_keyboard(widget: Locator) -> None:
     slider = handle(widget)
     slider.press("ArrowLeft")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-now")).to_have_text("With only “other” in memory, it still guesses a space.")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("With only “other” in memory, it guesses a space too.")
     expect(widget.get_by_role("status")).to_contain_text("With only “other” in memory")
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuenow", "26")
@@ -194,7 +194,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     assert all(data[4 * (unit * width + 23) + 1] == 255 for unit in range(128))
     press(widget, "a space: the word is over")
     assert words(widget) == ["another␣", "other␣"]
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. A space, 98%: one letter more")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. A space, 98%: here, one letter more")
     assert len(thread(widget)) == 6
     width, _, data = widget.locator("canvas").evaluate(PIXELS)
     assert any(data[4 * (unit * width + 23) + 1] < 200 for unit in range(128))
@@ -213,7 +213,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 1%")
     python = HiddenState(cut=9)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        f"Right. Only {python.distances[-1] / python.distances[8]:.0%}: in this text, what came before"
+        f"Right. Only {python.distances[-1] / python.distances[8]:.0%} different: in this text, what came before"
     )
     press(widget, "Reset")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()

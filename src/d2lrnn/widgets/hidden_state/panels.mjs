@@ -48,9 +48,10 @@ export function wordOf({ stem, written }, most = 16) {
   return { stem: stem.length > most ? `…${stem.slice(1 - most)}` : stem, written: written.replace(" ", "␣") };
 }
 
-/** The end of a long text, from the beginning of a word. */
-export function brief(text, most = 10) {
-  return text.length > most ? `…${text.slice(-most).replace(/^\S* /, "")}` : text;
+/** The beginning and the end of a long text: where it was cut, and where it ends. */
+export function brief(text, most = 14) {
+  const half = Math.floor((most - 1) / 2);
+  return text.length > most ? `${text.slice(0, half).trimEnd()}…${text.slice(-half - 1).trimStart()}` : text;
 }
 
 /** What is left of the difference at the cut: "100%", "43%", "1%". */
@@ -71,7 +72,7 @@ export const UNSURE = 0.2;
 export function sentence({ text, kept, guesses }) {
   if (text === "") return ["now_empty", {}];
   const [whole, other] = guesses.map(({ p, written }) => ({ p, letter: named(written[0]) }));
-  const values = { kept: `“${brief(shown(kept), 14)}”` };
+  const values = { kept: `“${brief(shown(kept))}”` };
   if (kept === "") return ["now_nothing", {}];
   if (other.p < UNSURE) return ["now_unsure", values];
   if (whole.letter !== other.letter) return ["now_differ", { ...values, other: other.letter, whole: whole.letter }];
@@ -201,9 +202,10 @@ export function stage({ t, onCut, signal }) {
       add("path", { class: "cut-other", d: points.map(([x, depth], i) => `${i === 0 ? "M" : "L"}${x} ${y(depth)}`).join("") });
       const ends = points.length > 1 ? [points[0], points.at(-1)] : points;
       ends.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: 4 }));
-      if (edge > 150) {
-        add("text", { class: "cut-label cut-label-whole", x: LEFT, y: THREAD + 22 }, t("memory"));
-      }
+      const isLeft = edge > 150; // else it stands over the line, right of the cut
+      add("text", {
+        class: "cut-label cut-label-whole", x: isLeft ? LEFT : Math.max(last, edge + 90), y: isLeft ? THREAD + 22 : THREAD - 8, "text-anchor": isLeft ? "start" : "end",
+      }, t("memory"));
       const share = (at, y, anchor) => add("text", { class: "cut-label cut-share", x: at, y, "text-anchor": anchor }, percentLeft(distances.at(-1), distances[cut - 1]));
       if (points.length > 1) {
         const depth = points.at(-1)[1];
@@ -211,7 +213,7 @@ export function stage({ t, onCut, signal }) {
         else if (width - last > 44) share(last + 8, y(depth) - 7, "start");
         else share(last + 14, y(depth) - 9, "end");
       }
-      const words = t("emptied");
+      const words = points.length > 1 ? t("emptied_end", { left: percentLeft(distances.at(-1), distances[cut - 1]) }) : t("emptied");
       const half = 3.6 * words.length; // about half its width
       const anchor = edge < half ? "start" : edge > width - half ? "end" : "middle";
       add("text", { class: "cut-label", x: { start: LEFT, middle: edge, end: width - 2 }[anchor], y: height - 6, "text-anchor": anchor }, words);
@@ -256,6 +258,8 @@ export function stage({ t, onCut, signal }) {
 
 // ---- the two guesses ------------------------------------------------------------------------------------------------
 
+const MOST_QUOTED = 10; // letters that have room beside the guess
+
 /** What either run writes next, in words: the guesses begin in one column. */
 function guessCards({ t }) {
   const cards = ["whole", "other"].map((kind) => {
@@ -270,7 +274,7 @@ function guessCards({ t }) {
   });
   const node = element("div", { class: "cut-cards" }, ...cards.map((card) => card.node));
   const draw = ({ text, kept, guesses }, isAsking) => {
-    const captions = [t("whole"), kept === "" ? t("cut_nothing") : t("cut", { kept: brief(shown(kept)) })];
+    const captions = [t("whole"), kept === "" ? t("cut_nothing") : kept.length > MOST_QUOTED ? t("cut_many", { count: kept.length }) : t("cut", { kept: shown(kept) })];
     const words = guesses.map((guess, i) => {
       const { stem, written } = wordOf(guess, 12);
       if (text === "") return { stem: "", written: "" };
@@ -307,8 +311,9 @@ function signed(value) {
 /**
  * Every number of the memory, a row each, and the values of one of them in both runs.
  *
- * Under a letter stands the state that the letter finds: it has read what is to its left, so the difference begins right of
- * the cut, and the last column is the state that guesses.
+ * In the map a column is the state that the letter there finds: it has read what is to its left, so the difference begins
+ * right of the cut, and the last column is the state that guesses. The curves have their points where a letter ends, as the
+ * thread under the large text.
  */
 export function memoryPanel({ t, onUnit, max, signal }) {
   const canvas = element("canvas", { class: "cut-map", role: "img", "aria-label": t("map") });
@@ -322,6 +327,7 @@ export function memoryPanel({ t, onUnit, max, signal }) {
   const node = element(
     "div", { class: "cut-memory" }, element("p", { class: "cut-hint" }, t("map")), element("div", { class: "cut-map-box" }, canvas, mark),
     range.node, box, legend([{ kind: 1, text: t("unit_whole") }, { kind: 2, text: t("unit_cut") }]),
+    element("p", { class: "cut-hint" }, t("share")),
   );
   let latest = null;
   let asking = false;
@@ -340,7 +346,7 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     canvas.style.setProperty("width", `${right - LEFT}px`);
     mark.style.setProperty("left", `${right + 2}px`);
     mark.replaceChildren(svg("path", { class: "cut-mark", d: `M1 ${unit + 0.5}l9 -5v10Z` }));
-    const x = (j) => LEFT + (j + 0.5) * column;
+    const x = (j) => LEFT + j * column;
     const y = scale([-1, 1], [TRACE, 16]);
     const parts = [];
     for (const tick of [-1, 0, 1]) {
@@ -351,9 +357,9 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     [...text].forEach((character, j) => {
       if (character === " ") return;
       const size = Math.min(15, 1.55 * column).toFixed(1);
-      parts.push(svg("text", { class: "cut-letter", x: x(j), y: TRACE + 20, "font-size": size, "text-anchor": "middle" }, character));
+      parts.push(svg("text", { class: "cut-letter", x: x(j + 0.5), y: TRACE + 20, "font-size": size, "text-anchor": "middle" }, character));
     });
-    if (text !== "") parts.push(svg("path", { class: "cut-cut", d: `M${LEFT + cut * column} 2V${TRACE + 26}` }));
+    if (text !== "") parts.push(svg("path", { class: "cut-cut", d: `M${x(cut)} 2V${TRACE + 26}` }));
     states.forEach((run, i) => {
       if (i === 1 && asking) return;
       const from = i === 1 ? cut : 0; // before the cut the two are one
