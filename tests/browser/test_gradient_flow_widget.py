@@ -139,9 +139,11 @@ def test_keys_move_the_radius_and_ask_a_bead(opened: tuple[Page, Record], tmp_pa
     probe.press("ArrowLeft")
     length = format_length(flow.norms_by_lag[1] / flow.norms_by_lag[0])
     assert probe.get_attribute("aria-valuetext") == f"1 step back: {length}"
-    probe.press("End")
+    probe.press("Home")  # to the left, as the arrow
     assert probe.get_attribute("aria-valuetext") == f"28 steps back: {expected(flow)}"
-    probe.press("Home")
+    assert probe.get_attribute("aria-valuenow") == probe.get_attribute("aria-valuemin") == "-28"
+    probe.press("End")
+    assert probe.get_attribute("aria-valuenow") == probe.get_attribute("aria-valuemax") == "0"
     for _ in range(5):
         probe.press("ArrowLeft")
     expect(widget.locator(".flow-where")).to_have_text("5 steps back")
@@ -203,6 +205,9 @@ def test_no_bar_is_higher_than_the_picture_and_a_hotter_one_is_larger(
         assert box["height"] <= picture["height"] + 20
         assert picture["x"] - 1 <= box["x"] and box["x"] + box["width"] <= picture["x"] + picture["width"] + 1
     assert widget.locator(".flow-bars").evaluate("(e) => getComputedStyle(e).overflow") == "hidden"
+    wide = [round(bar.bounding_box()["width"], 1) for bar in widget.locator(".flow-bar").all()]
+    assert wide == sorted(wide) and wide[0] < 0.7 * wide[-1], "they melt into a wall"
+    assert wide[-1] == pytest.approx(picture["width"] / 60, abs=0.2)
 
 
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -222,15 +227,18 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="More than 1?").click()
     widget.get_by_role("button", name="over 100 times").click()
     expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large: about 1.2")
-    expect(outcome).to_contain_text("…, 28 times. Steps multiply, they do not add.")
+    expect(outcome).to_contain_text("…, 28 times. Steps multiply, they do not add. Bars too high")
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(widget.locator(".flow-squash")).to_be_hidden()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("One thing was left out")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text("letters that come in as numbers of about 1")
     widget.get_by_role("button", name="Yes, just as fast").click()
     expect(outcome).to_contain_text("No. It vanishes. Where a number is squeezed hard, little passes: × 0.59 on top of")  # noqa: RUF001
     expect(outcome).to_contain_text("of × 1.20 makes about × 0.71 a step.")  # noqa: RUF001
+    still = expected(GradientFlow(radius=1.2, activation="tanh", input_size=0.1))
+    expect(outcome).to_contain_text(f"with size 0.1, it still grows {still} times.")
+    assert still == "1.8"
     assert left(widget) == expected(tanh)
     expect(widget.locator(".flow-factor")).to_have_text("About × 0.71 a step: weights × 1.20, squeezed × 0.59")  # noqa: RUF001
     assert f"{tanh.factor_per_step:.2f} {tanh.factor_per_step / 1.2:.2f}" == "0.71 0.59"
@@ -243,20 +251,29 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-factor")).to_contain_text("weights × 1.46")  # noqa: RUF001
 
     widget.locator(".d2lrnn-step-title").nth(2).click()
-    expect(widget.locator(".d2lrnn-question")).to_contain_text("leave 0.051 of the message")
+    expect(widget.locator(".d2lrnn-question")).to_contain_text(
+        "Again without tanh: these random weights leave 0.051 of the message"
+    )
     widget.get_by_role("button", name="smaller random ones").click()  # each answer is answered
-    expect(outcome).to_contain_text("No. Smaller random weights make it vanish sooner. Weights that only turn it")
+    expect(outcome).to_contain_text(
+        "No. Smaller random weights make it vanish sooner. Without tanh, weights that only turn it"
+    )
     widget.get_by_role("button", name="larger random ones").click()
-    expect(outcome).to_contain_text("No. Larger random weights keep its size only roughly, at best. Weights that")
+    expect(outcome).to_contain_text(
+        "No. Larger random weights keep its size only roughly, at best. Without tanh, weights"
+    )
     widget.locator(".d2lrnn-step-title").nth(2).click()
     widget.locator(".d2lrnn-step-title").nth(2).click()
     widget.get_by_role("button", name="ones that only turn it").click()
     expect(outcome).to_contain_text(
-        "Right. A turn changes its direction, not its size. Weights that only turn it (orthogonal"
+        "Right. A turn changes its direction, not its size. Without tanh, weights that only turn it (orthogonal"
     )
     expect(widget.locator(".flow-factor")).to_have_text("Each step back: exactly × 1.00")  # noqa: RUF001
     expect(widget.locator(".flow-squash")).to_be_hidden()
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
+    expect(outcome).to_contain_text(
+        f"With tanh and inputs of about 1, even they leave only {expected(turned)}: so lesson 9"
+    )
     widget.get_by_role("button", name="yes: tanh").click()
     expect(now(widget)).to_contain_text(turned.static_sentence())
 

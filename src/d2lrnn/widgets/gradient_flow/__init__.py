@@ -90,13 +90,13 @@ def format_length(value: float) -> str:
     Examples
     --------
     >>> [format_length(value) for value in (0.0, 1.019, 0.012345, 0.0000701, 1234.5, 4.5e5, 1.8e-7)]
-    ['0', '1.02', '0.012', '0.00007', '1,200', '450,000', '1.8×10⁻⁷']
+    ['0', '1.02', '0.012', '0.00007', '1\\u202f200', '450\\u202f000', '1.8×10⁻⁷']
     """
     if value == 0:
         return "0"
     if 1e-6 <= value < 999_999.5:
         digits = 3 if 0.995 <= value < 1.05 else 2  # so that what is not 1 does not look like it
-        return f"{float(f'{value:.{digits}g}'):,.8f}".rstrip("0").rstrip(".")
+        return f"{float(f'{value:.{digits}g}'):,.8f}".rstrip("0").rstrip(".").replace(",", "\u202f")
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}×10{str(int(exponent)).translate(_RAISED)}"  # noqa: RUF001
 

@@ -5,6 +5,7 @@ import { derive, formatFactor, formatLength } from "./maths.mjs";
 import { chainPanel, planePanel, tanhPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
+const SMALL_INPUTS = 0.1; // of which the second step tells
 const INPUT_SIZES = [1e-8, 0.01, 0.03, 0.1, 0.3, 1, 3];
 const STEPS = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 29, 40, 50, 60];
 
@@ -99,9 +100,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
     () => {
       const { factor: each, radius: weights } = at(steps[1].state);
-      return { factor: formatFactor(each), radius: formatFactor(weights), tanh: formatFactor(each / weights) };
+      const small = formatLength(at({ ...steps[1].state, input_size: SMALL_INPUTS }).left);
+      return { factor: formatFactor(each), radius: formatFactor(weights), tanh: formatFactor(each / weights), size: SMALL_INPUTS, small };
     },
-    (chosen) => ({ why: t(`step_3_why_${chosen + 1}`) }),
+    (chosen) => ({ why: t(`step_3_why_${chosen + 1}`), squeezed: formatLength(at({ ...steps[2].state, activation: "tanh", input_size: 1 }).left) }),
   ];
   const guided = guidedSteps({
     t, state, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i, chosen) => outcomes[i](chosen), onReset, say, signal, set,
@@ -124,7 +126,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element(
       "div", { class: "flow-main" },
-      element("div", { class: "flow-title" }, t("chain_title")),
+      element("div", { class: "flow-title" }, t("chain_title"), " ", element("span", { class: "flow-hint" }, t("chain_hint"))),
       chain.node,
       control,
     ),

@@ -109,10 +109,10 @@ export function derive(state) {
   };
 }
 
-/** A length over many orders of magnitude, with two digits that count, next to 1 three: 0, 0.012, 1.02, 0.00007, 450,000, 4.5×10⁶. */
+/** A length over many orders of magnitude, with two digits that count, next to 1 three: 0, 0.012, 1.02, 0.00007, 450 000, 4.5×10⁶. */
 export function formatLength(value) {
   if (value === 0) return "0";
-  if (value >= 1e-6 && value < 999999.5) return Number(value.toPrecision(value >= 0.995 && value < 1.05 ? 3 : 2)).toLocaleString("en", { maximumFractionDigits: 8 });
+  if (value >= 1e-6 && value < 999999.5) return Number(value.toPrecision(value >= 0.995 && value < 1.05 ? 3 : 2)).toLocaleString("en", { maximumFractionDigits: 8 }).replace(/,/g, "\u202f");
   const [mantissa, exponent] = value.toExponential(1).split("e");
   const raised = exponent.replace("+", "").replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
   return `${mantissa}×10${raised}`;

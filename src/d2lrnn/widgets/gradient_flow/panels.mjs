@@ -7,12 +7,15 @@ const HIGH = { narrow: 190, wide: 228 }; // pixels
 const SENT = { narrow: 84, wide: 104 }; // of a message as large as at the wrong guess
 const WIDE = 420; // from this width on
 const FOOT = 12; // for the mark of the step that is asked
-const THICK = 0.64; // of the room of a step
+const THICK = 0.64; // of the room of a step; where the message explodes, all of it
 const SECONDS = 1.4; // of the way back
 const WAIT_MS = 250; // after the last change
 
-/** How hot a message is, in percent: 0 as it was sent, 100 where it is a hundred times as large. */
-const heatOf = (share) => Math.round(50 * Math.min(2, Math.max(0, Math.log10(share))));
+/** How hot a message is, in percent: 0 as it was sent, 100 where it is a thousand times as large. */
+const heatOf = (share) => Math.round((100 / 3) * Math.min(3, Math.max(0, Math.log10(share))));
+
+/** How much of the room between bars a message fills, 0 to 1: from ten times its size to ten thousand times they melt into a wall. */
+const swellOf = (share) => Math.min(1, Math.max(0, (Math.log10(share) - 1) / 3));
 
 /**
  * The message, from the wrong guess at the right back in time: at each step a bar as high as what is left of it, cut off where the
@@ -25,7 +28,7 @@ export function chainPanel({ t, steps, signal }) {
   const pulse = svg("circle", { class: "flow-pulse", r: 5 });
   const mark = svg("path", { class: "flow-asked" });
   const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer, pulse);
-  const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemin": "0" },
+  const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemax": "0" },
     picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, mark));
   const where = element("span", { class: "flow-where" });
   const size = element("b", { class: "flow-end" });
@@ -50,12 +53,13 @@ export function chainPanel({ t, steps, signal }) {
   function paint() {
     if (width === 0 || model === null) return;
     const [high, one, middle] = [sized(HIGH), sized(SENT), sized(HIGH) / 2];
-    const thick = Math.min(18, THICK * room());
+    const thin = Math.min(18, THICK * room());
     picture.setAttribute("viewBox", `0 0 ${width} ${high}`);
     picture.setAttribute("height", high);
     for (const [name, value] of Object.entries({ y: middle - one / 2, width, height: one })) sent.setAttribute(name, value);
     dots.replaceChildren(...model.shares.map((_, k) => svg("circle", { cx: xOf(k).toFixed(1), cy: middle, r: 1.25 })));
     bars = model.shares.map((share, k) => {
+      const thick = thin + swellOf(share) * (room() - thin);
       const tall = Math.min(high + thick, share * one); // beyond the picture it is cut off
       return svg("rect", {
         class: "flow-bar", style: `--flow-heat: ${heatOf(share)}%`, x: (xOf(k) - thick / 2).toFixed(1), y: (middle - tall / 2).toFixed(2),
@@ -75,12 +79,13 @@ export function chainPanel({ t, steps, signal }) {
     pulse.style.display = reach < 1 && width > 0 ? "" : "none";
     if (width > 0) pulse.setAttribute("cx", xOf(reach * model.lag).toFixed(1));
     const at = lag ?? front;
+    size.style.setProperty("--flow-heat", `${heatOf(model.shares[at])}%`);
     where.textContent = t("where", { steps: steps(at) });
     size.textContent = formatLength(model.shares[at]);
     mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 1l6 9h-12z`);
     const shown = lag ?? 0;
-    probe.setAttribute("aria-valuemax", model.lag);
-    probe.setAttribute("aria-valuenow", shown);
+    probe.setAttribute("aria-valuemin", -model.lag); // its least value lies at the left, where Home goes
+    probe.setAttribute("aria-valuenow", -shown);
     probe.setAttribute("aria-valuetext", t("probe", { steps: steps(shown), left: formatLength(model.shares[shown]) }));
   }
 
@@ -99,7 +104,7 @@ export function chainPanel({ t, steps, signal }) {
     paintReach();
   };
   const askAt = ({ clientX }) => width > 0 && ask(Math.floor((picture.getBoundingClientRect().right - clientX) / room()));
-  const KEYS = { ArrowLeft: 1, ArrowDown: 1, ArrowRight: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  const KEYS = { ArrowLeft: 1, ArrowDown: 1, ArrowRight: -1, ArrowUp: -1, Home: Infinity, End: -Infinity };
   probe.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(KEYS, event.key)) return;
     event.preventDefault();
@@ -182,6 +187,8 @@ export function planePanel({ t, range, onRadius, signal }) {
     "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
+    svg("text", { class: "flow-axis", x: HALF - 1, y: 12, "text-anchor": "end" }, t("real")),
+    svg("text", { class: "flow-axis", x: 4, y: 10 - HALF }, t("imaginary")),
     ring, stem, marks,
   );
   const caption = element("div", { class: "flow-head" });
