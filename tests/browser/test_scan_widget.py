@@ -297,7 +297,8 @@ def test_a_tap_moves_nothing_and_changes_no_answer(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Scan())
     press(widget, "How fast?")
     press(widget, "3")
-    tops = "(e) => [...e.querySelectorAll('.scan-run, .d2lrnn-steps, .d2lrnn-fold')].map((x) => x.getBoundingClientRect().y)"
+    parts = ".scan-run, .d2lrnn-steps, .d2lrnn-fold"
+    tops = f"(e) => [...e.querySelectorAll('{parts}')].map((x) => x.getBoundingClientRect().y)"
     start = widget.evaluate(tops)
     for i in range(8 + 4 * 8):
         box = widget.locator("rect.scan-cell").nth(i).bounding_box()
