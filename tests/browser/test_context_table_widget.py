@@ -107,9 +107,9 @@ def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert written(widget) == ContextTable(start="mr keld ").writings
     expect(widget.get_by_label("Go on from")).to_have_value("Mr. Keld ")
     note = widget.locator(".ctx-note").last
-    expect(note).to_have_text("Read as “mr keld ”: the story has only a to z and spaces.")
+    expect(note).to_have_text("Read as “mr keld ”: the story has only a to z and single spaces.")
     widget.get_by_label("Go on from").fill("Привет!")
-    expect(note).to_have_text("Read as nothing: the story has only a to z and spaces.")
+    expect(note).to_have_text("Read as “␣”: the story has only a to z and single spaces.")
     widget.get_by_label("Go on from").fill("the sea was grey and the wind blew from the north all day")
     told = "Only the last 40 of these 57 letters and spaces are read: “and the wind blew from the north all day”."
     expect(note).to_have_text(told)
@@ -148,7 +148,7 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     expect(widget.locator(".ctx-rule")).to_have_text(rule)
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
-    expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("2-gram")
+    expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("1 back")
     page.keyboard.press("End")
     expect(now).to_have_text("We never counted “titio”. A shorter context guesses “n”: >99%.")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. We never counted “titio”"))
@@ -176,19 +176,19 @@ def test_the_letter_and_the_edge_of_the_box_are_dragged(opened: tuple[Page, Reco
         page.mouse.up()
 
     drag(3, 6.1)  # the edge, inwards
-    expect(pressed).to_have_text("3-gram")
+    expect(pressed).to_have_text("2 back")
     expect(slider).to_have_attribute("aria-valuenow", "8")
     drag(5.8, 12)  # beyond the letter: nothing is looked at
-    expect(pressed).to_have_text("1-gram")
+    expect(pressed).to_have_text("0 back")
     drag(7.8, 0.2)
-    expect(pressed).to_have_text("6-gram")
+    expect(pressed).to_have_text("5 back")
     drag(8.5, 14.5)
     expect(slider).to_have_attribute("aria-valuenow", "14")
     drag(14.5, 40)
     expect(slider).to_have_attribute("aria-valuenow", "19")
     drag(2.5)
     expect(slider).to_have_attribute("aria-valuenow", "2")
-    expect(pressed).to_have_text("3-gram")
+    expect(pressed).to_have_text("2 back")
 
 
 LEFT = "(e) => { const r = new Range(); r.selectNodeContents(e); return r.getBoundingClientRect().left }"
@@ -220,7 +220,7 @@ def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_pat
     past, letter = text.vocab.encode("there was a petitio"), text.vocab.encode("n")[0]
     guesses = [float(NGramLM(text.train_ids, n, 27).next_probs(past)[letter]) for n in range(1, 7)]
     percent = [">99%" if g >= 0.995 else f"{100 * g:.{0 if g >= 0.0995 else 1}f}%" for g in guesses]
-    assert models(widget) == [f"{n}-gram {c} {g}" for n, (c, g) in enumerate(zip(contexts, percent, strict=True), 1)]
+    assert models(widget) == [f"{n} back {c} {g}" for n, (c, g) in enumerate(zip(contexts, percent, strict=True))]
     widths = "(all) => all.map((bar) => bar.offsetWidth / bar.parentElement.offsetWidth)"
     shares = [row["hits"] / row["total"] if row["total"] else 0 for row in table.rows]
     assert widget.locator(".ctx-model .ctx-bar").evaluate_all(widths) == pytest.approx(guesses, abs=0.01)
@@ -230,8 +230,8 @@ def test_the_six_models_stand_in_one_column(opened: tuple[Page, Record], tmp_pat
     assert marks.evaluate_all(at) == pytest.approx(shares, abs=0.0001)
     said = widget.locator(".ctx-counted").all_text_contents()
     assert said[4:] == ["never seen,"] * 2 and said[1] == "counted 732 of 5\u202f736,"
-    widget.get_by_role("button", name="2-gram o").click()
-    assert models(widget)[1] == f"2-gram o {percent[1]}"
+    widget.get_by_role("button", name="1 back o").click()
+    assert models(widget)[1] == f"1 back o {percent[1]}"
     told = "We counted “o” 5\u202f736 times. “n” followed 732 times."
     expect(widget.locator(".d2lrnn-now")).to_have_text(told)
     table.order = 2
@@ -286,14 +286,12 @@ def test_a_letter_that_never_followed_is_guessed_with_the_help_of_shorter_contex
     page, _ = opened
     text = load_text()
     letter = text.vocab.encode("o")[0]
-    guesses = [
-        float(NGramLM(text.train_ids, n, 27).next_probs(text.vocab.encode("of all th"))[letter]) for n in (5, 6)
-    ]
+    guesses = [float(NGramLM(text.train_ids, n, 27).next_probs(text.vocab.encode("of all th"))[letter]) for n in (5, 6)]
     widget = show(page, tmp_path, ContextTable(line="a petition of all those", place=20))
     widget.locator("summary").click()
     origin = widget.locator(".ctx-origin")
     expect(origin).to_have_text("This text is not in the counted story.")
-    assert models(widget)[4:] == [f"5-gram l␣th {guesses[0]:.2%}", f"6-gram ll␣th {guesses[1]:.2%}"]
+    assert models(widget)[4:] == [f"4 back l␣th {guesses[0]:.2%}", f"5 back ll␣th {guesses[1]:.2%}"]
     assert widget.locator(".ctx-counted").all_text_contents()[4:] == ["counted 0 of 70,", "counted 0 of 47,"]
     key = widget.locator(".ctx-mark-key")
     expect(key).to_have_text("by counts alone")
@@ -313,8 +311,21 @@ def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record]
     now = widget.locator(".d2lrnn-now")
     expect(now).to_have_text(ContextTable(line="the sea", place=6).static_sentence())
     own.fill("Zoë")
-    expect(widget.locator(".ctx-note:visible")).to_have_text("Read as “zo ”: the story has only a to z and spaces.")
+    expect(widget.locator(".ctx-note:visible")).to_have_text(
+        "Read as “zo ”: the story has only a to z and single spaces."
+    )
     expect(widget.locator(".ctx-model:enabled")).to_have_count(3)
+    own.fill("   ")  # one space, and all that is said of it agrees
+    expect(widget.locator(".ctx-cell")).to_have_text(["␣"])
+    expect(widget.locator(".ctx-note:visible")).to_have_text(
+        "Read as “␣”: the story has only a to z and single spaces."
+    )
+    expect(widget.locator(".ctx-origin")).to_have_text("This text stands in the counted story.")
+    own.fill("tho")  # r followed more often than o, and is not in sight
+    apart = widget.locator(".ctx-apart")
+    expect(apart).to_have_text("o 77, in place 6")
+    own.fill("the")
+    expect(apart).to_have_count(0)
     own.fill("")
     expect(now).to_have_text("Type a text. The figure looks up every letter of it.")
     expect(line(widget)).to_have_count(0)
@@ -351,7 +362,8 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     other = "Looking 5 back is like guessing among 3.7 letters. Best is 4 back: 3.6."
     expect(now).to_have_text(other)
     of, after = "of 10\u202f555 new letters", "before them in the story."
-    expect(key).to_have_text(f"5 back: 1\u202f981 {of} never followed the 5 {after}")
+    mixed = "in, guess those."
+    expect(key).to_have_text(f"5 back: 1\u202f981 {of} never followed the 5 {after} Shorter contexts, mixed {mixed}")
     rows = widget.locator(".ctx-test button")
     expect(rows).to_have_count(6)
     rows.nth(4).click()
@@ -359,7 +371,7 @@ def test_the_test_shows_how_unsure_each_is(opened: tuple[Page, Record], tmp_path
     expect(rows.nth(4)).to_have_attribute("aria-pressed", "true")
     expect(widget.get_by_role("status")).to_have_text(table.static_sentence())
     rows.nth(1).click()
-    expect(key).to_have_text(f"1 back: 5 {of} never followed the one {after}")
+    expect(key).to_have_text(re.compile(f"^1 back: 5 {of} never followed the one {after} A shorter context, mixed in"))
     rows.nth(0).click()
     expect(key).to_have_text(f"0 back: each {of} was seen in the story.")
     rows.nth(5).click()
@@ -398,7 +410,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert widget.locator(".ctx-counts").evaluate(asked) == '"?"', "where the counts will be"
     expect(widget.get_by_role("status")).to_have_text("We counted “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
-    gets = "by counts alone, the letter that really came would be impossible. Look back only 3 letters, and it did"
+    gets = "by counts alone, the letter that really came would be impossible. But after “␣th”, the last 3 letters,"
     expect(told).to_contain_text(f"No. Never: {gets}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
     assert widget.locator(".ctx-counts").evaluate(asked) == "none"
@@ -415,7 +427,9 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".d2lrnn-now")).to_have_text("All six go on from the same beginning.")
     expect(widget.locator(".ctx-text .ctx-copy").first).to_have_css("text-decoration-line", "none")
     answers.get_by_role("button", name="more than half").click()
-    expect(told).to_contain_text("Right. 57% on average, 67% here (underlined)")
+    expect(told).to_contain_text(
+        "Right. 57% on average, 67% here: so many of its letters stand in pieces of 10 or more letters that the"
+    )
     assert widget.locator("li .ctx-copied-share").last.is_visible()
     widget.get_by_role("button", name="Reset").click()
     assert widget.locator(".ctx").inner_text() == start

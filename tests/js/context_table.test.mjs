@@ -8,7 +8,7 @@ import {
   createCounts, findCopies, formatShare, lookAt, predict, ranking, readOf, tidy, write, writings,
 } from "../../src/d2lrnn/widgets/context_table/maths.mjs";
 import { copiedHere } from "../../src/d2lrnn/widgets/context_table/index.mjs";
-import { copiedValues, filled, sentenceOf, testedSentence, writtenSentence } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
+import { copiedValues, filled, sentenceOf, shorterValues, testedSentence, writtenSentence } from "../../src/d2lrnn/widgets/context_table/panels.mjs";
 import { countNgrams, randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { normalise } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -129,6 +129,17 @@ test("what followed a letter's context, for every n, is what Python counts", () 
   assert.equal(lookAt(COUNTS, { line: "ab", place: 2, order: 3 }), null);
 });
 
+test("a letter of a lower rank than the bars in sight stands apart and says its place", () => {
+  const of = (line, place, order) => {
+    const { bars, rank, apart } = lookAt(COUNTS, { line, place, order });
+    return [bars.map(({ letter, count }) => `${letter}${count}`).join(" "), rank, apart];
+  };
+  assert.deepEqual(of("tho", 2, 3), ["e1941 a368  264 i221 o77", 6, true]); // r, 90 times, is not in sight
+  assert.deepEqual(of("the", 2, 3), ["e1941 a368  264 i221 r90", 1, false]);
+  assert.deepEqual(of("a petition of all those", 20, 6), ["e30 a7 r7 i3 o0", 0, false], "no other is left");
+  assert.deepEqual(of("thz", 2, 3).slice(1), [0, true]);
+});
+
 test("the sentence says how often the story has the context, and then the letter", () => {
   const said = (line, place, order) => sentenceOf(lookAt(COUNTS, { line, place, order }), T);
   assert.equal(said("there was", 8, 6), "We counted “re␣wa” 42 times. “s” followed 40 times.");
@@ -174,6 +185,8 @@ test("the right answers of the guided steps are right, and their outcomes say so
   assert.deepEqual([context, letter, total, hits], ["ll th", "o", 47, 0]);
   assert.equal(T(`step_1_answer_${phrase.right + 1}`), "never");
   assert.deepEqual(lookAt(COUNTS, phrase.before).rows.slice(0, 6).map((row) => row.hits > 0), [true, true, true, true, false, false], "3 letters back it did follow");
+  const values = shorterValues(COUNTS, phrase.before, T);
+  assert.equal(filled(T.raw("step_1_outcome"), values).match(/But .*?\./)[0], `But after “␣th”, the last 3 letters, it followed ${lookAt(COUNTS, { ...phrase.before, order: 4 }).hits} times.`);
 
   const shares = lookAt(COUNTS, best.before).rows.map((row) => row.hits / row.total);
   assert.equal(Math.max(...shares), shares[5], "here the longest context is best");
@@ -196,7 +209,7 @@ test("the right answers of the guided steps are right, and their outcomes say so
   assert.equal(T(`step_3_answer_${copy.right + 1}`), "more than half");
 
   assert.equal(copiedHere(COUNTS, SOURCE), formatShare(here[5]));
-  assert.equal(T("step_3_outcome", { ...copiedValues(), here: copiedHere(COUNTS, SOURCE) }), "57% on average, 67% here (underlined): it sounds like the story because it copies it.");
+  assert.equal(T("step_3_outcome", { ...copiedValues(), here: copiedHere(COUNTS, SOURCE) }), "57% on average, 67% here: so many of its letters stand in pieces of 10 or more letters that the story has too (underlined).");
   for (const { before: { line } } of [phrase, best]) {
     assert.ok(STORY.slice(SOURCE.length).includes(line), "a new text");
     assert.ok(line.length <= MAX_LINE);

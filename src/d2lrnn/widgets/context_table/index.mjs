@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
 import { MAX_LINE, MAX_ORDER, MAX_START, countInSteps, createCounts, formatShare, lookAt, readOf, tidy, writings } from "./maths.mjs";
 import {
-  backPanel, copiedValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, testPanel, testedSentence, writingsPanel,
+  backPanel, copiedValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, shorterValues, testPanel, testedSentence, writingsPanel,
   writtenSentence,
 } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -50,7 +50,7 @@ function textField({ t, label, max, onText, signal }) {
   const tell = () => {
     const { text, length, cut, changed } = readOf(input.value, max);
     note.hidden = !cut && !changed;
-    const values = { text: text.trim() === "" ? t("read_as_nothing") : `“${text}”`, count: text.length, typed: length };
+    const values = { text: text === "" ? t("read_as_nothing") : `“${text.trim() === "" ? "␣" : text}”`, count: text.length, typed: length };
     note.textContent = t(!cut ? "read_as" : changed ? "read_last_as" : "read_last", values);
   };
   input.addEventListener("input", read, { signal });
@@ -118,7 +118,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     drawNow();
   };
   const { node: guided } = guidedSteps({
-    t, state, steps: SPEC.steps, say, signal, outcome: () => ({ ...copiedValues(), ...SPEC.presets.networks, here: copiedHere(counts, source) }),
+    t, state, steps: SPEC.steps, say, signal, outcome: () => ({ ...copiedValues(), ...SPEC.presets.networks, ...shorterValues(counts, SPEC.steps[0].before, t), here: copiedHere(counts, source) }),
     set: (values) => {
       ask(SPEC.steps.some(({ before, hides }) => before === values && hides));
       commit(values);

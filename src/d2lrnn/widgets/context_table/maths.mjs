@@ -153,13 +153,14 @@ export function copiesWithin(copies, length) {
 
 /**
  * What the story has at one letter of a line, for the n-gram in hand and for all of them:
- * { letter, n, context, total, hits, bars, others, rows, guesses }.
+ * { letter, n, context, total, hits, bars, others, rank, apart, rows, guesses }.
  *
  * `rows` holds for n = 1 to MAX_ORDER the context, how often it is followed by something (`total`) and how often by this
  * letter (`hits`); null where the line has too few letters before. `guesses` are the probabilities that the models then give it,
  * none of them 0. `n` is the one asked for, or the longest that the place
  * allows. `bars` are the letters that followed most often, [{ letter, count }], the real one always among them; `others`
- * is { types, count } of all that are left. null for a place that the line does not have.
+ * is { types, count } of all that are left. `rank` is the real one's place among all that followed, 0 if it never did, and
+ * `apart` tells that others which are not in sight stand between it and the bars before it. null for a place that the line does not have.
  */
 export function lookAt(table, { line, place, order }) {
   const { after, vocab, index } = table;
@@ -180,8 +181,10 @@ export function lookAt(table, { line, place, order }) {
   const bars = most.map((i) => ({ letter: vocab[i], count: counts[i] }));
   const inSight = bars.reduce((sum, { count }) => sum + count, 0);
   const others = { types: types - bars.filter(({ count }) => count > 0).length, count: total - inSight };
+  const rank = followed.indexOf(x) + 1;
+  const apart = others.types > 0 && (rank === 0 || rank > MOST_BARS);
   const guesses = rows.map((row) => row && predict(table, row.n, row.context)[x]);
-  return { letter, n, context, total, hits, bars, others, rows, guesses };
+  return { letter, n, context, total, hits, bars, others, rank, apart, rows, guesses };
 }
 
 /** Whatever was typed, as the story was prepared, and the end of it: at most `max` of the letters a to z and spaces, from where a word begins if one does in the first half. */

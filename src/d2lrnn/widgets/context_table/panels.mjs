@@ -4,6 +4,7 @@ import { buttonControl, element, visibleCharacter } from "../ui.mjs";
 import { COPIED, MAX_ORDER, MOST_BARS, NUM_WRITTEN, copiesWithin, formatShare } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 32;
+const SHORTER = 3; // letters back that the first step tells of
 const PROMPT_IN_SIGHT = 12;
 const FEWEST_COLUMNS = 16; // of the line: a short text is not blown up
 
@@ -31,6 +32,12 @@ export function writtenSentence(writings, start, t) {
 export function copiedValues() {
   const [, , three, , five, six] = COPIED.shares.map(formatShare);
   return { lines: COPIED.lines, start: COPIED.start, three, five, six };
+}
+
+/** Values for the words about the first step's letter: what it looked at last, and how often the letter followed this. */
+export function shorterValues({ after, index }, { line, place }, t) {
+  const context = line.slice(place - SHORTER, place);
+  return { last: quoted(context), back: SHORTER, shorter: timesOf(after(context).counts[index.get(line[place])], t) };
 }
 
 /** Six rows, one for each n, that write letter by letter at once, and how much of each is copied. */
@@ -216,14 +223,16 @@ export function countsPanel({ t }) {
     node,
     draw(look) {
       if (look === null) return;
-      const { letter, context, total, bars, others: { types, count } } = look;
+      const { letter, context, total, bars, rank, apart, others: { types, count } } = look;
       title.textContent = context === "" ? t("counts_all") : t("counts", { context: quoted(context) });
       rows.forEach((row, i) => {
         const each = bars[i];
         row.node.classList.toggle("ctx-none", each === undefined);
         row.node.classList.toggle("ctx-real", each?.letter === letter);
         row.letter.textContent = each === undefined ? "" : visibleCharacter(each.letter);
-        row.count.textContent = each === undefined ? "" : number(each.count);
+        const isApart = apart && each?.letter === letter;
+        row.node.classList.toggle("ctx-apart", isApart);
+        row.count.textContent = each === undefined ? "" : isApart && rank > 0 ? t("place", { count: number(each.count), place: rank }) : number(each.count);
         const share = each === undefined || total === 0 ? 0 : each.count / total;
         row.bar.set(share);
         row.node.style.setProperty("--share", share.toFixed(4)); // the count stands where the bar ends
@@ -248,15 +257,15 @@ export function modelsPanel({ t, onOrder, signal }) {
     own.node.append(mark);
     const told = element("span", { class: "ctx-told" }, of, share);
     const counted = element("span", { class: "ctx-counted d2lrnn-hidden" }); // what the mark shows, in words
-    const name = element("span", { class: "ctx-name" }, t("n_gram", { n: i + 1 }));
+    const name = element("span", { class: "ctx-name" }, t("back", { before: i }));
     const button = buttonControl({ label: [name, " ", context, " ", own.node, " ", counted, " ", told], class: "ctx-model", signal, onPress: () => onOrder(i + 1) });
     return { node: element("li", {}, button), button, context, share, of, counted, bar: own, mark };
   });
   return {
     node: element("div", { class: "ctx-models" }, element("div", { class: "ctx-models-head" }, title, key), element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), rule),
-    draw(look) {
+    draw(look, { view }) {
       if (look === null) return;
-      title.textContent = t("models", { letter: quoted(look.letter) });
+      title.textContent = t(view === "read" ? "models" : "models_away", { letter: quoted(look.letter) });
       rule.textContent = t(look.n > 2 ? "n_gram_is" : `n_gram_is_${look.n}`, { n: look.n, before: look.n - 1 });
       rows.forEach(({ button, context, share, of, counted, bar: own, mark }, i) => {
         const row = look.rows[i];
