@@ -116,7 +116,7 @@ def test_presets(opened: tuple[Page, Record], tmp_path: Path, addresses: dict[st
         if name == "ruled out":
             expect(widget.locator(".ppl-bits")).to_be_hidden()
         else:
-            expect(widget.locator(".ppl-bits")).to_contain_text(f"Their mean is {mean} bits:2{mean} {result}")
+            expect(widget.locator(".ppl-bits")).to_contain_text(f"Their mean is {mean} bits: 2{mean} {result}")
         flag, chart = widget.locator(".ppl-flag").bounding_box(), widget.bounding_box()
         assert flag["x"] + flag["width"] <= chart["x"] + chart["width"], "it stays within the figure"
         expect(widget.locator(".d2lrnn-now")).to_contain_text(sentence)
@@ -261,7 +261,9 @@ def test_what_sticks_out_flows_into_the_gaps_at_a_press(browser: Browser, tmp_pa
             flowed("1.000")
             expect(grip).to_have_css("opacity", "0")
             told(["50%"] * 6, ["2"] * 6)
-            expect(widget.locator(".ppl-done")).to_have_text("What stuck out fills the gaps. Now each is like 2.")
+            expect(widget.locator(".ppl-done")).to_have_text(
+                "All are level: 2 \u00d7 2 \u00d7 … is the same product as before."
+            )
             expect(widget.locator(".ppl-done")).to_be_visible()
             page.wait_for_timeout(1000)
             flowed("1.000")  # it stays
@@ -307,7 +309,10 @@ def test_more_choices_than_letters_are_worse_than_a_blind_guess(opened: tuple[Pa
     expect(widget.locator(".d2lrnn-now")).to_have_text(now)
     assert worse.static_sentence() == f"Perplexity 40.82: {now}."
     press_preset(widget, "all alike")
-    expect(widget.locator(".d2lrnn-now")).to_have_text("like choosing among 27 equally likely letters")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("like a blind guess among 27 equally likely letters")
+    assert Perplexity(word="rnn", probs=[1 / 27] * 2).static_sentence() == (
+        "Perplexity 27.00: like a blind guess among 27 equally likely letters."
+    )
     other = page.locator(".d2lrnn-widget").last  # nobody knows among how many characters it chooses
     expect(other.locator(".d2lrnn-now")).to_contain_text("equally likely letters")
 
@@ -319,6 +324,7 @@ def test_the_three_means_are_folded_away(opened: tuple[Page, Record], tmp_path: 
     widget.locator("summary").last.click()
     widget.get_by_label("Word").fill("abc")
     press_preset(widget, "ruled out")
+    expect(widget.get_by_text("the three means agree")).to_be_hidden()  # of three times infinity nothing can be said
     slider(widget, 0).press("Home")
     expect(widget.locator(".ppl-means dd")).to_have_text(["2.00", "∞", "∞"])
     expect(widget.get_by_text("the three means agree")).to_be_hidden()
@@ -357,7 +363,8 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
         field.fill(text)
         if len(text) < 2:  # it has only begun: told to whoever leaves it so
             expect(widget.locator(".ppl-message")).to_be_hidden()
-            field.blur()
+            if text:  # or stops there
+                field.blur()
         expect(widget.locator(".ppl-message")).to_contain_text(f"A word has 2 to 12 characters; {message}.")
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(widget.locator(".ppl-message")).to_contain_text("still show “rnn!s”")
@@ -370,6 +377,43 @@ def test_own_word(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".ppl-message")).to_be_hidden()
     expect(widget.locator(".ppl-stale")).to_have_count(0)
     expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+@pytest.mark.parametrize("width", [390, 680, 1280])
+def test_the_last_letters_of_a_long_word_are_read_in_full(
+    opened: tuple[Page, Record], tmp_path: Path, width: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 1000})
+    for word in ("intelligence", "mmmmmmmmmmmm", "          ab", "語語語語語語語語語語語語"):
+        widget = show(page, tmp_path, Perplexity(word=word))
+        read = word.replace(" ", "␣")
+        for i, row in enumerate(widget.locator(".ppl-prediction").all()):
+            context, target = row.locator(":visible").all()
+            inside = "(e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e).display === 'inline'"
+            assert context.evaluate(inside), f"{word} {i}: nothing is cut"
+            told = context.inner_text()
+            assert (read[: i + 1]).endswith(told.removeprefix("…"))
+            assert told == read[: i + 1] or told.startswith("…")
+            assert word != "intelligence" or width == 390 or told == read[: i + 1]
+            box, share = row.bounding_box(), target.bounding_box()
+            assert share["x"] + share["width"] <= box["x"] + box["width"] + 1
+
+
+def test_a_break_of_the_axis_is_explained_where_it_is_shown(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    for width in (390, 720):
+        page.set_viewport_size({"width": width, "height": 1000})
+        widget = show(page, tmp_path, Perplexity())
+        cut, told = widget.locator(".ppl-tick", has_text="//"), widget.get_by_text("is longer than it is drawn")
+        top = "(e) => e.querySelector('.d2lrnn-steps').getBoundingClientRect().y + scrollY"
+        start = widget.evaluate(top)
+        expect(cut).to_be_hidden()
+        expect(told).to_be_hidden()
+        slider(widget, 0).press("End")
+        expect(cut).to_be_visible()
+        expect(told).to_be_visible()
+        assert widget.evaluate(top) == start
 
 
 def test_what_is_done_to_the_bars_gives_up_a_word_that_was_refused(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -397,7 +441,7 @@ def test_perplexities_to_compare_with_are_folded_away(opened: tuple[Page, Record
     expect(known).to_be_hidden()
     widget.locator("summary", has_text="What is a good perplexity?").click()
     expect(known.locator("dt")).to_have_text(["1", "3.6", "3.9", "27"])
-    expect(known.locator("dd").nth(2)).to_have_text("our trained network, on the same text")
+    expect(known.locator("dd").nth(2)).to_have_text("our small trained network, on the same text; a larger one has 3.3")
 
 
 def test_a_step_says_that_it_put_its_word_in_place(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ test("counts of choices in a sentence are those of Python", () => {
   for (const { choices, text } of CASES.sentences) assert.equal(formatChoices(choices), text, `${choices}`);
   assert.equal(formatChoices(Infinity), "∞");
   assert.deepEqual([1, 1.0004, 1.01, 1.06, 2, Infinity].map((choices) => sentenceKey(choices)), ["certain", "certain", "almost", "", "", "infinite"].map((kind) => (kind ? `sentence_${kind}` : "sentence")));
-  assert.deepEqual([27, 27.1, Infinity].map((choices) => sentenceKey(choices, 27)), ["sentence", "sentence_worse", "sentence_infinite"]);
+  assert.deepEqual([26.9, 27, 27.1, Infinity].map((choices) => sentenceKey(choices, 27)), ["sentence", "sentence_blind", "sentence_worse", "sentence_infinite"]);
 });
 
 test("ten thousand random moves: never NaN, and harmonic <= geometric <= arithmetic", () => {

@@ -169,6 +169,8 @@ class Perplexity(Explorable):
             sentence = words("sentence_certain")
         elif choices > 1.0005 * self._blind_choices:
             sentence = words("sentence_worse", choices=format_choices(choices))
+        elif choices > 0.9995 * self._blind_choices:
+            sentence = words("sentence_blind", choices=format_choices(choices))
         elif choices < 1.05:
             sentence = words("sentence_almost")
         else:

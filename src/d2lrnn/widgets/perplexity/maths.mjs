@@ -160,6 +160,7 @@ export function sentenceKey(choices, blind = Infinity) {
   if (choices === Infinity) return "sentence_infinite";
   if (choices < 1.0005) return "sentence_certain";
   if (isWorseThanBlind(choices, blind)) return "sentence_worse";
+  if (choices > 0.9995 * blind) return "sentence_blind";
   return choices < 1.05 ? "sentence_almost" : "sentence";
 }
 

@@ -10,8 +10,18 @@ const ALPHABET = SPEC.controls.vocab_size.default; // a to z and the space
 
 const percent = (share) => `${(100 * share).toFixed(2)}%`;
 const visible = (characters) => characters.map(visibleCharacter).join("");
-/** The end of a context, for a narrow place. */
-const visibleEnd = (characters) => (characters.length > 7 ? `…${visible(characters.slice(-6))}` : visible(characters));
+/** How many letters a character is as wide as: some scripts and pictures take two. */
+const widthOf = (character) => [...visibleCharacter(character)].reduce((sum, sign) => sum + (sign.codePointAt(0) >= 0x1100 ? 2 : 1), 0);
+/** A context, or its end where it is wider than `room` letters. */
+function visibleEnd(characters, room) {
+  const widths = characters.map(widthOf);
+  const total = widths.reduce((sum, width) => sum + width, 0);
+  if (total <= room) return visible(characters);
+  let from = 0;
+  for (let left = total; left > room - 1; from += 1) left -= widths[from];
+  return `…${visible(characters.slice(from))}`;
+}
+const LONGEST = { wide: 11, narrow: 7 }; // contexts in full
 const inWords = (choices, t) => (choices === Infinity ? t("infinite") : formatChoices(choices));
 
 /** The result in words, as the live region says it. */
@@ -20,6 +30,7 @@ export function spoken({ choices, blind }, t) {
   return t("spoken", { perplexity: inWords(choices, t), sentence });
 }
 
+const PATIENCE = 1500; // milliseconds that a word of one letter or none may take to become one
 const LEAVES = 12; // so many branches end in a dot of their own
 
 /** Perplexity as a number, a sentence and a fork. */
@@ -82,8 +93,10 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
   const message = element("p", { class: "ppl-message", hidden: true });
   const note = element("p", { class: "ppl-note", hidden: true });
   let shownWord = null;
+  let waiting = 0; // for the rest of a word that has only begun
 
   const clear = () => {
+    clearTimeout(waiting);
     input.value = shownWord ?? "";
     input.removeAttribute("aria-invalid");
     message.hidden = true;
@@ -91,12 +104,14 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
   };
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
+    clearTimeout(waiting);
     const left = event.type === "left";
     if (left && input.value === shownWord) return;
     const problem = wordProblem(input.value);
     if (problem?.key === "word_length" && !left && [...input.value].length < problem.values.min) { // a word that has only begun
       input.removeAttribute("aria-invalid");
       message.hidden = true;
+      waiting = setTimeout(() => signal.aborted || read({ type: "left" }), PATIENCE);
       return;
     }
     if (problem === null) {
@@ -166,8 +181,8 @@ function chartRow({ context, target, stops, onProbability, t, signal }) {
     "div", { class: "ppl-row" },
     element(
       "span", { class: "ppl-prediction", "aria-hidden": "true" },
-      element("bdi", { class: "ppl-context ppl-wide" }, visible(context)),
-      element("bdi", { class: "ppl-context ppl-narrow" }, visibleEnd(context)),
+      element("bdi", { class: "ppl-context ppl-wide" }, visibleEnd(context, LONGEST.wide)),
+      element("bdi", { class: "ppl-context ppl-narrow" }, visibleEnd(context, LONGEST.narrow)),
       element("bdi", { class: "ppl-target" }, visible([target])),
     ),
     p, even, track,
@@ -208,10 +223,10 @@ export function chart({ t, signal }) {
   const lay = buttonControl({ label: "", class: "d2lrnn-button ppl-lay", signal, onPress: () => level(!isLevel) });
   const leveled = element("span", { class: "ppl-done" });
   const key = element("p", { class: "ppl-key" }, lay, " ", leveled);
-  const notToScale = element("p", { class: "ppl-key", hidden: true }, t("key_broken"));
+  const notToScale = element("p", { class: "ppl-key ppl-none" }, t("key_broken"));
   const node = element(
     "div", { class: "ppl-chart" },
-    head, axis, rows, element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)), key, notToScale,
+    head, axis, rows, element("div", { class: "ppl-row" }, element("span", { class: "ppl-flag-track" }, flag)), element("div", { class: "ppl-keys" }, key, notToScale),
   );
   let views = [];
   let model = null;
@@ -238,7 +253,7 @@ export function chart({ t, signal }) {
     setLevel(false);
     setFlow(0);
   };
-  const canLevel = () => !key.hidden && !key.classList.contains("ppl-none");
+  const canLevel = () => !key.classList.contains("ppl-none");
   /** What sticks out goes into the gaps and stays, or goes back: both have the same area. */
   const level = async (on) => {
     if (!canLevel()) return;
@@ -263,14 +278,14 @@ export function chart({ t, signal }) {
     const { rows: shown, bits, choices } = model;
     still();
     views.forEach((view, i) => view.draw(shown[i], model));
-    leveled.replaceChildren(...emphasised(t.raw("key_done"), { choices: formatChoices(choices) }));
+    leveled.replaceChildren(...emphasised(t.raw("key_done"), { product: product(formatChoices(choices), shown.length) }));
     const scaled = bits <= AXIS_BITS; // else the mean stands beyond the scale
-    const broken = scaled && shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
+    const broken = shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
     const unequal = shown.some((row) => Math.abs(row.bits - bits) > 0.01);
     node.classList.toggle("ppl-to-scale", scaled);
-    notToScale.hidden = !broken;
-    key.hidden = broken;
-    key.classList.toggle("ppl-none", !scaled || !unequal);
+    notToScale.classList.toggle("ppl-none", !broken);
+    cut.classList.toggle("ppl-none", !broken);
+    key.classList.toggle("ppl-none", broken || !unequal);
     flag.textContent = t("flag", { perplexity: inWords(choices, t) });
   };
   const place = (ends, mean) => {
@@ -279,6 +294,9 @@ export function chart({ t, signal }) {
   };
   return { node, setWord, draw, place, prove, still: () => model && still() };
 }
+
+/** "10 × 10 × …": so many times the same. */
+const product = (choices, count) => [...Array(Math.min(count, count > 3 ? 2 : 3)).fill(choices), ...(count > 3 ? ["…"] : [])].join(" × ");
 
 /** Perplexities to compare with, from the best on. */
 export function comparePanel(t) {
@@ -296,7 +314,7 @@ export function meansPanel(t) {
   const mean = element("span");
   const power = element("sup");
   const result = element("b");
-  const inBits = element("p", { class: "ppl-bits" }, mean, element("span", {}, "2", power), " ", result);
+  const inBits = element("p", { class: "ppl-bits" }, mean, " ", element("span", {}, "2", power), " ", result);
   const node = element("div", { class: "ppl-means" }, title, element("dl", {}, ...entries), alike, inBits);
   const draw = ({ means, probs, bits, choices }) => {
     const given = formatNumber(bits);
@@ -306,7 +324,7 @@ export function meansPanel(t) {
     inBits.hidden = bits === Infinity;
     for (const kind of kinds) values[kind].textContent = formatNumber(means[kind]);
     title.textContent = t("means_title", { count: probs.length });
-    alike.classList.toggle("ppl-none", probs.some((p) => p !== probs[0]));
+    alike.classList.toggle("ppl-none", choices === Infinity || probs.some((p) => p !== probs[0]));
   };
   return { node, draw };
 }
