@@ -63,6 +63,12 @@ def python_writes(**traits: Any) -> list[str]:
     return [python.writings[python.temperature]]
 
 
+def others_together(python: NextCharacter) -> float:
+    """The probability, at the reader's temperature, of all letters but the ten likeliest."""
+    powers = [p ** (1 / python.temperature) for _, p, _ in python.ranked]
+    return sum(powers[10:]) / sum(powers)
+
+
 def temperature(widget: Locator) -> Locator:
     return widget.locator(".next-own .d2lrnn-range")
 
@@ -81,6 +87,8 @@ def test_it_writes_what_python_writes(widget: Locator) -> None:
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
     assert widget.locator(".next-written .next-improbable").count() == 3
     expect(widget.locator(".next-row > :first-child")).to_have_text(["0 careful", "1 as it learned", "1.5 bold"])
+    together = others_together(python)
+    expect(widget.locator(".next-more")).to_have_text(f"17 others together {100 * together:.2g}%")
     assert others(widget) == [python.writings[kappa] for kappa in (0, 1, 1.5)]
     assert widget.locator(".next-other").nth(2).locator(".next-improbable").count() == 28
     again = widget.locator(".next-other").first.locator(".next-lap").all_text_contents()
@@ -104,7 +112,7 @@ def test_it_writes_letter_by_letter(browser: Browser, tmp_path: Path) -> None:
         assert len(lengths) > 3 and len(heights) == 1
         letters = widget.locator(".next-written .next-letter")
         rare = letters.evaluate_all("(all) => all.map((e) => e.classList.contains('next-improbable'))")
-        assert len(told) > 3 and all(int(count) == sum(rare[: int(shown)]) for count, shown in told), "counted so far"
+        assert told <= {(str(sum(rare)), "80")}, "nothing is counted before it is written"
         expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
         assert record.errors == []
 
@@ -121,18 +129,45 @@ def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
 
 
 def test_what_is_not_read_is_counted(widget: Locator) -> None:
-    field, now = widget.get_by_label("Your text"), widget.locator(".d2lrnn-now")
+    field, now, notice = (
+        widget.get_by_label("Your text"), widget.locator(".d2lrnn-now"), widget.locator(".next-notice")
+    )
     page = widget.locator(".next-page").bounding_box()["y"]
     lost = {"the tide Привет 12": "8 signs are read as spaces", "the tidé straße 7": "1 sign is read as a space"}
     for text, told in lost.items():
         field.fill(text)
-        expect(now).to_have_text(f"Only a to z: {told}.")
+        expect(notice).to_have_text(f"Only a to z: {told}.")
+        expect(now).to_contain_text("of 80 letters")  # the result stays
         assert widget.locator(".next-page").bounding_box()["y"] == page, "nothing is pushed down"
     field.fill("the tidé ")
-    expect(now).to_contain_text("of 80 letters")
+    expect(notice).to_be_empty()
+    field.fill("what the sea keeps it keeps")
+    expect(notice).to_have_text("All of your text is read. Below, only its end is shown.")
+    field.fill("wave " * 20)
+    expect(notice).to_contain_text("Only the last 60 letters are read.")
     field.fill("the tide 1")
     widget.get_by_role("button", name="Reset").click()
     expect(now).to_have_text(NOW)
+    expect(notice).to_be_empty()
+    assert widget.locator(".next-page").bounding_box()["y"] == page
+
+
+def test_a_step_gives_back_the_readers_own_text(widget: Locator) -> None:
+    field, step = widget.get_by_label("Your text"), widget.get_by_role("button", name="Full risk")
+    field.fill("my aunt ")
+    step.click()
+    expect(field).to_have_value(BEGINNING)
+    widget.get_by_role("button", name="nearly all").click()
+    widget.get_by_role("button", name="Cut the risk", exact=True).click()
+    expect(field).to_have_value(BEGINNING)
+    widget.get_by_role("button", name="Cut the risk", exact=True).click()
+    expect(field).to_have_value("my aunt ")
+    step.click()
+    field.fill("the sea ")  # what is typed meanwhile stays
+    step.click()
+    expect(field).to_have_value("the sea ")
+    widget.get_by_role("button", name="Reset").click()
+    expect(field).to_have_value(BEGINNING)
 
 
 def test_a_letter_that_is_pressed_shows_what_else_could_have_come(widget: Locator) -> None:
@@ -202,6 +237,7 @@ def test_letters_are_forbidden_by_dragging_and_by_keys(widget: Locator) -> None:
     expect(value).to_contain_text("top-k 22: only the 22 likeliest letters may come.")
     assert written(widget) == python_writes(kind="top-k", top_k=22)
     assert others(widget) == fixed == list(NextCharacter().writings.values())[:3], "the reader's text alone is cut"
+    expect(widget.locator(".next-compare-title")).to_have_text("The same at 0, 1 and 1.5, without the cut")
     slider.press("End")
     expect(widget.get_by_role("status")).to_contain_text("top-k all keeps 27 of 27.")
 
@@ -428,11 +464,18 @@ def test_phone(browser: Browser, tmp_path: Path, width: int, compact: bool) -> N
     assert page.evaluate("document.documentElement.scrollWidth") == width
     height = "(e) => e.querySelector('.next-figure').getBoundingClientRect().bottom - e.getBoundingClientRect().top"
     if not compact:
-        expect(widget.locator(".next-cell").filter(visible=True)).to_have_count(10)
-        expect(widget.locator(".next-more")).to_have_text("17 more")
+        cells = widget.locator(".next-cell").filter(visible=True)
+        expect(cells).to_have_count(10)
+        together = others_together(NextCharacter())
+        expect(widget.locator(".next-more")).to_contain_text(f"{100 * together:.2g}%")
+        widget.locator(".next-more").click()
+        expect(cells).to_have_count(27)
+        widget.get_by_role("button", name="Reset").click()
+        expect(cells).to_have_count(10)
         slider = cut(widget)
+        expect(cells).to_have_count(27)  # what is cut is seen
         box = widget.locator(".next-cells").bounding_box()
-        for count, share in ((10, 10 / 13), (27, 1), (3, 3 / 13)):
+        for count, share in ((10, 10 / 27), (27, 1), (20, 20 / 27), (3, 3 / 27)):
             slider.press("End")
             while int(slider.get_attribute("aria-valuenow")) > count:
                 slider.press("ArrowLeft")

@@ -1,10 +1,10 @@
 // What comes next: a trained network writes at the reader's temperature, and the unlikeliest letters can be forbidden.
 import { emphasised, fold, footRow, guidedSteps, keepInView, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, fill, rangeControl, twoDigits, visibleCharacter } from "../ui.mjs";
-import { leftOut, loadModel, unaccented } from "../weights.mjs";
+import { leftOut, loadModel, normalise, unaccented } from "../weights.mjs";
 import { buildCompact } from "./compact.mjs";
 import {
-  FREE_COLUMN, NUM_WRITTEN, countImprobable, cutOf, distributionAt, findCircle, percentage, readable, topPFor, worked, write, writings,
+  FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, beginningShown, countImprobable, cutOf, distributionAt, findCircle, percentage, readable, topPFor, worked, write, writings,
 } from "./maths.mjs";
 import { comparePanel, cutPanel, markedKey, textPanel } from "./panels.mjs";
 import { reshapeProbs } from "../core.mjs";
@@ -41,11 +41,10 @@ export function nowWords({ isCircle, count }) {
   return count === 1 ? "now_one" : "now";
 }
 
-/** What is the case in a writing of which so many letters can be seen, as values for these words. */
-export function nowValues(letters, length = NUM_WRITTEN) {
-  const text = letters.slice(0, length).map(({ character }) => character).join("");
-  const circle = findCircle(text);
-  return { count: countImprobable(letters, length), all: length, isCircle: circle !== null, lap: circle?.length ?? 0 };
+/** What is the case in a writing, as values for these words. */
+export function nowValues(letters) {
+  const circle = findCircle(letters.map(({ character }) => character).join(""));
+  return { count: countImprobable(letters), all: letters.length, isCircle: circle !== null, lap: circle?.length ?? 0 };
 }
 
 /** What the guided steps ask and tell, from what stands before a guess and after it. */
@@ -75,14 +74,16 @@ function build(context) {
   const size = network.vocab.length;
   let shown = null; // the state on the screen
   let run = { key: null, all: [] };
+  let replaced = null; // the reader's text that a step has replaced, given back when the step is closed
   let atOnce = false; // what a guided step sets is written at once: its outcome speaks of the finished texts
 
   const now = nowLine();
   const input = element("input", { type: "text", class: "d2lrnn-text next-text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   const read = (event) => {
     if (event.isComposing) return; // an input method is still at work
+    replaced = null;
     commit({ text: readable(input.value), place: 0 });
-    if (shown) tellNow(); // the text that is read may be the same
+    if (shown) tellNotice(); // the text that is read may be the same
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
@@ -103,15 +104,27 @@ function build(context) {
     return mark;
   });
   const lost = () => leftOut(unaccented(input.value)).length;
-  /** What is the case, of so many letters, as arguments of emphasised(). */
-  const nowParts = (length) => {
-    if (lost() > 0) return [t.raw(lost() === 1 ? "text_lost_one" : "text_lost"), { count: lost() }];
-    const values = nowValues(run.all[FREE_COLUMN].letters, length);
+  // Over the field: what the figure is, or, of a reader's own text, what is not read of it or not shown.
+  const lead = element("span", {}, t("lead"));
+  const notice = element("span", { class: "next-notice" });
+  const noticeWords = () => {
+    if (lost() > 0) return t(lost() === 1 ? "text_lost_one" : "text_lost", { count: lost() });
+    if (normalise(unaccented(input.value)).length > MAX_TEXT) return t("text_long", { max: MAX_TEXT });
+    return beginningShown(shown.text) === shown.text ? "" : t("text_end");
+  };
+  const tellNotice = () => {
+    notice.textContent = noticeWords();
+    lead.classList.toggle("next-away", notice.textContent !== "");
+  };
+  /** What is the case, as arguments of emphasised(). */
+  const nowParts = () => {
+    const values = nowValues(run.all[FREE_COLUMN].letters);
     return [t.raw(nowWords(values)), values];
   };
-  const tellNow = (length = writing.shown()) => now.set(...emphasised(...nowParts(length)));
+  const tellNow = (length) => now.set(...(length < NUM_WRITTEN ? [t("now_writing")] : emphasised(...nowParts())));
   const writing = textPanel({ t, signal, onLetter: (place) => commit({ place }), onShown: tellNow });
   const compare = comparePanel(t);
+  const compareTitle = element("p", { class: "next-compare-title" });
   /** The cut of one kind that keeps so many of the letters that are shown. */
   const cutAt = (kind, count) => {
     const { temperature, letters } = run.all[FREE_COLUMN];
@@ -150,6 +163,7 @@ function build(context) {
     // Where the dice alone change, the text is written before the reader's eyes.
     atOnce = Object.keys(values).some((name) => name !== "seed" && values[name] !== shown[name]);
     cuts.open = isCutting({ ...shown, ...values });
+    if (values.text !== shown.text) replaced ??= shown.text;
     commit(values);
     if (atOnce) writing.finish();
     queueMicrotask(() => {
@@ -161,13 +175,19 @@ function build(context) {
     t, state, steps: SPEC.steps, set: setAtOnce, onReset, say, signal, asked: told, outcome: told,
   });
   keepInView(steps.node, { signal });
+  steps.node.addEventListener("click", () => {
+    if (replaced === null || steps.opened() >= 0) return;
+    commit({ text: replaced, place: 0 });
+    replaced = null;
+  }, { signal });
   onReset(() => {
+    replaced = null;
     cuts.open = false;
-    chart.lookAway();
+    chart.close();
   });
   el.append(element(
     "div", { class: "d2lrnn-shape next" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")),
+    element("p", { class: "d2lrnn-lead next-lead" }, lead, notice),
     element("div", { class: "next-tools" }, element("label", { class: "next-start" }, element("span", {}, t("go_on")), input), again),
     writing.node,
     element("div", { class: "next-own" }, slider.node, element("span", { class: "next-marks", "aria-hidden": "true" }, ...marks)),
@@ -176,9 +196,9 @@ function build(context) {
       element("div", { class: "next-caption-row" }, element("p", { class: "next-caption" }, caption, " ", legend), element("div", { class: "next-walk" }, ...walk)),
       chart.node),
     steps.node,
-    element("div", { class: "next-compare" }, element("p", { class: "next-compare-title" }, t("compare")), compare.node),
+    element("div", { class: "next-compare" }, compareTitle, compare.node),
     cuts, fold(t("axis_fold"), formula, axis),
-    footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellNow(); }, link, say, signal }),
+    footRow({ t, reset: () => { reset(); input.value = model.get("text"); tellNotice(); }, link, say, signal }),
   ));
 
   // What stands over the bars: where we are, and the probability of one letter.
@@ -218,7 +238,9 @@ function build(context) {
     }
     const yours = run.all[FREE_COLUMN];
     writing.draw(yours, state, { animate: before !== null && isNew && !isSet && !atOnce, isAgain: isNew });
-    tellNow();
+    tellNow(writing.shown());
+    tellNotice();
+    compareTitle.textContent = t(isBinding(state) ? "compare_uncut" : "compare");
     const past = (state.text + yours.letters.slice(0, state.place).map(({ character }) => character).join(""));
     const distribution = distributionAt(network, yours, state.place, cut);
     const cutWords = t("cut_value", { kind: t(state.kind), value: cutValue(state, t), count: distribution.kept, all: size });
@@ -237,7 +259,7 @@ function build(context) {
     if (isCutting(state) && (before === null || !isCutting(before))) cuts.open = true;
     chart.draw(distribution, character, { cutWords, told: described, cutting: cuts.open });
     if (before === null) return;
-    say(t("spoken", { now: fill(...nowParts(NUM_WRITTEN)), cut: cutWords }));
+    say(`${noticeWords()} ${t("spoken", { now: fill(...nowParts()), cut: cutWords })}`.trim());
   }
   input.value = model.get("text");
   whenSeen(writing.node, { act: writing.play, signal });

@@ -96,9 +96,9 @@ export function percentage(p) {
   return p > 0.995 ? ">99%" : `${Number((100 * p).toPrecision(p < 0.0005 ? 1 : 2))}%`;
 }
 
-/** How many of the first letters are improbable. */
-export function countImprobable(letters, length = letters.length) {
-  return letters.slice(0, length).filter(({ bits }) => bits > IMPROBABLE_BITS).length;
+/** How many letters are improbable. */
+export function countImprobable(letters) {
+  return letters.filter(({ bits }) => bits > IMPROBABLE_BITS).length;
 }
 
 /** The four temperatures of a state. */

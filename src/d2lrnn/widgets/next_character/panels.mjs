@@ -4,8 +4,7 @@ import { element, visibleCharacter } from "../ui.mjs";
 import { FREE_COLUMN, IMPROBABLE_BITS, NUM_WRITTEN, TEMPERATURES, beginningShown, findCircle, percentage } from "./maths.mjs";
 
 const LETTERS_A_SECOND = 45;
-const MORE_WIDE = 3; // columns of the chart for all other letters there
-const SHOWN = 10; // the likeliest letters, which a phone shows
+const SHOWN = 10; // the likeliest letters; the others are one bar until the reader cuts or asks for them
 
 /** A letter of a writing, marked where it is improbable. */
 export function letterSpan({ character, bits }) {
@@ -29,7 +28,7 @@ function markLaps(spans, letters, length) {
 
 /**
  * The reader's text, which writes itself letter by letter. Each letter can be pressed, to look at its bars; the arrow keys
- * and a dragged mouse go along. `onShown` hears how many letters can be seen: what is counted is counted so far.
+ * and a dragged mouse go along. `onShown` hears how many letters can be seen.
  */
 export function textPanel({ t, onLetter, onShown, signal }) {
   const pen = motion({ seconds: NUM_WRITTEN / LETTERS_A_SECOND, signal });
@@ -121,14 +120,17 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     return { node: element("span", { class: "next-cell" }, element("span", { class: "next-track" }, bar, outline), name), outline, bar, name };
   });
   const line = element("span", { class: "next-line" });
-  const more = element("span", { class: "next-more" }); // on a phone, in place of the letters after the first ten
+  // All other letters together; pressed, it shows each of them.
+  const rest = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }) };
+  const more = element("span", { class: "next-more-name" });
+  const together = element("span", { class: "next-more" }, element("span", { class: "next-track" }, rest.bar, rest.outline), more);
   const levels = [0.5, 1].map((share) => {
     const level = element("i", { class: "next-level" }, percentage(share));
     level.style.setProperty("bottom", `${100 * share}%`);
     return level;
   });
   const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...levels);
-  const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), more, line);
+  const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), together, line);
   const chart = element("div", { class: "next-chart" }, box);
   const node = element("div", { class: "next-bars" }, chart);
   let cutting = false;
@@ -147,12 +149,9 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   // The chart takes a finger beside the bars too, where the line's knob stands out.
   const letterAt = (event) => {
     const { left, width } = box.getBoundingClientRect();
-    const share = (event.clientX - left) / width;
-    if (getComputedStyle(more).display === "none") return size * share;
-    const column = share * (SHOWN + MORE_WIDE);
-    return column <= SHOWN ? column : SHOWN + ((column - SHOWN) * (size - SHOWN)) / MORE_WIDE;
+    return (size * (event.clientX - left)) / width;
   };
-  /** The letter under a pointer; a phone shows the likeliest only. */
+  /** The letter under a pointer, if it is shown. */
   const cellAt = ({ clientX }) => cells.findIndex(({ node: cell }) => {
     const { left, right } = cell.getBoundingClientRect();
     return clientX >= left && clientX < right;
@@ -161,6 +160,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   for (const kind of ["pointermove", "click"]) { // a pointer that cuts does not ask
     chart.addEventListener(kind, (event) => look((cutting ? undefined : shown.rows[cellAt(event)]) ?? shown.row), { signal });
   }
+  together.addEventListener("click", () => chart.classList.add("next-all"), { signal });
   chart.addEventListener("pointerleave", () => look(shown.row), { signal });
   chart.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: kept - 1, ArrowDown: kept - 1, ArrowRight: kept + 1, ArrowUp: kept + 1, Home: 1, End: size, PageDown: kept - 5, PageUp: kept + 5 }[event.key];
@@ -193,10 +193,13 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
       node.classList.toggle("next-came", character === came);
     });
     line.style.setProperty("--all", count / size);
-    line.style.setProperty("--few", (count <= SHOWN ? count : SHOWN + ((count - SHOWN) * MORE_WIDE) / (size - SHOWN)) / (SHOWN + MORE_WIDE));
-    const isExtra = !cutting && shown.rows.indexOf(shown.row) >= SHOWN; // the letter that came is shown too
-    more.textContent = t("more", { count: size - SHOWN - isExtra });
+    const others = rows.slice(SHOWN).filter((row) => row !== shown.row); // the letter that came is shown by itself
+    const sum = (name) => others.reduce((all, row) => all + row[name], 0);
+    stand(rest.outline, sum("before"));
+    stand(rest.bar, sum("after"));
+    const whereWide = (text) => element("span", { class: "next-wide" }, text);
+    more.replaceChildren(whereWide(`${others.length} `), t("others"), " ", whereWide(`${t("together")} `), element("b", {}, percentage(sum("after"))));
     describe(cutWords, told);
   };
-  return { node, draw, lookAway: () => look(shown.row) };
+  return { node, draw, close: () => { chart.classList.remove("next-all"); look(shown.row); } };
 }
