@@ -44,10 +44,12 @@ def test_windows_are_uneven() -> None:
 
 
 def test_the_sentence_says_what_is_cut_off() -> None:
-    rest = "of a correction is cut off."
-    assert Truncation().static_sentence() == f"Cut every 6 letters: on average 49% {rest}"
-    assert Truncation(way="losses").static_sentence() == f"Always 6 back: on average 26% {rest}"
-    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: on average 80% {rest}"
+    rest = "of the corrections is lost;"
+    assert Truncation().static_sentence() == f"Cut every 6 letters: 49% {rest} 6 letters are stored."
+    losses = Truncation(way="losses").static_sentence()
+    assert losses == "Always 6 back: 26% is lost; 6 letters are stored, 6 times the work."
+    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: 80% {rest} 1 letter is stored."
+    assert Truncation(tau=1, way="losses").static_sentence() == f"Always 1 back: 80% {rest} 1 letter is stored."
 
 
 @pytest.mark.parametrize("wrong", [{"tau": 0}, {"tau": 5}, {"way": "none"}, {"factor": 0.96}, {"factor": math.nan}])

@@ -181,7 +181,9 @@ def test_the_average_over_all_jumps_is_the_one_that_is_told() -> None:
     jumps = (starts[:, None] != starts) & (starts[:, None] + steps != starts)
     kept, empty = (float(found[jumps].mean()) for found in chances)
     outcome = SPEC["words"]["en"]["step_2_outcome"]
-    assert f"over all {int(jumps.sum()):,} jumps that this text allows: {kept:.0%} on average, not {empty:.0%}." in outcome
+    assert (
+        f"over all {int(jumps.sum()):,} jumps that this text allows: {kept:.0%} on average, not {empty:.0%}." in outcome
+    )
     before, start = (Windows(sampling="random").starts[k][0] for k in (0, 1))
     alone = float(chances[0][before, start]), float(chances[1][before, start])
     assert alone == pytest.approx(Windows(sampling="random").first_guess, abs=1e-5)

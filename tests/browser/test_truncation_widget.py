@@ -35,11 +35,18 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
-def is_of(widget: Locator, python: Truncation, place: int = 10) -> None:
+def shown_first(python: Truncation) -> int:
+    """The guess that is shown where none was touched: beyond the first cut, or the last."""
+    return 23 if python.way == "losses" else min(23, max(python.tau, 2 * python.tau - 2))
+
+
+def is_of(widget: Locator, python: Truncation, place: int | None = None) -> None:
     """Sentence, bars and cuts are those of Python; `place` is the chosen guess."""
+    place = shown_first(python) if place is None else place
     lost = 1 - python.kept[place]
     share = f"{lost:.0%}" if lost >= 0.0995 else f"{100 * lost:.1f}%"
-    expect(now(widget)).to_contain_text(re.compile(f"^The guess after . loses {share} of its correction"))
+    expect(now(widget)).to_have_text(python.static_sentence())
+    expect(widget.locator(".trunc-sum-cut")).to_have_text(f"{share} cut off")
     heights = "(all) => all.map((one) => parseFloat(one.style.height) / 100)"
     assert widget.locator(".trunc-bars .trunc-fill").evaluate_all(heights) == pytest.approx(
         python.kept.tolist(), abs=1e-3
@@ -80,6 +87,8 @@ def test_the_scissors_move_all_cuts(opened: tuple[Page, Record], tmp_path: Path)
     is_of(widget, Truncation(tau=4))
     drag(page, widget, 30)
     is_of(widget, Truncation(tau=24))
+    drag(page, widget, -23)
+    is_of(widget, Truncation(tau=1))
     widget.get_by_role("button", name="Reset").click()
     is_of(widget, Truncation())
 
@@ -92,47 +101,95 @@ def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, R
     expect(cuts(widget)).to_have_count(1)
     drag(page, widget, 3)  # nearer to the letter: the way back is shorter
     is_of(widget, Truncation(way="losses", tau=3))
-    assert sent(widget) == pytest.approx([0.64, 0.8, 1])
+    assert sent(widget) == pytest.approx([0.64, 0.8, 1], abs=1e-3)
+    drag(page, widget, -30)
+    is_of(widget, Truncation(way="losses", tau=24))
+    cut = widget.get_by_role("slider", name="Letters back")
+    place = cut.bounding_box()["x"]
+    cut.press("ArrowRight")  # the cut goes where the arrow points
+    is_of(widget, Truncation(way="losses", tau=12))
+    assert cut.bounding_box()["x"] > place
+    cut.press("ArrowUp")
+    is_of(widget, Truncation(way="losses", tau=24))
+
+
+def test_the_scissors_follow_the_finger_and_snap(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    grip, letter = widget.locator(".trunc-grip"), widget.locator(".trunc-bars").bounding_box()["width"] / 24
+    middle = "(e) => e.getBoundingClientRect().x + e.offsetWidth / 2"
+    x, y = grip.evaluate(middle), grip.bounding_box()["y"] + 9
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for letters in (0.4, 3.3, 4.6):
+        page.mouse.move(x + letters * letter, y)
+        assert grip.evaluate(middle) == pytest.approx(x + letters * letter, abs=2)
+    is_of(widget, Truncation(tau=12))
+    page.mouse.up()
+    assert grip.evaluate(middle) == pytest.approx(x + 6 * letter, abs=2)
+
+
+def test_scissors_and_shares_stand_at_the_cut_of_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    box = "(e) => { const { left, right } = e.getBoundingClientRect(); return [left, right]; }"
+    for width in (760, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for way in ("windows", "losses"):
+            for tau in (1, 2, 3, 4, 6, 8, 12, 24):
+                widget = show(page, tmp_path, Truncation(tau=tau, way=way))
+                edge = widget.locator(".trunc-is-kept").first.evaluate(box)[0]
+                letter = widget.locator(".trunc-bars").bounding_box()["width"] / 24
+                (cut_left, cut_right), (kept_left, kept_right) = (
+                    widget.locator(f".trunc-sum-{kind}").evaluate(box) for kind in ("cut", "kept")
+                )
+                assert cut_right <= kept_left or kept_right <= cut_left
+                assert abs(kept_left - edge) < (16 if shown_first(Truncation(tau=tau, way=way)) < 22 else 7 * letter)
+                assert cut_left >= 0 and max(cut_right, kept_right) <= width
+                if (tau, way) != (24, "windows"):  # it has no cut in the line but its end
+                    line = widget.locator(".trunc-cut[role]").bounding_box()
+                    assert abs(line["x"] + line["width"] / 2 - edge) < 4
+    widget = show(page, tmp_path, Truncation())
+    widget.locator(".trunc-letter").nth(20).click()
+    line, kept = widget.locator(".trunc-cut[role]").bounding_box(), widget.locator(".trunc-is-kept").first.evaluate(box)
+    assert abs(line["x"] + line["width"] / 2 - kept[0]) < 4
 
 
 def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    told, sides = now(widget), widget.locator(".trunc-sum")
-    rest = "of its correction"
-    expect(told).to_have_text(f"The guess after e loses 33% {rest}: nothing reaches ships.")
-    missed = widget.locator(".trunc-missed")
+    sides, missed = widget.locator(".trunc-sum"), widget.locator(".trunc-missed")
+    expect(now(widget)).to_have_text("Cut every 6 letters: 49% of the corrections is lost; 6 letters are stored.")
+    expect(sides).to_have_text(["33% cut off", "67% kept"])
     expect(missed).to_have_text([*"ships"])
+    expect(widget.locator(".trunc-guessed")).to_have_text("␣")
     counted = widget.locator(".trunc-counted")
     expect(counted).to_have_text("The guess after e: 3.36 out of 5 is 67% (5 = 1 + 0.8 + 0.64 + …).")
-    expect(sides).to_have_text(["← cut off", "left"])  # one number at rest: the sentence's
     cut, kept = cuts(widget).first.bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()
     assert abs(cut["x"] + cut["width"] / 2 - kept["x"]) < 4, "the cut that is dragged is the one of this guess"
-    drag(page, widget, 6)
-    expect(told).to_have_text(f"The guess after e loses 8.6% {rest} at the cut.")
-    drag(page, widget, -6)
     widget.locator(".trunc-letter").nth(11).click()
-    expect(told).to_have_text(f"The guess after ␣ loses 26% {rest}: nothing reaches ships.")
+    expect(sides).to_have_text(["26% cut off", "74% kept"])
     expect(missed).to_have_text([*"ships"])
     assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
     assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(13, 5, -1)], abs=1e-3)  # two before the line
     assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[11], abs=1e-3)
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(told).to_have_text(f"The guess after a loses 80% {rest}: nothing reaches leave.")
+    expect(sides).to_have_text(["80% cut off", "20% kept"])
+    expect(missed).to_have_text([*"leave"])
     widget.locator(".trunc-letter").nth(11).click()
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
-    expect(told).to_contain_text("loses 33%")
-    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, e: 67% left"
+    expect(sides.first).to_have_text("33% cut off")
+    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, e: 67% kept"
     letters.press("Home")
     # no word lies before it; what is cut off lies left of the line
-    expect(told).to_have_text(f"The guess after s loses 80% {rest} at the cut.")
+    expect(sides).to_have_text(["80% cut off", "20% kept"])
+    expect(missed).to_have_count(0)
     assert sent(widget, "cut") == pytest.approx([0.64, 0.8], abs=1e-3)
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(told).to_contain_text("The guess after e loses 33%")
+    expect(sides).to_have_text(["33% cut off", "67% kept"])
 
 
 def test_a_word_that_a_cut_divides_is_not_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -162,7 +219,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     cut.press("Home")
     is_of(widget, Truncation(tau=1))
     widget.get_by_text("How it is counted").click()
-    memory = widget.get_by_label(re.compile("^Each letter keeps"))
+    memory = widget.get_by_label(re.compile("^Each letter back passes on"))
     memory.press("Home")
     is_of(widget, Truncation(tau=1, factor=0.5))
     assert "0.5" in memory.get_attribute("aria-valuetext")
@@ -179,10 +236,10 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate(
         (
             (
-                "all as little",
-                "its own letter alone: 20% is left. Five letters later, 74% is left. On average 49% is lost",
+                "all learn the same",
+                "its own letter alone: 20% is kept. Five letters later, 74% is kept. On average 49% is lost",
             ),
-            ("48", "letters = 144 steps. All lose as little: 26%, not 49% on average."),
+            ("48", "letters = 144 steps. Each loses 26%, not 49% on average, with the same 6 letters stored."),
             ("Less is cut off", "Right. 16% on average, not 49%"),
         )
     ):
@@ -191,11 +248,11 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(widget.locator(".trunc-bars .trunc-fill").last).to_be_visible(visible=i > 0)
         is_of(widget, Truncation())
         widget.get_by_role("button", name=answer, exact=True).click()
-        is_of(widget, Truncation(**states[i]), 6 if i == 0 else 10)
+        is_of(widget, Truncation(**states[i]), 6 if i == 0 else None)
         expect(outcome).to_contain_text(told)
         if i == 0:  # the bars were hidden while it was asked
             expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("l")
-            expect(now(widget)).to_contain_text("loses 80%")
+            expect(widget.locator(".trunc-sum-cut")).to_have_text("80% cut off")
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
         before, after = Truncation().kept.tolist(), Truncation(**states[i]).kept.tolist()
@@ -203,8 +260,11 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
-        memory = "Each letter keeps " + ("0.5 of the correction (was 0.8)" if i == 2 else "0.8 of the correction")
+        memory = "Each letter back passes on " + (
+            "0.5 of the correction (was 0.8)" if i == 2 else "0.8 of the correction"
+        )
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
+        expect(widget.locator(".trunc-memory")).to_be_visible(visible=i == 2)
     widget.get_by_role("button", name="Reset").click()
     is_of(widget, Truncation())
     expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)
@@ -223,12 +283,14 @@ def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
 def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation(tau=24, way="losses"))
+    widget.locator(".trunc-letter").nth(10).click()
     told, line = widget.locator(".trunc-drag"), "(one) => getComputedStyle(one, '::before').visibility"
     expect(told).to_have_text("cut 13 letters before this line")
     assert cuts(widget).evaluate(line) == "hidden"
     grip, words = widget.locator(".trunc-grip").bounding_box(), told.bounding_box()
     assert words["x"] >= grip["x"] + grip["width"]
-    expect(now(widget)).to_have_text("The guess after e loses 0.5% of its correction at the cut.")
+    expect(widget.locator(".trunc-sum-cut")).to_be_hidden()
+    expect(widget.locator(".trunc-sum-kept")).to_have_text("99.5% kept")
     widget.locator(".trunc-letter").nth(21).click()  # two letters before the line, where those are drawn
     assert cuts(widget).evaluate(line) == "visible"
     cut, parts = cuts(widget).bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()

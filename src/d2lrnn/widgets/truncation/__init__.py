@@ -78,7 +78,7 @@ class Truncation(Explorable):
 
     def static_sentence(self) -> str:
         """What is cut off on average."""
-        key = "mean_windows_one" if self.tau == 1 and self.way == "windows" else f"mean_{self.way}"
+        key = f"mean_{self.way}_one" if self.tau == 1 else f"mean_{self.way}"
         return Words(self._words)(key, tau=self.tau, lost=_percent(self.lost))
 
     def static_picture(self) -> str:

@@ -5,32 +5,29 @@ import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.m
 import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const CHOSEN = 10; // the end of the word that begins at the first cut, the one that is dragged: what is cut off lies before it
+/** The guess that is shown at first: its cut is the one that is dragged. */
+const chosenFor = ({ way, tau }) => (way === "losses" ? NUM_LETTERS - 1 : Math.min(NUM_LETTERS - 1, Math.max(tau, 2 * tau - 2)));
 const AFTER_A_CUT = 6; // in windows of 6
 
 /** What is cut off on average, as Python says it: a key, and its values. */
 export function sentence({ tau, way, lost }) {
-  return [tau === 1 && way === "windows" ? "mean_windows_one" : `mean_${way}`, { tau, lost: percent(lost) }];
+  return [`mean_${way}${tau === 1 ? "_one" : ""}`, { tau, lost: percent(lost) }];
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
-  let chosen = CHOSEN;
-  let picked = false; // by the reader
+  let picked = null; // a guess, by the reader or by an answer
   let ghost = null; // the figure as it was before a step's answer
   const set = (values) => {
     ghost = null;
-    if (!picked) chosen = CHOSEN;
     commit(values);
     paint(derive(state())); // also where the values are those that stand
   };
   const unpick = () => {
-    picked = false;
-    chosen = CHOSEN;
+    picked = null;
   };
   const choose = (place) => {
-    picked = true;
-    chosen = place;
+    picked = place;
     paint(derive(state()));
   };
   const now = nowLine();
@@ -46,7 +43,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const at = (values) => derive({ ...state(), ...values });
   const outcome = (i) => {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
-    if (i === 0) chosen = AFTER_A_CUT;
+    if (i === 0) picked = AFTER_A_CUT;
     else ghost = before;
     paint(derive(state()));
     const [least, most] = [AFTER_A_CUT, AFTER_A_CUT - 1].map((place) => percentKept(1 - after.kept[place]));
@@ -59,6 +56,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // one window
   const whole = { long: percent(long), shared };
   const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
+  guided.node.addEventListener("click", () => { if (guided.opened() === 2) more.open = true; }, { signal }); // there is what it changes
   onReset(() => {
     more.open = false;
     unpick();
@@ -80,15 +78,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function paint(model) {
     const { tau, way, factor } = model;
+    const chosen = picked ?? chosenFor(model);
     for (const { way: each, node } of ways) {
-      node.textContent = t(`way_${each}`, { tau });
+      node.textContent = t(each === "windows" && tau === 1 ? "way_windows_one" : `way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
-    const missed = line.draw(model, chosen, ghost?.kept ?? null);
+    line.draw(model, chosen, ghost?.kept ?? null);
     const reach = model.reaches[chosen];
-    const about = { letter: visibleCharacter(line.text[chosen]), lost: percent(1 - model.kept[chosen]), kept: percentKept(1 - model.kept[chosen]), missed, ...countedOut(factor, reach) };
-    now.set(...emphasised(t.raw(missed === "" ? "now" : "now_missed"), about));
-    now.node.classList.toggle("trunc-misses", missed !== "");
+    const about = { letter: visibleCharacter(line.text[chosen]), kept: percentKept(1 - model.kept[chosen]), ...countedOut(factor, reach) };
+    const [key, average] = sentence(model);
+    now.set(...emphasised(t.raw(key), average));
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));

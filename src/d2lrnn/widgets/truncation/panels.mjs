@@ -1,7 +1,7 @@
 // A line of text: over it the correction that one guess sends back, and the cuts; under it the way on, and what is left of each guess’s correction.
 import { dragOn } from "../shape.mjs";
 import { element, svg, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, TAUS, nearestTau, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
 
 const LEFT_SHOWN = 2; // letters before the line, of the text that goes on there
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
@@ -12,7 +12,7 @@ function arrows(node, { move, signal }) {
   node.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(steps, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    move(steps[event.key]);
+    move(steps[event.key], event.key);
   }, { signal });
 }
 
@@ -39,7 +39,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
   // of the chosen guess's correction, letter by letter back
   const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
-  const sums = ["cut", "left"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }, t(`side_${kind}`)));
+  const sums = ["cut", "kept"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }));
   const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums);
@@ -64,26 +64,36 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     start: ({ x, event }) => {
       const cut = cutFrom(event);
       const { way, tau } = shown.model;
-      held = cut ? { from: x, x, tau, count: way === "windows" ? 1 : -1, grip: event.target.closest(".trunc-grip") !== null } : null;
+      held = cut ? { from: x, x, tau, at: parseFloat(first.style.left) / 100, sign: way === "windows" ? 1 : -1, grip: event.target.closest(".trunc-grip") !== null } : null;
     },
     move: ({ x }) => {
-      if (held) [held.x, isDragged] = [x, true];
-      if (held) onTau(nearestTau(held.tau + ((x - held.from) * NUM_LETTERS) / held.count));
-      else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
+      if (held) {
+        [held.x, isDragged] = [x, true];
+        const isEnd = held.sign < 0 && x === 0; // further than the line shows
+        onTau(isEnd ? TAUS.at(-1) : nearestTau(held.tau + held.sign * (x - held.from) * NUM_LETTERS));
+        follow();
+      } else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
     },
     end: () => {
       const tapped = held !== null && !held.grip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside a cut
       if (tapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
       held = null;
+      draw(shown.model, shown.chosen, shown.ghost); // it snaps to its cut
     },
     signal,
   });
+  /** The scissors stay at the finger; the cut is at the nearest place that divides the line. */
+  const follow = () => {
+    if (held && held.x !== held.from) first.style.left = `${(100 * within(held.at + held.x - held.from, 1)).toFixed(3)}%`;
+  };
   arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
-  arrows(first, { move: (step) => onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + step, TAUS.length - 1)]), signal });
+  arrows(first, { move: (step, key) => {
+    const isTurned = shown.model.way === "losses" && ["ArrowLeft", "ArrowRight"].includes(key); // the cut goes where the arrow points
+    onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + (isTurned ? -step : step), TAUS.length - 1)]);
+  }, signal });
 
-  /** Returns the last whole word before the cut of the chosen letter. */
   function draw(model, chosen, ghost) {
-    shown = { model, chosen };
+    shown = { model, chosen, ghost };
     const { tau, factor, reaches, kept } = model;
     const isWindows = model.way === "windows";
     const reach = reaches[chosen];
@@ -100,7 +110,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
       const isMissed = i >= missed[0] && i < missed[1];
-      cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : ""}`;
+      cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : i === chosen + 1 ? " trunc-guessed" : ""}`;
     });
     parts.forEach((part, i) => {
       const place = i - LEFT_SHOWN;
@@ -110,16 +120,23 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const from = Math.max(-LEFT_SHOWN, start);
     const isBeyond = from > start; // the cut lies left of all that is drawn
     sum.style.setProperty("--trunc-at", at(from));
+    const lost = 1 - kept[chosen];
+    sums.forEach((each, i) => { each.textContent = t(["side_cut", "side_kept"][i], { lost: percent(lost), kept: percentKept(lost) }); });
+    sums[0].hidden = isBeyond; // nothing of it is in sight
+    sum.classList.toggle("trunc-tight", start < 5);
+    sum.classList.toggle("trunc-tightest", start < 2);
     node.classList.toggle("trunc-many", isWindows && tau <= 2); // cuts in plenty are thin
     node.dataset.way = model.way;
     node.classList.toggle("trunc-open", isBeyond);
-    // windows: a cut after each; else the one cut of the chosen letter
+    // windows: a cut after each, and the scissors at that of the chosen letter, if it has one in the line; else its one cut
+    const own = Math.max(0, start / tau - 1);
     cuts.forEach((cut, i) => {
-      const place = isWindows ? (i + 1) * tau : from;
+      const place = isWindows ? ((i === 0 ? own : i === own ? 0 : i) + 1) * tau : from;
       cut.hidden = isWindows ? place > NUM_LETTERS : i > 0;
       cut.style.left = at(place);
     });
-    const grip = isWindows ? tau : from; // the first cut
+    follow();
+    const grip = isWindows ? (own + 1) * tau : from;
     first.dataset.side = grip < 2 ? "left" : grip > NUM_LETTERS - 2 ? "right" : "";
     drag.style.left = at(grip);
     drag.textContent = isBeyond ? t("beyond", { count: -start }) : t("drag");
@@ -130,7 +147,6 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     letters.setAttribute("aria-valuenow", chosen + 1);
     letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: percentKept(1 - kept[chosen]) }));
     bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
-    return text.slice(...missed);
   }
   return { node, draw, text, fresh: () => { isDragged = false; } };
 }
