@@ -152,9 +152,9 @@ def _surprise_map() -> Iterable[str]:
     bits = (0, 2.8, 1.7, 1.0, 2.3, 6.8, 4.3, 0.1, 1.0, 10.0, 0.0, 0.8, 10.1, 11.1, 4.2, 12.1)
     for k, cost in enumerate(bits):
         x = 8 + 14 * k
-        yield _box(x, 30, 13, 26, fill=VERMILLION, fill_opacity=round(0.05 + 0.5 * cost / 12, 2), move="in", i=k)
-        yield _box(x + 2, 104 - 3.6 * cost, 9, 3.6 * cost + 1, fill=VERMILLION, move="up", i=k)
-    yield _letters("low tide quixotl", 14.5, 48, 14, font_size=15)
+        height, opacity = 5.4 * cost + 1, round(0.25 + 0.06 * cost, 2)
+        yield _box(x, 82 - height, 13, height, fill=VERMILLION, fill_opacity=opacity, move="up", i=k)
+    yield _letters("low tide quixotl", 14.5, 100, 14, font_size=15)
 
 
 def _gradient_flow() -> Iterable[str]:

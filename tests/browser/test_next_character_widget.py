@@ -130,7 +130,9 @@ def test_another_beginning_and_whatever_is_typed(widget: Locator) -> None:
 
 def test_what_is_not_read_is_counted(widget: Locator) -> None:
     field, now, notice = (
-        widget.get_by_label("Your text"), widget.locator(".d2lrnn-now"), widget.locator(".next-notice")
+        widget.get_by_label("Your text"),
+        widget.locator(".d2lrnn-now"),
+        widget.locator(".next-notice"),
     )
     page = widget.locator(".next-page").bounding_box()["y"]
     lost = {"the tide Привет 12": "8 signs are read as spaces", "the tidé straße 7": "1 sign is read as a space"}

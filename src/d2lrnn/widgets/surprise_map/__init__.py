@@ -142,7 +142,7 @@ class SurpriseMap(Explorable):
         return words("static", rate=format_number(now), before=format_number(before))
 
     def static_picture(self) -> str:
-        """The beginning of the text, a column behind each letter."""
+        """The beginning of the text, a column over each letter."""
         words, bits = Words(self._words), [0.0, *self._bits(self.stage)]
         shown = self.text[:96]
         worst = sorted(range(1, len(shown)), key=lambda i: -bits[i])[:3]
@@ -167,13 +167,13 @@ class SurpriseMap(Explorable):
         picture = Picture(440, 10 + row_height * math.ceil(len(shown) / width), words("title"), description)
         for i, character in enumerate(shown):
             x, foot = 12 + 13 * (i % width), 50 + row_height * (i // width)
-            height = 20 + 1.6 * min(bits[i], 12)
+            height = 1.6 * min(bits[i], 16)
             if i > 0:
-                opacity = round(0.05 + 0.5 * min(bits[i] / 6, 1), 2)
+                opacity = round(0.25 + 0.75 * min(bits[i] / 16, 1), 2)
                 picture.add(
                     "rect",
                     x=x,
-                    y=foot - height,
+                    y=foot - 21 - height,
                     width=12,
                     height=height,
                     fill=color("vermillion"),

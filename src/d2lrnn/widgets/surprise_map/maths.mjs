@@ -7,6 +7,7 @@ export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const DEFAULT_TEXT = SPEC.controls.text.default;
 export const BITS_SHOWN = 10; // the scale of the columns, unless a letter costs more
+export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
 export function readable(text) {
@@ -19,19 +20,21 @@ export function readable(text) {
  * Read a text and note what it costs: { bits, best }.
  *
  * `bits[i]` is the surprisal of character i + 1 after all before it; `best[i]` is the likeliest there, as [index, probability].
+ * What is `known` of the beginning of the text, as this function has returned it, is not read again.
  */
-export function surprises({ model, vocab }, text) {
+export function surprises({ model, vocab }, text, known = { bits: [], best: [], reader: createReader(model) }) {
   const ids = encode(text, vocab);
-  const reader = createReader(model);
+  const { reader } = known;
   const bits = new Float64Array(Math.max(ids.length - 1, 0));
-  const best = [];
-  for (let i = 0; i + 1 < ids.length; i += 1) {
+  bits.set(known.bits);
+  const best = [...known.best];
+  for (let i = best.length; i + 1 < ids.length; i += 1) {
     const probs = reader.read(ids[i]);
     bits[i] = -Math.log2(probs[ids[i + 1]]);
     const p = Math.max(...probs);
     best.push([probs.indexOf(p), p]);
   }
-  return { bits, best };
+  return { bits, best, reader };
 }
 
 /** Totals of some surprisals: { bits, rate, perplexity, bytes }. A coder needs whole bytes. */
@@ -92,7 +95,7 @@ export function compared(before, after) {
 
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
 export function oneIn(p) {
-  return p > 0 && p < 0.0005 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
+  return p > 0 && p < 0.01 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
 }
 
 /** A probability with two digits that count, so that its bits follow from what is read: "64%", "4.0%", "0.61%". */
@@ -110,9 +113,12 @@ export function networkIn(view) {
 }
 
 function readBy(network, text) {
-  if (lately.get(network)?.text !== text) {
-    const { bits, best } = surprises(network, text);
-    lately.set(network, { text, result: { ...totals(bits), bits, best } });
+  const last = lately.get(network);
+  if (last?.text !== text) {
+    const known = last && text.startsWith(last.text) ? last.read : undefined; // a reader who types writes on
+    const read = surprises(network, text, known);
+    const { bits, best } = read;
+    lately.set(network, { text, read, result: { ...totals(bits), bits, best } });
   }
   return lately.get(network).result;
 }
@@ -121,7 +127,7 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the number of bits of the highest
- * column that there may be. Before the training it leaves out what the trained network finds: a question may ask for that.
+ * column that there may be, the same at all stages, so that their heights can be compared.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -132,9 +138,10 @@ export function derive(state) {
   const after = readBy(network(STAGES.at(-1)), text);
   const largest = (values) => values.indexOf(Math.max(...values)) + 1;
   const most = largest(after.bits);
+  const read = count < BRIEF ? STAGES : [STAGES[0], stage, STAGES.at(-1)];
   return {
     text, stage, count, now, before, after,
-    scale: Math.ceil(Math.max(BITS_SHOWN, ...now.bits, ...before.bits, ...(stage === STAGES[0] ? [] : after.bits))),
+    scale: Math.ceil(Math.max(BITS_SHOWN, ...read.flatMap((name) => [...readBy(network(name), text).bits]))),
     most,
     place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,

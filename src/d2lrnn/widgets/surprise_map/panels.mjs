@@ -2,9 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { DEFAULT_TEXT, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
-
-const BRIEF = 120; // letters of a text that glides and whose lines are of one length
+import { BRIEF, DEFAULT_TEXT, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -12,10 +10,9 @@ const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) 
 /** The sentence on top: { key, when, values }; `values` are words of their own, which stand out. */
 export function sentenceOf(model, t) {
   if (model.count < 1) return { key: "now_short", when: "", values: {} };
-  const { stage, updates } = model;
   const name = finding(model);
   const bold = { untrained: "every", words: "begin", spaces: "spaces", blind: "worse", more: "more", same: "same", less: "less" }[name];
-  const when = stage === STAGES.at(-1) ? t("when_trained") : t("when", { updates: formatNumber(updates[stage], 0) });
+  const when = model.stage === STAGES[0] ? "" : t(`when_${model.stage}`);
   return { key: `now_${name}`, when, values: { [bold]: t(bold) } };
 }
 
@@ -31,8 +28,7 @@ export const sentenceNodes = (model, t) => {
 };
 
 function letterSpan(character) {
-  return element("span", { class: "map-letter" },
-    element("span", { class: "map-glyph" }, character === " " ? "\u00a0" : visibleCharacter(character)));
+  return element("span", { class: "map-letter" }, character === " " ? "\u00a0" : visibleCharacter(character));
 }
 
 const probability = (p, t) => (oneIn(p) === null ? percent(p) : t("one_in", { count: oneIn(p) }));
@@ -158,11 +154,13 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   });
   range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
   const bits = element("b");
-  const average = element("p", { class: "map-average" }, bits, " ", element("span", {}, t("average")));
+  const choices = element("span");
+  const average = element("p", { class: "map-average" }, bits, " ", element("span", {}, t("average")), " ", choices);
   const node = element("div", { class: "map-training" }, play, range.node, average);
   const draw = ({ count, stage, updates, now }, isPlaying) => {
     play.textContent = t(isPlaying ? "pause" : "play");
     bits.textContent = t("bits", { bits: count < 1 ? "–" : formatNumber(now.rate) });
+    choices.textContent = t("choices", { count: count < 1 ? "–" : formatNumber(now.perplexity, now.perplexity < 3 ? 1 : 0) });
     range.set(STAGES.indexOf(stage), t(stage === STAGES[0] ? "stage_untrained" : "stage", { updates: formatNumber(updates[stage], 0) }));
     STAGES.forEach((name, i) => marks[i].classList.toggle("map-chosen", name === stage));
   };
@@ -206,7 +204,7 @@ export function costTable(t) {
   const node = element("div", { class: "map-costs" }, table, raw);
   const draw = ({ count, stage, updates, at, vocab }) => {
     STAGES.forEach((name, i) => {
-      heads[i].textContent = formatNumber(updates[name], 0);
+      heads[i].textContent = t("row_stage", { stage: t(`mark_${name}`), updates: formatNumber(updates[name], 0) });
       lines[i].classList.toggle("map-chosen", name === stage);
       const { rate, perplexity, bytes } = count < 1 ? {} : at(name);
       const texts = count < 1 ? ["–", "–", "–"] : [formatNumber(rate), formatNumber(perplexity), String(bytes)];
