@@ -38,10 +38,10 @@ function tooShort(t, model) {
   const spare = tokensSpare(model);
   const kind = spare === 0 ? "sequential" : model.carries ? "offset" : "adjoining";
   const { tokens: { length }, batch_size, num_steps } = model;
-  const counted = (name, count) => t(`${name}_${count === 1 ? "one" : "many"}`, { count });
+  const form = (count) => (count === 1 ? "one" : "many");
   return t("too_short", {
     tokens: length, unit: t(length === 1 ? "text_one" : "text_many"), needed: tokensNeeded(model),
-    readers: counted("readers", batch_size), steps: counted("steps", num_steps), spare: t(`spare_${kind}`, { spare }),
+    readers: t(`readers_${form(batch_size)}`, { count: batch_size }), steps: t(`steps_${form(num_steps)}`, { count: num_steps }), spare: t(`spare_${kind}`, { spare }),
   });
 }
 
