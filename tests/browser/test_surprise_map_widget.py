@@ -189,7 +189,7 @@ STEPS = [
     (
         "Without its training",
         "only rare letters",
-        "No. Every letter costs 4.4 to 5.2 bits: like a blind guess among 27 signs, 4.75 bits. What was pale",
+        "No. Every letter costs 4.4 to 5.2 bits: like a blind guess among 27 signs, 4.75 bits. Where a bar",
     ),
     (
         "A made-up word",
