@@ -340,8 +340,10 @@ def test_what_is_told_of_a_link_goes_with_the_state_that_it_shows(
     assert told.bounding_box()["height"] > 0, "its room stays"
     widget.get_by_role("button", name="Link to this").click()
     expect(told).to_be_visible()
+    assert f"#explore={name}" in page.url
     widget.get_by_role("button", name="Reset").click()
     expect(told).to_be_empty()
+    assert "#" not in page.url, "loaded again, the page begins at the beginning too"
 
 
 def memory(page: Page) -> dict[str, float]:

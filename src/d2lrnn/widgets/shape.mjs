@@ -196,6 +196,8 @@ export function footRow({ t, reset, link, say, signal }) {
   const startAgain = () => {
     tell("");
     reset();
+    if (shared === null || new URL(shared, location.href).href !== location.href) return;
+    history.replaceState(history.state, "", location.href.split("#")[0]); // else the page, loaded again, would bring it back
   };
   const buttons = [buttonControl({ label: t("reset"), signal, onPress: startAgain })];
   if (link) buttons.push(buttonControl({ label: t("link"), signal, onPress: share }));
