@@ -87,7 +87,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int) -> str:
         return Attention(text="went quite slac", letter=letter).static_sentence()
 
-    assert said(0) == "Both guess k next. Press the\u00a0s to erase it: whose guess changes?"
+    assert said(0) == "Both guess k next. Press the\u00a0q to erase it: whose guess changes?"
     assert said(6) == "Without the\u00a0q, attention guesses e instead. The state still guesses k."
     assert said(5) == "With an e for that space, both guesses stay: k and k."
     assert said(11) == "With an e for that space, the state guesses h instead. Attention still guesses k."
@@ -108,6 +108,7 @@ def test_the_picture_has_the_text_twice_and_its_memory() -> None:
     picture = Attention(text="went quite slac", letter=6).static_picture()
     assert (picture.count("<path"), picture.count("<circle")) == (15, 15 + 10)
     assert picture.count(">w</text>") == 2 and ">q</text>" not in picture
+    assert picture.count("<rect") == 2, "the empty place, in both"
 
 
 def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:

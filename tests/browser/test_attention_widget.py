@@ -60,7 +60,8 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
         assert "".join(letters(widget, row).all_inner_texts()) == "along\u2423the\u2423shel"
     expect(widget.locator(".att-told")).to_have_count(0)
     expect(widget.locator(".att-guess-letter")).to_have_text(["f", "f"])
-    expect(widget.locator(".att-guess-note")).to_have_text(["guess", "guess"])
+    expect(widget.locator(".att-guess-note")).to_have_text(["47% sure", "22% sure"])
+    expect(widget.locator(".att-such")).to_have_text(["g", "g"])  # the one that the line on top names
     expect(widget.locator(".att-bars")).to_be_hidden()
     widget.get_by_text("How it is measured").click()
     models = widget.locator(".d2lrnn-fold > p").last
@@ -76,9 +77,13 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     letter = letters(widget, row).nth(5)
     letter.click()
     expect(widget.locator(NOW)).to_have_text(Attention(text=text, letter=6).static_sentence())
-    expect(widget.locator(".att-changed")).to_have_text("ewas k")
-    expect(widget.locator(".att-guess-state")).to_have_text("kstill k")
-    expect(widget.locator(".att-told")).to_have_text(["\u2423", "\u2423"])
+    expect(widget.locator(".att-changed")).to_have_text("e45% surewas k 72%")
+    expect(widget.locator(".att-guess-state")).to_have_text("k88% surewas 86%")
+    expect(widget.locator(".att-told")).to_have_text(["", ""])
+    expect(widget.locator(".att-such")).to_have_count(0)
+    boxes = [box.bounding_box() for box in widget.locator(".att-told, .att-letter:nth-child(5)").all()]
+    assert len({box["height"] for box in boxes}) == 1, "an empty place is as high"
+    expect(widget.locator(".att-name-attention")).to_have_text("Attention thicker: matters more to the guess")
     expect(widget.locator(".att-lit")).to_have_count(1)
     expect(widget.locator(".att-name-state")).to_have_text("State coloured: the memory has changed")
     outline = "(e) => getComputedStyle(e).outlineStyle"
@@ -109,14 +114,19 @@ def test_a_line_is_as_thick_as_the_effect_and_a_circle_as_deep_as_the_memory_dif
         wide = widget.locator(".att-lines path").evaluate_all(
             "(all) => all.map((path) => parseFloat(getComputedStyle(path).strokeWidth))"
         )
-        others = [0.0] * len(text)
-        others[letter - 1] = shown.effects[0, letter - 1].item()
-        assert wide == pytest.approx([1.5 + 11 * effect for effect in others], abs=0.02)
+        assert wide == pytest.approx([1.5 + 11 * effect for effect in shown.effects[0].tolist()], abs=0.02)
         beads = widget.locator(".att-bead")
         deep = beads.evaluate_all("(all) => all.map((e) => Number(e.style.getPropertyValue('--att-differs')))")
         assert deep == pytest.approx([min(1, value) for value in shown.differs.tolist()], abs=0.001)
         colours = beads.evaluate_all("(all) => all.map((e) => getComputedStyle(e).backgroundColor)")
         assert len(set(colours[: letter - 1])) == 1 and colours[letter - 1] != colours[0]
+
+
+def test_lines_are_alike_before_a_letter_is_erased(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """So that they give no answer away."""
+    page, _ = opened
+    paths = show(page, tmp_path).locator(".att-lines path")
+    assert paths.evaluate_all("(all) => [...new Set(all.map((e) => getComputedStyle(e).strokeWidth))]") == ["1.5px"]
 
 
 def test_a_drag_replaces_one_letter_after_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -190,15 +200,27 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(
 
 
 STEPS = [
-    ("Who sees the q?", "attention\u2019s", "it looks at the q in one step.", ["was k", "still k"]),
-    ("Who needs the r?", "the state\u2019s", "Attention can look at the r in one step too", ["still y", "was y"]),
-    ("And on average?", "the state\u2019s", "The state\u2019s: 372 against 22.", ["guess", "guess"]),
+    (
+        "Who sees the q?",
+        "attention\u2019s",
+        "it looks straight at the q",
+        ["45% surewas k 72%", "88% surewas 86%"],
+        "q",
+    ),
+    (
+        "Who needs the r?",
+        "the state\u2019s",
+        "Attention can look straight at the r too",
+        ["49% surewas 49%", "80% surewas y 98%"],
+        "r",
+    ),
+    ("And on average?", "the state\u2019s", "The state\u2019s: 372 against 22.", ["47% sure", "22% sure"], ""),
 ]
 
 
-@pytest.mark.parametrize(("title", "guess", "told", "marked"), STEPS)
+@pytest.mark.parametrize(("title", "guess", "told", "marked", "asked"), STEPS)
 def test_a_step_asks_first_and_shows_then(
-    opened: tuple[Page, Record], tmp_path: Path, title: str, guess: str, told: str, marked: list[str]
+    opened: tuple[Page, Record], tmp_path: Path, title: str, guess: str, told: str, marked: list[str], asked: str
 ) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
@@ -206,6 +228,8 @@ def test_a_step_asks_first_and_shows_then(
     widget.get_by_role("button", name=title).click()
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     expect(widget.locator(".att-told, .att-changed")).to_have_count(0)
+    expect(widget.locator(".att-such")).to_have_text([asked] * 2 if asked else [])  # the letter of the question
+    expect(widget.locator(NOW)).to_contain_text(f"Press the\u00a0{asked}" if asked else "Both guess f next.")
     expect(widget.locator(".att-bars")).to_be_hidden()
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
@@ -215,6 +239,7 @@ def test_a_step_asks_first_and_shows_then(
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
     expect(widget.locator(".att-told")).to_have_count(0)
+    expect(widget.locator(".att-such")).to_have_text(["g", "g"])
 
 
 def test_an_open_question_stays_where_a_letter_is_pressed(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 
 
 def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    for unit, left, place in ((16, "94% left", 17), (29, "13% left", 8)):
+    for unit, left in ((16, ">99% left"), (29, "13% left")):
         widget = show(opened[0], tmp_path, unit=unit)
         says(widget, unit=unit)
         python = Gates(unit=unit)
@@ -112,7 +112,7 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
         told = widget.locator(".gates-cell.is-told")
         expect(told).to_have_count(1)
         expect(told.locator("b")).to_have_text(left)
-        assert told.get_attribute("style").startswith(f"--i: {place};"), "where the line says"
+        assert told.get_attribute("style").startswith("--i: 8;"), "one step later, as the line says"
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
     expect(widget.locator(".gates-head").last).to_have_text("Guesses12 of 17 right")
     numbers = widget.locator(".gates-number").all_text_contents()
@@ -176,6 +176,9 @@ def test_nothing_stands_over_the_edge_of_a_small_phone(
       return getComputedStyle(e.querySelector("span")).visibility === "visible" && words.right > back.left;
     }"""
     held = widget.locator(".gates-head.is-held")
+    if given.get("gates") == at_spaces(1.0):
+        expect(held.locator("span").first).to_have_text("later gates react")
+        expect(held.locator("span").first).to_be_visible()
     assert held.count() == 0 or not held.evaluate(meeting), "what is said of the gates keeps clear of the button"
 
 
@@ -232,6 +235,7 @@ def test_a_gate_is_dragged_up_and_down(opened: tuple[Page, Record], widget: Loca
     assert shares(widget, "gate") == pytest.approx(Gates(gates=gates).forget_gates[:, 29].tolist(), abs=0.0006)
     assert shares(widget, "own") == pytest.approx(Gates().forget_gates[:, 29].tolist(), abs=0.0006)
     expect(widget.locator(".gates-cell.is-told b")).to_have_text("100% left")
+    expect(widget.locator(".gates-head").nth(1)).to_contain_text("later gates react")
     expect(widget.locator(".gates-head").last).to_have_text("Guesses11 of 17 right, not 12")
     found = "(all, kind) => all.flatMap((e, i) => e.matches(kind) ? [i] : [])"
     assert widget.locator(".gates-fader").evaluate_all(found, ".is-held") == [8], "a neighbour that is touched stays"
@@ -368,7 +372,8 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
             "Is keeping better?",
             "fewer",
             {"gates": at_spaces(1.0)},
-            "Right. Fewer: 7 of 17, not 12. The old word is mixed into the new one: for “sea” it guesses “ttv”.",
+            "Right. Fewer: 7 of 17, not 12. What is left of the old word is mixed into the new one: "
+            "for “sea” it guesses “ttv”.",
         ),
         (
             "All or nothing?",
@@ -482,6 +487,50 @@ def test_numbers_keep_apart_on_a_phone(widget: Locator) -> None:
     expect(widget.locator(".is-held > .gates-number")).to_have_count(18)
     told = numbers.evaluate_all(box)
     assert len(told) == 18 and all(a[1] < b[0] for a, b in pairwise(told))
+
+
+@pytest.mark.parametrize("width", [1280, 800, 600, 390])
+def test_numbers_keep_apart_in_a_long_text(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        for text in ("what the sea keeps", "the tide clock on w", "the cat sat on the mat and the dog ran"):
+            widget = show(page, tmp_path, text=text)
+            boxes = widget.locator(".gates-number").evaluate_all(
+                """(all) => all.filter((e) => getComputedStyle(e).visibility === "visible").map((e) => {
+                  const range = new Range();
+                  range.selectNodeContents(e);
+                  const hasSign = getComputedStyle(e, "::before").content.length > 2; // the sign in front
+                  const wide = range.getBoundingClientRect().width + (hasSign ? 8 : 0);
+                  const { left, right, top } = e.getBoundingClientRect();
+                  return [Math.round(top), (left + right - wide) / 2, (left + right + wide) / 2];
+                })"""
+            )
+            assert boxes and all(a[0] != b[0] or a[2] < b[1] for a, b in pairwise(boxes)), (text, width)
+        assert record.errors == []
+
+
+@pytest.mark.parametrize("given", [{}, {"unit": 16}, {"place": 11}, {"place": 17}, {"gates": [-1.0] * 8 + [1.0]}])
+@pytest.mark.parametrize("width", [800, 390])
+def test_what_is_left_is_written_above_the_band_which_is_as_high_as_the_number(
+    browser: Browser, tmp_path: Path, width: int, given: dict[str, object]
+) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path, **given)
+        python = Gates(**given)
+        size = float(widget.locator(".gates-lines").evaluate("(e) => e.style.getPropertyValue('--size')"))
+        assert size == pytest.approx(max(0.2, abs(python._added())), abs=0.001)
+        lane, told = widget.locator(".gates-lane").bounding_box(), widget.locator(".is-told > b").bounding_box()
+        room = lane["height"] - 1.8 * 16  # above it the number stands
+        edge = lane["y"] + lane["height"] - room * size * python._left()[1]
+        assert lane["y"] - 1 <= told["y"] and told["y"] + told["height"] <= edge + 1
+        assert record.errors == []
+
+
+def test_a_small_change_by_a_key_is_told_too(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path)
+    gate(widget).press("ArrowUp")
+    says(widget, gates=[-1.0] * 8 + [0.14])
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("14% of that is left, not 13%.")
 
 
 def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:

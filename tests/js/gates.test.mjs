@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { choices, digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
-import { breakOf, createNetwork, derive, halfLife, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
-import { fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
+import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import { brief, fateOf, heightOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -15,6 +15,11 @@ const NETWORK = createNetwork(new DataView(bytes.buffer, bytes.byteOffset, bytes
 const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
 const at = (values) => derive({ ...DEFAULTS, ...values }, NETWORK);
 const t = translator("en", SPEC.words);
+/** After how many letters less than half of it is left; null if the text ends before. */
+const halfLife = (forget, from) => {
+  const count = leftOf(forget, from).findIndex((share) => share < 0.5);
+  return count < 0 ? null : count;
+};
 /** The gates held at the spaces of the default text, and only there. */
 const AT_SPACES = (gate) => Array.from(SPEC.controls.text.default, (letter) => (letter === " " ? gate : -1));
 
@@ -95,12 +100,6 @@ test("letters have names", () => {
   const spoken = (text, i) => spokenName([...text], i, t);
   assert.deepEqual([5, 6].map((i) => spoken("to keep", i - 1)), ["the first e of “keep”", "the second e of “keep”"]);
   assert.deepEqual([0, 2, 4].map((i) => spoken("zzzzz", i)), ["the first z of “zzzzz”", "the third z of “zzzzz”", "the later z of “zzzzz”"]);
-  const beside = (text, from, i) => spokenName([...text], i, t, from);
-  assert.equal(beside("to keep", 0, 1), "the o");
-  assert.equal(beside("to keep", 0, 2), "the next space");
-  assert.equal(beside("to keep", 2, 3), "the k of “keep”");
-  assert.equal(beside("to keep", 4, 5), "the second e");
-  assert.equal(beside("to keep it", 1, 7), "the space after “keep”");
   assert.equal(name("to keep", 1), "the o of “to”");
   assert.equal(name("to keep", 2), "the space after “to”");
   assert.equal(name("to keep", 6), "the p of “keep”");
@@ -147,12 +146,12 @@ test("the sentence tells one place, and how it was as trained; the gates that ar
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "At the e of “the” it writes −0.96 into memory. At the next space, 13% of that is left.");
-  assert.match(said({ unit: 16 }), /^At the e of “the” it writes −?\d\.\d\d into memory\. At the end, 94% of that is left\.$/);
-  assert.match(said({ gates: AT_SPACES(1) }), /^At the e of “the” it writes −0\.\d\d into memory\. At the next space, 100% of that is left, not 13%\.$/);
-  assert.match(said({ unit: 16, gates: AT_SPACES(0) }), /At the next space, nothing of that is left, not >99%\.$/, "times 0");
-  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps” it writes \S+ into memory\. At the end, \d+% of that is left/);
-  assert.match(said({ place: 18 }), /^At the s of “keeps” it writes −?\d\.\d\d into memory\. The text ends here: tap an earlier letter\.$/);
+  assert.equal(said({}), "At the e of “the” it writes −0.96 into memory. One step later, 13% of that is left.");
+  assert.match(said({ unit: 16 }), /^At the e of “the” it writes −?\d\.\d\d into memory\. One step later, >99% of that is left\.$/);
+  assert.match(said({ gates: AT_SPACES(1) }), /^At the e of “the” it writes −0\.\d\d into memory\. One step later, 100% of that is left, not 13%\.$/);
+  assert.match(said({ unit: 16, gates: AT_SPACES(0) }), /One step later, nothing of that is left, not >99%\.$/, "times 0");
+  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps” it writes \S+ into memory\. One step later, \d+% of that is left/);
+  assert.match(said({ place: 18 }), /^At the s of “keeps” it writes −?\d\.\d\d into memory\. The text ends here: choose an earlier letter\.$/);
   const [own, kept, pushed] = [{}, { gates: AT_SPACES(1) }, { bias: 4 }].map(at);
   const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
   assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);
@@ -160,19 +159,18 @@ test("the sentence tells one place, and how it was as trained; the gates that ar
   assert.deepEqual([1, 8, 18, 19, 40].map((place) => at({ place }).at), [0, 7, 17, 0, 0], "no such letter: the first");
 });
 
-test("a share is never an all or a nothing that it is not; a fate is told where it was forgotten as trained, else where it is lost, else at the end", () => {
+test("a share is never an all or a nothing that it is not; a fate is told one step later, and beside it what it was as learned", () => {
   assert.deepEqual([1, 0.995, 0.99, 0.126, 0.01, 0.004, 0].map((share) => shareText(share, t)), ["100%", ">99%", "99%", "13%", "1%", "<1%", "nothing"]);
-  const first = (left) => (left.findIndex((share) => share < 0.5) + left.length + 1) % (left.length + 1); // the length for none
-  const fate = (left, ownLeft) => {
-    const [count, ownCount] = [left, ownLeft].map((shares) => (first(shares) === shares.length ? null : first(shares)));
-    return fateOf({ left, ownLeft, count, ownCount }, t);
-  };
-  assert.deepEqual(fate([1, 0.4], [1, 0.4]), { isEnd: false, count: 1, own: null, share: "40%" });
-  assert.deepEqual(fate([1, 0.96, 0.1], [1, 0.4, 0.2]), { isEnd: false, count: 1, own: "40%", share: "96%" });
-  assert.deepEqual(fate([1, 0.9, 0.8], [1, 0.9, 0.84]), { isEnd: true, count: 2, own: null, share: "80%" }, "under SEEN nothing has changed");
-  assert.deepEqual(fate([1, 0.9, 0.6], [1, 0.9, 0.84]), { isEnd: true, count: 2, own: "84%", share: "60%" });
-  assert.deepEqual(fate([1, 0.004, 0.003], [1, 0.9, 0.84]), { isEnd: false, count: 1, own: "90%", share: "<1%" });
-  assert.deepEqual(fate([1, 0.3, 0.1], [1, 0.9, 0.2]), { isEnd: false, count: 1, own: "90%", share: "30%" }, "sooner than as trained");
+  const fate = (left, ownLeft) => fateOf({ left, ownLeft }, t);
+  assert.deepEqual(fate([1, 0.4, 0.2], [1, 0.4, 0.1]), { own: null, share: "40%" });
+  assert.deepEqual(fate([1, 0.41], [1, 0.4]), { own: "40%", share: "41%" }, "what is written differs");
+  assert.deepEqual(fate([1, 0.401], [1, 0.4]), { own: null, share: "40%" });
+  assert.deepEqual(fate([1, 0], [1, 0.004]), { own: "<1%", share: "nothing" });
+});
+
+test("a gate is written as nothing or all only where it is that; a number is drawn as high as it is", () => {
+  assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map(brief), ["0", ".00", ".13", ".50", "1.00", "1"]);
+  assert.deepEqual([-0.96, 0.5, 0.03, 0].map(heightOf), [0.96, 0.5, 0.2, 0.2]);
 });
 
 test("a perplexity has no decimals that say nothing", () => {
@@ -188,7 +186,7 @@ test("what the figure and the lesson say", () => {
   left.forEach((share, k) => assert.equal(share, k === 0 ? 1 : left[k - 1] * forget[own.at + k], "what is left is what was left, times the gate"));
   const keeper = at({ unit: 16 });
   letters.forEach((letter, i) => letter === " " && assert.ok(forget[i] < 0.15 && keeper.forget[i] > 0.99));
-  assert.ok(keeper.count === null && keeper.left.at(-1) > 0.9, "to the end");
+  assert.ok(keeper.left.at(-1) > 0.9, "to the end");
   assert.ok(keeper.forget[6] < 0.2, "at the h of “the” unit 16 forgets");
   const forgot = at({ unit: 16, gates: AT_SPACES(0) });
   assert.deepEqual(forgot.guesses.flatMap((guess, i) => (guess === own.guesses[i] ? [] : [i])), [11], "one guess changes");
@@ -196,7 +194,7 @@ test("what the figure and the lesson say", () => {
   const atSpaces = (values) => values.filter((_, i) => letters[i] === " ");
   for (const values of [own.cell, own.input.map((gate, i) => gate * own.candidate[i])]) assert.ok(atSpaces(values).every((value) => Math.abs(value - 1) < 0.1), "a space adds about 1, and the unit then holds about 1");
   const sea = at({ place: 11 });
-  assert.ok(sea.count === 1 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
+  assert.ok(sea.left[1] < 0.5 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
   const [first, second] = at({ unit: 18, place: 14 }).forget.slice(14);
   assert.deepEqual([first, second].map((gate) => gate.toFixed(2)), ["1.00", "0.02"], "the two e's of keeps");
 });

@@ -38,9 +38,9 @@ def _percent(share: float) -> str:
 class Attention(Explorable):
     r"""Which earlier letters the next guess depends on: of a layer of attention, and of a recurrent state.
 
-    A letter is erased: replaced by a space (by an e where it is one). Attention's line from this letter is as thick as
-    its guess depends on it: the total variation distance between the probabilities of the next letter with and without
-    it. Both models were trained on *The Tide Clock* and come with the package.
+    A letter is erased: replaced by a space (by an e where it is one). Each of attention's lines is then as thick as its
+    guess depends on that letter: the total variation distance between the probabilities of the next letter with and
+    without it. Both models were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
@@ -122,15 +122,21 @@ class Attention(Explorable):
         rows.diagonal().copy_(self._others(ids))
         return rows
 
-    def _telling(self) -> str:
-        """A letter that stands once in the text and changes one of the two guesses, the one that moves most."""
-        ids, best, telling = self._ids(), 0.0, ""
+    def _telling(self) -> int:
+        """Which letter to try, from 0 (-1: none): that of the step about this text; or the one that moves most.
+
+        Of those that stand once in the text and change one of the two guesses.
+        """
+        for step in _SPEC.steps:
+            if step["state"].get("text") == self.text:
+                return step["state"]["letter"] - 1
+        ids, best, telling = self._ids(), 0.0, -1
         changed = self._predict(self._each_replaced(ids)).argmax(dim=2) != self.probs.argmax(dim=1, keepdim=True)
         for s, (letter, moves) in enumerate(zip(self.text, self.effects.T.tolist(), strict=True)):
             if letter == " " or self.text.count(letter) > 1 or changed[:, s].sum() != 1:
                 continue
             if (move := moves[int(changed[1, s])]) > best:
-                best, telling = move, letter
+                best, telling = move, s
         return telling
 
     def _ids(self) -> torch.Tensor:
@@ -170,8 +176,8 @@ class Attention(Explorable):
             for probs in (self.probs, self.probs_replaced)
         )
         if not 0 <= s < len(text):
-            letter = self._telling()
-            such = words("such", letter=letter) if letter else words("such_last")
+            telling = self._telling()
+            such = words("such", letter=text[telling]) if telling >= 0 else words("such_last")
             return words(
                 "now_same" if before[0] == before[1] else "now_none", looks=before[0], holds=before[1], such=such
             )
@@ -207,22 +213,32 @@ class Attention(Explorable):
         vocab = _network("trained").vocab
         probs = self.probs_replaced if self.text else ()
         guesses = [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
-        by = "e" if 0 <= told < number and self.text[told] == " " else visible_character(" ")
+        by = "e" if 0 <= told < number and self.text[told] == " " else ""
         differs = self.differs.tolist()
         for name, y, fill in (("attention", 16, "blue"), ("state", 146, "vermillion")):
             picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
-        picture.add("line", x1=left, y1=210, x2=end, y2=210, stroke=color("vermillion"), stroke_width=1.5)
+        picture.add("line", x1=left, y1=172, x2=end, y2=172, stroke=color("vermillion"), stroke_width=1.5)
         for s, character in enumerate(characters):
-            x, wide = left + step * (s + 0.5), 9 * effects[0][s] + 1.5 if s == told else 1
+            x, wide = left + step * (s + 0.5), 9 * effects[0][s] + 1 if told >= 0 else 1
             path = f"M{x:.1f} 92C{x:.1f} 40 {x + 0.3 * (end - x):.1f} 40 {end} 40"
-            picture.add("path", d=path, fill="none", stroke=color("blue"), stroke_width=f"{wide:.1f}", opacity=0.7)
-            for y in (108, 180):
+            picture.add(
+                "path",
+                d=path,
+                fill="none",
+                stroke=color("blue"),
+                stroke_width=f"{wide:.1f}",
+                opacity=0.7 if s == told or told < 0 else 0.3,
+            )
+            for y in (108, 206):
+                if s == told:
+                    box = {"x": f"{x - 0.45 * step:.1f}", "width": f"{0.9 * step:.1f}", "height": 21}
+                    picture.add("rect", y=y - 15, fill="none", stroke="currentColor", stroke_width=1.5, **box)
                 picture.add("text", by if s == told else character, x=x, y=y, font_size=14, **mono)
-            bead = {"cx": x, "cy": 210, "r": 0.32 * step}
+            bead = {"cx": x, "cy": 172, "r": 0.32 * step}
             picture.add("circle", fill="var(--d2lrnn-surface, white)", stroke=color("vermillion"), **bead)
             if s >= told >= 0:
                 picture.add("circle", fill=color("vermillion"), fill_opacity=f"{min(1, differs[s]):.2f}", **bead)
-        for y, guess in zip((46, 217), guesses, strict=False):
+        for y, guess in zip((46, 179), guesses, strict=False):
             picture.add("text", guess, x=end + 16, y=y, font_size=20, **mono)
         return str(picture)
 

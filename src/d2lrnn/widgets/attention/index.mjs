@@ -18,13 +18,22 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const steps = guidedSteps({ t, state, steps: SPEC.steps, set: commit, say, signal, onReset, asked: toldOf, outcome: toldOf });
   onReset(own.clear);
+  // The last question asks about no letter of the text: none is to be pressed.
+  const isAsked = () => SPEC.steps[steps.opened()]?.state.view === "mean";
+  let model = null;
+  const show = () => {
+    const shown = isAsked() ? { ...model, such: -1, isAsked: true } : model;
+    now.set(...sentenceNodes(shown, t));
+    panel.draw(shown);
+  };
+  steps.node.addEventListener("click", show, { signal });
   el.append(element("div", { class: "d2lrnn-shape att" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, panel.node, steps.node, own.node,
     fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT })), models), footRow({ t, reset, link, say, signal })));
 
-  function draw(model) {
-    now.set(...sentenceNodes(model, t));
-    panel.draw(model);
+  function draw(found) {
+    model = found;
+    show();
     own.draw(model);
     models.textContent = t("models", scores(model));
   }

@@ -136,17 +136,19 @@ function sizeOf(view) {
 /** In how many passages of new text a far letter changes the guess: attention's, the state's. */
 export const FAR = AVERAGES.far;
 export const PASSAGES = AVERAGES.passages;
-/** A letter that stands once in the text and changes one of the two guesses, the one that moves most; "" for none. */
+/** Which letter to try (-1: the last): that of the step about this text; or one that stands once in it and changes one of the two guesses, the one that moves most. */
 export function tellingLetter(text, read, vocab) {
-  const best = { moves: 0, letter: "" };
+  const step = SPEC.steps.find(({ state }) => state.text === text);
+  if (step) return step.state.letter - 1;
+  const best = { moves: 0, at: -1 };
   Array.from(text).forEach((letter, s) => {
     if (letter === " " || text.indexOf(letter) !== text.lastIndexOf(letter)) return;
     const changed = read.filter(({ probs, others }) => guessOf(probs, vocab).index !== guessOf(others[s], vocab).index);
     if (changed.length !== 1) return;
     const moves = moved(changed[0].probs, changed[0].others[s]);
-    if (moves > best.moves) Object.assign(best, { moves, letter });
+    if (moves > best.moves) Object.assign(best, { moves, at: s });
   });
-  return best.letter;
+  return best.at;
 }
 
 /** What the figure shows: what each guesses after the text, and how much of it changes with each letter erased. */
@@ -157,7 +159,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const mean = view === "mean";
   const count = text.length;
   const told = !mean && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
-  const shown = { text, told, mean, count, perplexities, sizes: [attention.size, network.size], by: "", such: "", before: [], after: [], differs: Array(count).fill(0) };
+  const shown = { text, told, mean, count, perplexities, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
   if (text === "") return { ...shown, effects: [[], []] };
   const { vocab } = network;
   const ids = encode(text, vocab);
@@ -167,7 +169,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
     replaceEach(network, ids),
   ];
   return {
-    ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 ? tellingLetter(text, read, vocab) : "",
+    ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && !mean ? tellingLetter(text, read, vocab) : -1,
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),

@@ -14,12 +14,13 @@ const named = (character, t) => (character === " " ? t("by_space") : character);
 const farCounts = () => ({ looks: FAR[0], holds: FAR[1], passages: formatNumber(PASSAGES, 0) });
 
 /** The sentence on top: { template, values }. */
-function sentenceOf({ text, told, such, mean, before, after }, t) {
+function sentenceOf({ text, told, such, isAsked, mean, before, after }, t) {
   if (text === "" && !mean) return { template: t.raw("now_empty"), values: {} };
   if (mean) return { template: t.raw("now_mean"), values: farCounts() };
   const [looks, holds] = before.map(({ character }) => named(character, t));
+  if (told < 0 && isAsked) return { template: t.raw(looks === holds ? "now_asked_same" : "now_asked"), values: { looks, holds } };
   if (told < 0) {
-    return { template: t.raw(looks === holds ? "now_same" : "now_none"), values: { looks, holds, such: such === "" ? t("such_last") : t("such", { letter: such }) } };
+    return { template: t.raw(looks === holds ? "now_same" : "now_none"), values: { looks, holds, such: such < 0 ? t("such_last") : t("such", { letter: text[such] }) } };
   }
   const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
@@ -51,31 +52,33 @@ export const toldOf = farCounts;
 /** One of the two: its name, the text, and what it guesses. */
 function half(name, t) {
   const box = element("b", { class: "att-guess-letter" });
-  const note = element("span", { class: "att-guess-note" });
-  const guess = element("p", { class: `att-guess att-guess-${name}` }, box, note);
+  const [sure, note] = [element("span"), element("span")];
+  const guess = element("p", { class: `att-guess att-guess-${name}` }, box, element("span", { class: "att-guess-note" }, sure, note));
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const letters = element("div", { class: "att-letters" });
   let cells = [];
-  const draw = ({ text, count, told, by }, was, is) => {
+  const draw = ({ text, count, told, such, by }, was, is) => {
     if (cells.length !== count) {
       cells = Array.from({ length: count }, () => element("span", { class: "att-letter" }));
       letters.replaceChildren(...cells);
     }
     cells.forEach((cell, s) => {
-      cell.textContent = visibleCharacter(s === told ? by : text[s]);
+      cell.textContent = s === told ? by.trim() : visibleCharacter(text[s]); // a space leaves the box empty
       cell.classList.toggle("att-told", s === told);
+      cell.classList.toggle("att-such", s === such);
     });
-    gloss.textContent = t(name === "state" && told >= 0 ? "gloss_state_told" : `gloss_${name}`);
+    gloss.textContent = t(told >= 0 ? `gloss_${name}_told` : `gloss_${name}`);
     box.textContent = was === undefined ? "" : visibleCharacter((is ?? was).character);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    note.textContent = is === undefined ? t("guess") : t(changed ? "was" : "still", { letter: visibleCharacter(was.character) });
+    sure.textContent = was === undefined ? "" : t("sure", { share: percent((is ?? was).p) });
+    note.textContent = is === undefined ? "" : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
   };
   return { guess, title, letters, draw };
 }
 
-/** Attention's lines, from all letters to the guess; that of the erased letter is as thick as the guess depends on it. */
+/** Attention's lines, from all letters to the guess; once a letter is erased, as thick as the guess depends on theirs. */
 function lines() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
   let paths = [];
@@ -88,7 +91,7 @@ function lines() {
     node.classList.toggle("att-some", told >= 0);
     paths.forEach((path, s) => {
       path.classList.toggle("att-lit", s === told);
-      path.style.setProperty("--att-effect", s === told ? effects[0][s].toFixed(3) : "0");
+      path.style.setProperty("--att-effect", told >= 0 ? effects[0][s].toFixed(3) : "0");
     });
   };
   return { node, draw };
@@ -127,7 +130,7 @@ function bars({ t, signal, onBack }) {
 export function textPanel({ t, signal, onLetter, onBack }) {
   const [above, below] = NAMES.map((name) => half(name, t));
   const [rays, memory] = [lines(), memoryRow()];
-  const rows = [[rays.node, above.letters], [below.letters, memory.node]].map((parts, k) => element("div", { class: `att-columns att-columns-${NAMES[k]}`, "aria-hidden": "true" }, ...parts));
+  const rows = [[rays.node, above.letters], [memory.node, below.letters]].map((parts, k) => element("div", { class: `att-columns att-columns-${NAMES[k]}`, "aria-hidden": "true" }, ...parts));
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
   const stage = element("div", { class: "att-stage" }, above.title, rows[0], above.guess, below.title, rows[1], below.guess, keys);
   const averages = bars({ t, signal, onBack });

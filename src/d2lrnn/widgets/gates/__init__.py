@@ -95,7 +95,7 @@ class Gates(Explorable):
     @property
     def half_life(self) -> int | None:
         """Letters until less than half is left of what `unit` writes at `place`; None if the text ends before."""
-        return self._count()
+        return next((k for k, share in enumerate(self._left()) if share < 0.5), None)
 
     @property
     def bits(self) -> float:
@@ -142,15 +142,9 @@ class Gates(Explorable):
         gates = self._run(0.0)["forget"] if trained else self.forget_gates
         return [1.0, *gates[self._at + 1 :, self.unit].double().cumprod(0).tolist()]
 
-    def _count(self, *, trained: bool = False) -> int | None:
-        return next((k for k, share in enumerate(self._left(trained=trained)) if share < 0.5), None)
-
-    def _name(self, at: int, beside: int | None = None) -> str:
-        """How the letter at `at` is called, alone or beside the earlier one at `beside`."""
+    def _name(self, at: int) -> str:
+        """How the letter at `at` is called."""
         words, text = Words(self._words), self.text
-        near = beside is not None and " " not in text[beside + 1 : at]
-        if near and text[at] == " ":
-            return words("next_space")
         if text[at] == " ":
             word = text[:at].split(" ")[-1]
             return words("space_after", word=word) if word else words("space")
@@ -158,10 +152,7 @@ class Gates(Explorable):
         word = text[start:].split(" ")[0]
         same = [start + i for i, letter in enumerate(word) if letter == text[at]]
         which = words("which").split(" ")[min(same.index(at), 3)]
-        key = "letter_of" if len(same) == 1 else "letter_again"
-        if near and beside is not None and text[beside] != " ":
-            key += "_here"
-        return words(key, letter=text[at], word=word, which=which)
+        return words("letter_of" if len(same) == 1 else "letter_again", letter=text[at], word=word, which=which)
 
     # ---- the static picture ----
 
@@ -174,11 +165,13 @@ class Gates(Explorable):
             return words("now_last", letter=letter, written=self._written())
         return self._fate(letter)
 
-    def _written(self) -> str:
-        """What the letter at `place` writes."""
+    def _added(self) -> float:
         read = self._read()
-        written = (read["input"] * read["candidate"])[self._at, self.unit].item()
-        return f"{written:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
+        return (read["input"] * read["candidate"])[self._at, self.unit].item()
+
+    def _written(self) -> str:
+        """What the letter at `place` writes, as a text."""
+        return f"{self._added():.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
 
     def _percent(self, share: float) -> str:
         if share < 1e-12:
@@ -188,19 +181,14 @@ class Gates(Explorable):
         return Words(self._words)("under", share="1%") if share < 0.01 else f"{math.floor(100 * share + 0.5)}%"
 
     def _fate(self, letter: str) -> str:
-        """What becomes of what the letter writes: past where it is forgotten as trained, or where it is lost."""
-        count, own_count = self._count(), self._count(trained=True)
-        left, own_left = (self._left(trained=trained) for trained in (False, True))
-        is_passed = own_count is not None and left[own_count] >= 0.5
-        at = own_count if own_count is not None and is_passed else len(left) - 1 if count is None else count
-        values = {"letter": letter, "written": self._written(), "left": self._percent(left[at])}
-        is_end = not is_passed and count is None
-        key = f"now_{'end' if is_end else 'at'}"
-        if not is_end:
-            values["where"] = self._name(self._at + at, self._at)
-        if abs(left[at] - own_left[at]) >= 0.05:
-            key, values["own"] = f"{key}_own", self._percent(own_left[at])
-        return Words(self._words)(key, **values)
+        """What is left, at the letter after it, of what the letter writes; and what it was as learned."""
+        left, own = (self._percent(self._left(trained=trained)[1]) for trained in (False, True))
+        values = {"letter": letter, "written": self._written(), "left": left}
+        return (
+            Words(self._words)("now_at", **values)
+            if own == left
+            else Words(self._words)("now_at_own", own=own, **values)
+        )
 
     def static_sentence(self) -> str:
         """What the figure shows."""
@@ -218,13 +206,14 @@ class Gates(Explorable):
             picture.add("text", visible_character(letter), y=16, font_size=15, font_weight=weight, **middle)
         y, left, gates = 38, self._left(), self.forget_gates[:, self.unit].tolist()
         picture.add("text", words("unit", unit=self.unit), x=4, y=y, font_size=12, font_weight=700)
+        size = max(0.2, min(1.0, abs(self._added()))) if text else 1.0  # the least can still be seen
         box, stored, gate = "", "", ""
         for i in range(len(text)):
-            x, size = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
-            share = left[i - at] if i >= at else 0.0
-            box += f"M{x} {y + 34}v-28h{size}v28z"
-            stored += f"M{x} {y + 34}v{-28 * share:.1f}h{size}v{28 * share:.1f}z" if share > 0.005 else ""
-            gate += f"M{x} {y + 50}v{-14 * gates[i]:.1f}h{size}v{14 * gates[i]:.1f}z"
+            x, wide = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
+            share = size * left[i - at] if i >= at else 0.0
+            box += f"M{x} {y + 34}v-28h{wide}v28z"
+            stored += f"M{x} {y + 34}v{-28 * share:.1f}h{wide}v{28 * share:.1f}z" if share > 0.005 else ""
+            gate += f"M{x} {y + 50}v{-14 * gates[i]:.1f}h{wide}v{14 * gates[i]:.1f}z"
         picture.add("path", d=box, fill="none", stroke=color("line"))
         picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.55)
         picture.add("path", d=gate, fill=color("blue"))

@@ -1,7 +1,7 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, nameOf, placeOf, readable } from "./maths.mjs";
+import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
 import { createMap, createStrips, fateOf, plain, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -37,9 +37,9 @@ export function choices(bits, t) {
   return value > 1000 ? t("over", { share: "1\u202f000" }) : value.toFixed(value < 100 ? 1 : 0);
 }
 
-/** A letter's name in words, beside that of the letter at `from`. */
-export function spokenName(letters, at, t, from = null) {
-  const { key, values } = from === null ? nameOf(letters, at) : placeOf(letters, from, at);
+/** A letter's name in words. */
+export function spokenName(letters, at, t) {
+  const { key, values } = nameOf(letters, at);
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
@@ -51,10 +51,8 @@ export function sentence(model, t) {
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
   const written = plain(input[at] * candidate[at]);
   if (at === letters.length - 1) return { key: "now_last", values: { letter, written }, letter };
-  const { isEnd, count, share, own } = fateOf(model, t);
-  const where = spokenName(letters, at + count, t, at);
-  const values = { letter, written, left: share, ...(isEnd ? {} : { where }), ...(own === null ? {} : { own }) };
-  return { key: `now_${isEnd ? "end" : "at"}${own === null ? "" : "_own"}`, values, letter };
+  const { share, own } = fateOf(model, t);
+  return { key: own === null ? "now_at" : "now_at_own", values: { letter, written, left: share, ...(own === null ? {} : { own }) }, letter };
 }
 
 /** The column of letters under a finger, or the nearest. */

@@ -7,7 +7,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 /** The units of the lesson: each has a row among the dozen, whichever is chosen. */
 const FOLLOWED = [SPEC.controls.unit.default, 16, 18];
-const LONGEST_LINE = 20; // letters that a phone shows in one line
+export const LONGEST_LINE = 20; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */
 export const readable = (text, longest = Infinity) => normalise(unaccented(text)).slice(0, longest);
@@ -21,9 +21,6 @@ export function breakOf(letters) {
   const best = spaces.reduce((found, at) => (far(at) < far(found) ? at : found), length);
   return far(best) <= 1.3 * LONGEST_LINE ? best : Math.ceil(length / 2);
 }
-
-/** A share that has changed so much is told before and after. */
-export const SEEN = 0.05;
 
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
@@ -98,12 +95,6 @@ export function leftOf(forget, from) {
   return left;
 }
 
-/** After how many letters less than half of it is left; null if the text ends before. */
-export function halfLife(forget, from) {
-  const count = leftOf(forget, from).findIndex((share) => share < 0.5);
-  return count < 0 ? null : count;
-}
-
 /** Units from the one that keeps most of what it wrote at place `from` to the one that keeps least. */
 export function orderOfUnits(reading, from) {
   const kept = Array.from({ length: reading.numHiddens }, (_, j) => {
@@ -136,7 +127,6 @@ export function derive({ text, unit, place, bias, gates }, network) {
   const at = place > letters.length ? 0 : place - 1; // the first letter where there are not so many
   const of = (kind, j = unit, from = reading) => letters.map((_, t) => from.gate(kind, t, j));
   const leftFrom = (factors) => (letters.length ? leftOf(factors, at) : []);
-  const lostAt = (factors) => (letters.length ? halfLife(factors, at) : null);
   const [forget, ownForget] = [of("forget"), of("forget", unit, trained)];
   const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when a unit's gates are held
   const underNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each under the letter that comes
@@ -146,8 +136,6 @@ export function derive({ text, unit, place, bias, gates }, network) {
     isOwn: bias === 0 && !isHeld,
     left: leftFrom(forget),
     ownLeft: leftFrom(ownForget),
-    count: lostAt(forget), // where the unit forgets
-    ownCount: lostAt(ownForget), // the same of the trained network
     guesses: underNext(reading.guesses),
     right: right(reading),
     ownRight: right(trained),
@@ -162,15 +150,6 @@ export function derive({ text, unit, place, bias, gates }, network) {
     ownBits: trained.bits,
     gateAt: (t, j) => reading.gate("forget", t, j),
   };
-}
-
-/** How a letter is called beside an earlier one: the next space, and letters of the same word, need no word. */
-export function placeOf(letters, from, at) {
-  const between = letters.slice(from + 1, at);
-  const { key, values } = nameOf(letters, at);
-  if (between.includes(" ")) return { key, values };
-  if (letters[at] === " ") return { key: "next_space", values };
-  return { key: letters[from] === " " ? key : `${key}_here`, values };
 }
 
 /** How a letter is called: { key, values } of the words; one that its word has twice says `which`, from 0. */

@@ -1,7 +1,7 @@
 // The picture of Gates: a text and, for one unit, what is left of a number at each letter, the gates, and the guesses; a dozen units.
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { breakOf, SEEN } from "./maths.mjs";
+import { breakOf, LONGEST_LINE } from "./maths.mjs";
 
 const fixed = (value) => value.toFixed(3);
 /** A share in words: "5%", "under 1%", "over 99%", "nothing". */
@@ -11,15 +11,10 @@ export const shareText = (share, t) => {
   return share < 0.01 ? t("under", { share: "1%" }) : `${Math.round(100 * share)}%`;
 };
 
-/**
- * What becomes of what a letter adds: past the place where the trained network's unit forgets it, or where less than half
- * is left, or at the end of the text: { isEnd, count, share, own }, told `count` letters on; `own` is null where it is the same.
- */
-export function fateOf({ left, ownLeft, count, ownCount }, t) {
-  const isPassed = ownCount !== null && left[ownCount] >= 0.5;
-  const at = isPassed ? ownCount : count ?? left.length - 1;
-  const isChanged = Math.abs(left[at] - ownLeft[at]) >= SEEN;
-  return { isEnd: !isPassed && count === null, count: at, share: shareText(left[at], t), own: isChanged ? shareText(ownLeft[at], t) : null };
+/** What is left of what a letter adds at the letter after it: { share, own }; `own` is null where it is as learned. */
+export function fateOf({ left, ownLeft }, t) {
+  const [share, own] = [left, ownLeft].map((shares) => shareText(shares[1], t));
+  return { share, own: own === share ? null : own };
 }
 
 const picture = (kind, ...children) => svg("svg", { class: kind, preserveAspectRatio: "none", "aria-hidden": "true" }, ...children);
@@ -42,8 +37,10 @@ function partsOf(letters) {
   return { parts, most: Math.max(1, ...parts.map(([from, to]) => to - from)) };
 }
 
-/** A gate in the room of a letter: ".13", "1". */
-const brief = (gate) => gate.toFixed(2).replace(/^0(?=\.\d*[1-9])|\.0+$/g, "");
+/** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
+export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
+/** How high what a letter adds is drawn, as a share of 1: the least can still be seen. */
+export const heightOf = (value) => Math.max(0.2, Math.min(1, Math.abs(value)));
 
 /**
  * The text; under each letter what is left, the gate, and the guess that was made for it. `lines` is dragged: in the row
@@ -78,6 +75,7 @@ export function createStrips({ t, signal, onBack }) {
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
+    lines.classList.toggle("is-long", letters.length > LONGEST_LINE);
     lanes = parts.map(([from, to]) => ({ from, to, node: element("div", { class: "gates-lane" }, ...cells.slice(from, to)) }));
     lanes.forEach(({ from, to }) => cells.slice(from, to).forEach((cell, i) => cell.classList.toggle("is-late", i + 4 > to - from))); // what is told there stays inside
     const again = () => element("p", { class: "gates-head is-again" }, "\u00a0");
@@ -98,7 +96,10 @@ export function createStrips({ t, signal, onBack }) {
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
     memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { written: plain(input[at] * candidate[at]), unit }));
-    gates.hint.replaceChildren(t(bias === 0 ? "hint_gates" : "hint_bias", { bias: signed(bias, 1) }));
+    const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
+    const reacts = letters.some((_, i) => isOther(i) && !model.held[i]);
+    const hint = bias !== 0 ? "hint_bias" : model.isHeld ? reacts && "hint_held" : "hint_gates";
+    gates.hint.replaceChildren(hint ? t(hint, { bias: signed(bias, 1) }) : "");
     gates.node.classList.toggle("is-held", model.isHeld);
     back.style.visibility = model.isHeld ? "" : "hidden"; // its room stays free
     const isSame = right === ownRight;
@@ -114,9 +115,10 @@ export function createStrips({ t, signal, onBack }) {
     });
     for (const { node: lane, from, to } of lanes) lane.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
     const fate = left.length < 2 ? null : fateOf(model, t);
+    lines.style.setProperty("--size", fixed(letters.length > 0 ? heightOf(input[at] * candidate[at]) : 1));
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     cells.forEach((node, i) => {
-      const isTold = fate !== null && i === at + fate.count;
+      const isTold = fate !== null && i === at + 1;
       node.classList.toggle("is-told", isTold);
       node.classList.toggle("is-first", i === at);
       node.firstChild.textContent = isTold ? t("share_left", { share: fate.share }) : "";
@@ -126,7 +128,7 @@ export function createStrips({ t, signal, onBack }) {
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-before", i <= at);
       fader.classList.toggle("is-held", model.held[i]);
-      fader.classList.toggle("is-other", brief(forget[i]) !== brief(ownForget[i]));
+      fader.classList.toggle("is-other", isOther(i));
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
