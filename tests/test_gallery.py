@@ -62,7 +62,7 @@ def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
     shares = [followed.count(letter) / len(followed) for letter in "aeoh"]
     assert lengths("ContextTable", "in", "width") == pytest.approx([270 * share for share in shares], abs=0.1)
     bits = widgets.SurpriseMap(text="low tide quixotl", stage="trained").bits
-    assert lengths("SurpriseMap", "up", "height") == pytest.approx([1, *(3.6 * cost + 1 for cost in bits)], abs=0.3)
+    assert lengths("SurpriseMap", "up", "height") == pytest.approx([1, *(5.4 * cost + 1 for cost in bits)], abs=0.3)
     erased = widgets.Attention(text="went quite slac", letter=6)
     parts = ElementTree.fromstring(thumbnail("Attention"))
     drawn = [float(dot.get("fill-opacity", "")) for dot in parts.iter("circle") if dot.get("fill-opacity")]
