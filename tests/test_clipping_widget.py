@@ -69,7 +69,10 @@ def test_the_sentence_says_how_both_balls_end() -> None:
     for widget, said in (
         (Clipping(), "No step longer than 2.0: the ball comes down in 2 steps."),
         (Clipping(clip=3.0), "No step longer than 3.0: the ball comes down in 1 step."),
-        (Clipping(clip=0.1), "No step longer than 0.1: safe but slow, the ball needs 28 steps. The first ten are drawn."),
+        (
+            Clipping(clip=0.1),
+            "No step longer than 0.1: safe but slow, the ball needs 28 steps. The first ten are drawn.",
+        ),
         (Clipping(clip=7.0), "No step longer than 7.0: the ball stays in, but keeps jumping from wall to wall."),
         (Clipping(start=2.5), "No step longer than 2.0: the ball comes down in 2 steps."),
     ):

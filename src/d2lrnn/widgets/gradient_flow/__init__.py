@@ -193,7 +193,7 @@ class GradientFlow(Explorable):
         return str(picture)
 
     def _draw_chain(self, picture: Picture, words: Words) -> None:
-        left, right, middle = 12, 280, 126
+        left, right, middle = 12.0, 280.0, 126.0
         norms, lag = self.norms_by_lag, self.num_steps - 1
         steps = words("steps_one") if lag == 1 else words("steps_many", count=lag)
         picture.add("text", words("chain_title"), x=left, y=20, font_size=13)
