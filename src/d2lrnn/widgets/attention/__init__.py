@@ -209,7 +209,7 @@ class Attention(Explorable):
         picture = Picture(440, 236, words("title"), words("picture", context=self.text, looks=looks, holds=holds))
         step, end, told = min(25, 384 / max(number, 1)), 398, self.letter - 1
         left = 388 - step * number
-        mono = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}
+        mono: dict[str, Any] = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}
         vocab = _network("trained").vocab
         probs = self.probs_replaced if self.text else ()
         guesses = [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
@@ -231,10 +231,10 @@ class Attention(Explorable):
             )
             for y in (108, 206):
                 if s == told:
-                    box = {"x": f"{x - 0.45 * step:.1f}", "width": f"{0.9 * step:.1f}", "height": 21}
+                    box: dict[str, Any] = {"x": f"{x - 0.45 * step:.1f}", "width": f"{0.9 * step:.1f}", "height": 21}
                     picture.add("rect", y=y - 15, fill="none", stroke="currentColor", stroke_width=1.5, **box)
                 picture.add("text", by if s == told else character, x=x, y=y, font_size=14, **mono)
-            bead = {"cx": x, "cy": 172, "r": 0.32 * step}
+            bead: dict[str, Any] = {"cx": x, "cy": 172, "r": 0.32 * step}
             picture.add("circle", fill="var(--d2lrnn-surface, white)", stroke=color("vermillion"), **bead)
             if s >= told >= 0:
                 picture.add("circle", fill=color("vermillion"), fill_opacity=f"{min(1, differs[s]):.2f}", **bead)
