@@ -131,6 +131,20 @@ def test_a_storys_run_ends_by_itself_and_its_cat_is_seen(lab: TrainingLab) -> No
     assert (lab.report["steps"], lab.report["ended"]) == (1, "until")
 
 
+def test_a_run_that_came_to_its_given_end_goes_on_from_there(lab: TrainingLab) -> None:
+    command(lab, "begin", until=60)
+    command(lab, "on")
+    assert lab.report["status"] == "paused", "it has not come to it yet"
+    command(lab, "go")
+    wait(lambda: lab.report["status"] == "ended")
+    assert (lab.report["steps"], lab.report["ended"]) == (60, "until")
+    command(lab, "on")
+    wait(lambda: lab.report["steps"] > 100)
+    command(lab, "pause")
+    assert lab.report["ended"] is None and lab.report["diary"][0]["age"] == 0
+    assert lab.report["tokens"] == 32 * lab.report["steps"]
+
+
 def test_pauses_change_nothing_of_a_run_and_nothing_is_scored_twice(
     lab: TrainingLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

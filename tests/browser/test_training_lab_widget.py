@@ -169,7 +169,7 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     expect(page.get_by_role("button", name="it saves the network")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".lab-cat-name")).to_have_text(["cat", "cat"])
     top = page.evaluate("() => scrollY")
-    expect(outcome).to_contain_text("The cat was here", timeout=LONG_MS)
+    expect(outcome).to_contain_text("The cat was here and typed zzzzzzzz…: its gradient", timeout=LONG_MS)
     assert abs(page.evaluate("() => scrollY") - top) < 60, "lines that come below do not scroll the page"
     expect(now(page)).to_contain_text("The cat threw it off: perplexity from", timeout=LONG_MS)
     expect(outcome).to_contain_text("Next: the same, clipped", timeout=LONG_MS)
@@ -221,7 +221,7 @@ def test_a_text_of_the_readers_own_is_learned_in_the_page(page: Page) -> None:
     field.fill("Zu kurz.")
     expect(page.locator(".lab-message")).to_have_text("8 characters so far; it needs 700.")
     expect(page.locator(".lab-letters").first).to_contain_text("for")
-    expect(page.get_by_role("button", name="Back to The Tide Clock")).to_be_hidden()
+    expect(page.get_by_role("button", name="Back to the story")).to_be_hidden()
     press(page, "Try: a German tale")
     expect(page.locator(".lab-message")).to_contain_text("of them stay unseen: its perplexity will be rough.")
     expect(page.locator(".lab-letters").first).to_contain_text("keinen")  # shown at once, and not yet learned
@@ -229,12 +229,13 @@ def test_a_text_of_the_readers_own_is_learned_in_the_page(page: Page) -> None:
     expect(page.locator(".lab-chart")).to_have_attribute("aria-label", shown)
     has_status(page, "paused")
     page.wait_for_function("() => document.querySelector('.lab-main').getBoundingClientRect().y >= 0")
-    press(page, "Back to The Tide Clock")
+    press(page, "Back to the story")
     expect(page.locator(".lab-letters").first).to_contain_text("for")
     expect(field).to_have_value("")
     field.fill(OWN * 40 + "  %&")
     expect(page.locator(".lab-message")).to_contain_text("2 line ends and extra spaces are dropped.")
-    expect(page.locator(".lab-message")).to_contain_text("(% &) are read as one sign")
+    merged = re.compile(r"\d+ different; the 2 rarest \(% &\) count as one, □\.")
+    expect(page.locator(".lab-message")).to_contain_text(merged)
     press(page, "fast")
     press(page, "Start")
     expect(page.locator(".lab-ages")).to_contain_text("Meer", timeout=LONG_MS)
@@ -712,7 +713,64 @@ def test_a_network_that_knows_its_text_by_rote_is_said_to_overfit(narrow: Page) 
     page.get_by_label("Paste a text here").fill(" ".join(Random(0).choices(words, k=700)))  # no copies
     press(page, "fast")
     press(page, "Start")
-    expect(now(page)).to_contain_text("It overfits: perplexity", timeout=LONG_MS)
+    expect(now(page)).to_contain_text("It learned its pages by heart: perplexity", timeout=LONG_MS)
+    has_status(page, "ended")
+    mine, new = map(number, re.search(r"perplexity (\S+) there, (\S+) on new ones\.", now(page).inner_text()).groups())
+    assert new == perplexity(page) > 2 * mine
+    told = r"^This is overfitting\. Its best was ([\d.]+), after (\d+) updates: stop there, or give it more text\."
+    best, _ = re.search(told, page.locator(".lab-remark").inner_text()).groups()
+    expect(page.locator(".lab-best-value")).to_have_text(f"best {best}")
+    expect(page.locator(".lab-train")).to_have_count(1)  # drawn however bad it has become on the others
+    expect(page.locator(".lab-thin")).to_have_text("pages it learns from")
+
+
+def test_a_storys_run_can_go_on_and_what_ran_before_it_comes_back_after_it(page: Page) -> None:
+    count = "() => parseInt(document.querySelector('.lab-count').textContent.replace(/\\s/g, ''))"
+    press(page, "fast")
+    press(page, "Start")
+    page.wait_for_function(f"() => ({count})() > 30")
+    press(page, "Learn to spell")
+    expect(page.locator(".lab-ghost-button")).to_have_count(0)
+    press(page, "a few hundred")
+    go_on = page.get_by_role("button", name="Go on", exact=True)
+    expect(go_on).to_be_hidden()
+    expect(page.locator(".d2lrnn-verdict")).to_be_visible(timeout=LONG_MS)
+    told, steps = page.locator(".d2lrnn-outcome").inner_text(), page.evaluate(count)
+    go_on.click()
+    expect(go_on).to_be_hidden()
+    page.wait_for_function(f"(steps) => ({count})() > steps + 20", arg=steps)
+    expect(page.locator(".d2lrnn-outcome")).to_have_text(told)
+    press(page, "Pause")
+    has_status(page, "paused")
+    press(page, "Learn to spell")  # closed
+    expect(page.locator(".lab-ghost-button")).to_have_count(1)
+    press(page, "Start")
+    has_status(page, "running")
+    press(page, "Reset")
+    expect(page.locator(".lab-ghost-button")).to_have_count(0)
+
+
+def test_an_open_question_does_not_lie_over_the_field_of_ones_own_text(narrow: Page) -> None:
+    page = narrow
+    press(page, "A cat on the keys")
+    press(page, "Your own text")
+    page.wait_for_function(
+        "() => { const field = document.querySelector('.lab-paste'), box = field.getBoundingClientRect();"
+        " return [0.1, 0.5, 0.9].every((share) =>"
+        " document.elementFromPoint(box.x + box.width / 2, box.y + box.height * share) === field); }"
+    )
+
+
+def test_what_is_told_of_a_link_is_seen_whole_on_a_laptop(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=1280, height=800) as (page, record):
+        open_lab(page, tmp_path)
+        press(page, "Link to this")
+        told = page.locator(".d2lrnn-told")
+        expect(told).to_contain_text("these settings.")
+        expect(told).to_be_in_viewport(ratio=1)
+        titles = page.locator(".d2lrnn-step-titles > :last-child").bounding_box()
+        assert told.bounding_box()["x"] > titles["x"] + titles["width"]
+        assert_clean(record)
 
 
 def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:
@@ -872,7 +930,7 @@ def test_a_drag_along_the_letters_selects_nothing(page: Page) -> None:
 
 
 def test_what_an_n_gram_is_stands_by_the_curve_before_and_after_the_start(page: Page) -> None:
-    line = page.get_by_text("Rivals only count which letter follows which. Touch one.")
+    line = page.get_by_text("2-gram: guesses from 1 letter; 5-gram: from 4. Touch one.")
     beside = "() => { const range = document.createRange();"
     beside += " range.selectNodeContents(document.querySelector('.lab-means'));"
     beside += " const [a, b] = [range, document.querySelector('.lab-ngram')].map((e) => e.getBoundingClientRect());"

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  axes, bestOf, changed, copiedShare, followers, hasGap, heat, inspectText, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, reached, rivalsInSight, scales, standing, tellingUnit, unitGrid, unitLetters, unitRest, valuePlace,
+  axes, bestOf, changed, copiedShare, followers, hasGap, heat, inspectText, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, markPlace, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  powerName, rarestSign, reached, rivalsInSight, scales, standing, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { inWords, SAMPLES } from "../../src/d2lrnn/widgets/training_lab/samples.mjs";
@@ -29,7 +29,7 @@ test("a network stands between the rivals that it has beaten and the next one", 
 });
 
 test("a run is lost when it is far worse than it was", () => {
-  const report = (ys, perplexity = ys.at(-1)) => ({ heldout: { xs: ys, ys }, perplexity, steps: 9 });
+  const report = (ys, perplexity = ys.at(-1)) => ({ train: { xs: ys, ys }, heldout: { xs: ys, ys }, perplexity, steps: 9, tokens: 9 });
   assert.equal(isLost(report([27, 8, 9])), false);
   assert.equal(isLost(report([27, 8, 30])), true);
   assert.equal(isLost(report([27, 8, Infinity])), true);
@@ -125,6 +125,28 @@ test("the value of a dot stands beside it, and elsewhere where the curve or a le
   assert.ok(last.anchor === "end" && last.x <= box.right, "left of the rivals' names");
 });
 
+test("the words of a mark keep clear of the curve, and inside the box", () => {
+  const box = { left: 30, right: 300, top: 12, bottom: 200 };
+  const flat = (y) => Array.from({ length: 90 }, (_, i) => ({ x: 30 + 3 * i, y }));
+  assert.deepEqual(markPlace({ x: 150, y: 100 }, [], box), { x: 150, y: 122 });
+  assert.deepEqual(markPlace({ x: 150, y: 100 }, [flat(118)], box), { x: 150, y: 87 }, "another curve runs below");
+  assert.ok(markPlace({ x: 298, y: 198 }, [], box).y <= 194 && markPlace({ x: 298, y: 198 }, [], box).x <= 266);
+});
+
+test("the name of the thin curve stands below it, inside the box and clear of both curves", () => {
+  const box = { left: 30, right: 300, top: 12, bottom: 200 };
+  const falling = Array.from({ length: 90 }, (_, i) => ({ x: 30 + 3 * i, y: 20 + 2 * i }));
+  const at = thinPlace(falling, [], box);
+  assert.ok(at.y <= 196 && at.x > 200 && at.x < 297, `${at.x}, ${at.y}: as near to the end as there is room`);
+  const flat = falling.map(({ x }) => ({ x, y: 150 }));
+  assert.deepEqual(thinPlace(flat, [], box), { x: 293, y: 168 });
+  assert.deepEqual(thinPlace(flat, [flat.map(({ x }) => ({ x, y: 165 }))], box), { x: 293, y: 168 }, "nowhere is there room");
+});
+
+test("a cat types the rarest sign, the last of the vocabulary", () => {
+  for (const text of [STORY, "the tide goes out", "潮水会回来的。潮水会走。"]) assert.equal(rarestSign(text), prepareText(text).vocab.at(-1));
+});
+
 test("a state is drawn four times as wide as high", () => {
   assert.deepEqual([2, 8, 64, 96, 256].map((units) => Object.values(unitGrid(units))), [[1, 2], [1, 8], [4, 16], [5, 20], [8, 32]]);
 });
@@ -132,12 +154,14 @@ test("a state is drawn four times as wide as high", () => {
 test("the pages that it learns from have a curve of their own where it is clearly better on them", () => {
   const has = (mine, perplexity) => hasGap({ train: { xs: [1], ys: [mine] }, perplexity });
   assert.deepEqual([has(9, 8), has(8, 8), has(3.5, 4), has(3, 4), has(NaN, 27)], [false, false, false, true, false]);
-  const lost = { train: { xs: [1], ys: [8] }, heldout: { ys: [8, 2.7e6] }, perplexity: 2.7e6, steps: 301 };
+  const lost = { train: { xs: [1], ys: [8] }, heldout: { xs: [300, 301], ys: [8, 2.7e6] }, perplexity: 2.7e6, steps: 301, tokens: 301 };
   assert.equal(hasGap(lost), false, "a mean that lags behind an explosion is no overfitting");
+  const rote = { train: { xs: [1, 9], ys: [12, 1.24] }, heldout: { xs: [1, 2, 9], ys: [30, 10, 669] }, perplexity: 669, steps: 900, tokens: 9 };
+  assert.deepEqual([isLost(rote), hasGap(rote), reached(rote)], [false, true, 10], "far worse by rote: told by its best, and its own pages are drawn");
 });
 
 test("a run is compared by its best, but where it was told to stop or is lost by what it has come to", () => {
-  const run = (ys, rest = {}) => ({ heldout: { ys }, perplexity: ys.at(-1), steps: 9, status: "ended", ...rest });
+  const run = (ys, rest = {}) => ({ train: { ys }, heldout: { xs: ys.map((_, i) => i), ys }, perplexity: ys.at(-1), tokens: ys.length, steps: 9, status: "ended", ...rest });
   assert.equal(reached(run([27, 4, 4.2])), 4);
   assert.equal(reached(run([27, 4, 4.01])), 4.01, "as good as its best");
   assert.equal(reached(run([27, 4, 4.2]), { isTold: true }), 4.2);

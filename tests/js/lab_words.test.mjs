@@ -42,13 +42,15 @@ test("a run is told by its rivals, while it goes on and at its end", () => {
   assert.equal(tell(reportOf([26, 10])), "It beats the 1-gram. Next rival: the 2-gram.");
   assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "It reached 4.10: it beats the 3-gram, but not the 4-gram (3.98).");
   assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at update 1\u202f000: 3.50 beats every rival, even the 5-gram.");
-  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "It reached 3.90: it beats the 4-gram, but not the 5-gram (3.63).", "its best");
+  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "It reached 3.90 (now 4.10): it beats the 4-gram, but not the 5-gram (3.63).", "its best, and what the curve shows");
   assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Perplexity 8.00 after 1\u202f000 updates.");
 });
 
 test("a gap is told as a gap, and no more than is known of copies", () => {
   const rote = reportOf([20, 5, 5.5, 6, 6.5, 7], [20, 5, 4, 3, 2.5, 2]);
-  assert.equal(tell(rote), "It overfits: perplexity 2.00 on pages it learns from, 7.00 on the rest.");
+  assert.equal(tell(rote), "It learned its pages by heart: perplexity 2.00 there, 7.00 on new ones.");
+  const much = reportOf([20, 5, 10, 60, 300, 669], [20, 5, 4, 3, 2, 1.24]);
+  assert.equal(tell(much), "It learned its pages by heart: perplexity 1.24 there, 669.0 on new ones.", "however large");
   assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Perplexity 7.00. It may memorise: 50 % of the unseen pages are copies.");
 });
 

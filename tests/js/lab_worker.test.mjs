@@ -142,6 +142,25 @@ test("a story that waits for something ends as soon as it is there", () => {
   assert.deepEqual([last().steps, last().spelled], [30, null], "it never came");
 });
 
+test("a run that came to its given end goes on from there, as one that never had an end", () => {
+  const train = (until) => {
+    send("begin", { settings: SETTINGS, until });
+    send("go");
+    takeTurnsUntil(() => last().status === "ended");
+    if (until) {
+      assert.deepEqual([last().steps, last().ended], [until, "until"]);
+      reports.length = 0;
+      send("on");
+      takeTurnsUntil(() => last()?.status === "ended");
+    }
+    return last();
+  };
+  const [whole, told] = [train(0), train(120)];
+  assert.deepEqual([told.steps, told.ended, told.perplexity], [whole.steps, "plateau", whole.perplexity]);
+  send("on");
+  assert.equal(turns, 0, "one that ended by itself is over");
+});
+
 test("a free run ends when it has stopped improving", () => {
   send("begin", { settings: { ...SETTINGS, learning_rate: 1e-9 } });
   send("go");

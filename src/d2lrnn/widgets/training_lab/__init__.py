@@ -248,6 +248,10 @@ class TrainingLab(Explorable):
             self._start()
         elif kind == "seen" and self._seen is not None:
             self._seen = time.monotonic()
+        elif kind == "on" and self._run is not None and self._run.ended == "until":
+            self._run.go_on()
+            self._seen = time.monotonic()
+            self._start()
         elif kind == "pause":
             self.stop()
         elif kind == "cat" and self._run is not None:

@@ -45,6 +45,8 @@ export function createPageEngine(story, onReport, onError) {
       post({ kind: "begin", run, ...order });
     },
     go: () => post({ kind: "go" }),
+    /** A run that came to its given end goes on without one. */
+    goOn: () => post({ kind: "on" }),
     pause: () => post({ kind: "pause" }),
     set: (changes) => post({ kind: "set", changes }),
     pace: (speed) => post({ kind: "pace", speed }),
@@ -85,6 +87,7 @@ export function createKernelEngine(model, onReport) {
   return {
     begin: ({ text, cat = 0, until = 0, tells = "" }) => command("begin", { text, cat, until, tells }),
     go: () => command("go"),
+    goOn: () => command("on"),
     pause: () => command("pause"),
     set() {},
     pace() {},

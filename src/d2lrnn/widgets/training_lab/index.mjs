@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { changed, copiedShare, hasSpiked, isLost, learnedPages, OUTCOMES, reached, rivalsInSight, standing } from "./maths.mjs";
+import { bestOf, changed, copiedShare, hasSpiked, isLost, isMemorising, learnedPages, OUTCOMES, rarestSign, reached, rivalsInSight, standing } from "./maths.mjs";
 import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
@@ -32,6 +32,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let own = null; // the reader's own text
   let copied = 0; // the share of its unseen pages that stands in the rest
   let ghosts = [];
+  let aside = []; // those that are not of the open story: they come back after it
   let picked = ""; // the letter of one
   let flash = null;
   let beatenOrder = -1;
@@ -49,13 +50,16 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     buttonControl({ label: t(`speed_${name}`), "data-speed": name, signal, onPress: () => commit({ speed: name }) }));
   const ownButton = buttonControl({
     label: t("own_text"), "aria-expanded": "false", signal,
-    onPress: () => showText(text.node.hidden),
+    onPress: () => {
+      showText(text.node.hidden);
+      if (!text.node.hidden) text.node.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "instant" : "smooth" }); // on a phone it stands further down
+    },
   });
   function showText(isShown) {
     text.node.hidden = !isShown;
     ownButton.setAttribute("aria-expanded", String(isShown));
   }
-  const better = buttonControl({ label: "", class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => change({ cell: nextCell() }) });
+  const better = buttonControl({ label: "", class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => (canGoOn() ? goOn() : change({ cell: nextCell() })) });
   const undo = buttonControl({ label: "", class: "d2lrnn-button lab-undo", hidden: true, signal, onPress: () => change(pick(model.get("author_state"), FOLDED)) });
   const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
@@ -133,15 +137,27 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     engine.pause();
     showBar();
   }
+  /** Whether a run came to the end that a story gave it, and nothing more is to come of that story. */
+  const canGoOn = () => !wish && report?.ended === "until" && !stories.isTelling();
+  function goOn() {
+    order = { ...order, until: 0, tells: "" };
+    Object.assign(report, { status: "running", ended: null });
+    wish = true;
+    engine.goOn();
+    show();
+  }
+  /** The run at hand becomes a ghost. */
+  function keepRun() {
+    if (report === null || report.steps < WORTH_KEEPING) return;
+    const known = {
+      settings: orderedSettings, heldout: report.heldout, train: report.train, perplexity: report.perplexity, isFree: order.until === 0,
+      stopped: report.status === "ended" && report.ended !== "until" ? 0 : report.steps,
+    };
+    ghosts = [...ghosts, known].slice(-MOST_GHOSTS);
+  }
   /** Start afresh with these settings; what was becomes a ghost. */
   function begin(fresh, { cat = 0, until = 0, tells = "", speed = state().speed } = {}) {
-    if (report && report.steps >= WORTH_KEEPING) {
-      const known = {
-        settings: orderedSettings, heldout: report.heldout, train: report.train, perplexity: report.perplexity,
-        stopped: report.status === "ended" && report.ended !== "until" ? 0 : report.steps,
-      };
-      ghosts = [...ghosts, known].slice(-MOST_GHOSTS);
-    }
+    keepRun();
     settings = fresh;
     orderedSettings = fresh;
     order = { cat, until, tells };
@@ -175,7 +191,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   /** Another text, a reader's own or, with null, the story: the figure shows it at once, and nothing of it is learned yet. */
   function take(chosen) {
     if (chosen === own) return;
-    ghosts = [];
+    ghosts = aside = [];
     if (report) report.steps = 0; // a run on another text is no rival of this one
     own = chosen;
     copied = chosen === null ? 0 : copiedShare(chosen);
@@ -192,13 +208,15 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function prepareStory(step, phase, more_ = {}) {
     const values = { ...step.state, ...(phase > 0 ? step.then : {}), ...more_ };
     if (phase === 0) { // it is told with its own runs alone
+      if (order.until === 0 && own === null) keepRun();
+      aside = own === null ? [...aside, ...ghosts.filter(({ isFree: wasFree }) => wasFree)].slice(-MOST_GHOSTS) : [];
       ghosts = [];
       if (report) report.steps = 0;
     }
     own = null; // a story is told with the book's own text
     text.tell(false);
     isTold = true;
-    showText(false);
+    if (phase === 0) showText(false);
     reading.clear();
     settings = pick(values, SETTINGS); // so that the traits' change does not start yet another run
     commit(values);
@@ -237,7 +255,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function countWords(i, { steps, catNorm }) {
     const { cat } = SPEC.steps[i];
     if (!cat || settings.clip > 0) return "";
-    return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: formatNumber(catNorm) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat: cat - 1 });
+    return catNorm > 0 ? t(`step_${i + 1}_after`, { norm: formatNumber(catNorm), typed: rarestSign(model.get("text")).repeat(8) }) : t(`step_${i + 1}_count`, { steps: formatNumber(steps, 0), cat: cat - 1 });
   }
   async function share() {
     if (report === null || report.steps === 0) return;
@@ -287,8 +305,10 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     main.setAttribute("aria-pressed", String(wish));
     shareButton.disabled = !(report?.steps > 0);
     const next = nextCell();
-    better.hidden = next === null;
-    if (next) better.textContent = t(`try_${next}`);
+    const isStopped = canGoOn();
+    better.hidden = next === null && !isStopped;
+    if (isStopped) better.textContent = t("go_on");
+    else if (next) better.textContent = t(`try_${next}`);
     if (report === null) return;
     const { steps, seconds } = report;
     const counts = { steps: formatNumber(steps, 0), seconds: formatNumber(seconds, 0) };
@@ -309,12 +329,19 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(reached(report), report.levels).next?.order === 5;
     const isCopy = isCopied();
     const isSpike = report.steps > 0 && report.catAt === 0 && order.cat === 0 && hasSpiked(report);
-    remark.hidden = !(isEnd || isCopy || isSpike);
+    const isRote = !isCopy && isMemorising(report);
+    remark.hidden = !(isEnd || isCopy || isSpike || isRote);
     const words = [];
     if (isCopy) words.push(t("copied"));
+    if (isRote) {
+      const { heldout, perUpdate } = report;
+      const best = bestOf(heldout);
+      words.push(t("overfits", { best: formatNumber(best), steps: formatNumber(heldout.xs[heldout.ys.indexOf(best)] / perUpdate, 0) }));
+    }
     if (isSpike) words.push(t("spike"));
     if (isEnd) words.push(t("the_end"));
-    remark.textContent = words.join(" ");
+    const said = words.join(" ");
+    if (remark.textContent !== said) remark.textContent = said;
   }
 
   /** A story's run is told by what it has come to at its given end, any other by its best. */
@@ -382,7 +409,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     body.dataset.status = report.status;
     showSentence();
     network.tell(settings.cell, forgets);
-    writing.draw(report);
+    writing.draw(report, own !== null);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, reached: least, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
@@ -390,15 +417,16 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
-    curve.draw({ report: shown, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms, isBeside, isCopied: isCopied() });
+    showRemark();
+    curve.draw({ report: shown, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
     norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
-    showRemark();
     const story = SPEC.steps[state().story - 1];
     diary.draw(report, { isWhole: story?.tells === "spelled", until: order.until });
     showBar();
     if (report.status === "ended" || report.status === "diverged") say(now.node.textContent);
     stories.hear(report); // it may begin another run
+    showBar(); // or have been told
   }
 
   onReset(() => {
@@ -407,7 +435,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     own = null;
     copied = 0;
     text.tell(false);
-    ghosts = [];
+    ghosts = aside = [];
     if (report) report.steps = 0;
     showText(false);
     stories.leave();
@@ -425,6 +453,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     undo.hidden = undone.length === 0;
     undo.textContent = t("undo", { changes: undone.join(", ") });
     stories.show(values.story - 1);
+    if (values.story === 0 && aside.length) {
+      ghosts = [...aside, ...ghosts].slice(-MOST_GHOSTS);
+      aside = [];
+      showGhosts();
+    }
     for (const button of speeds) button.setAttribute("aria-pressed", String(button.dataset.speed === values.speed));
     engine.pace(values.speed);
     const isLinked = values.story > 0 && values.story !== opened;

@@ -1,5 +1,5 @@
 // Runs as a classic script in the lab's worker. Messages in: { kind: "begin", run, text, settings, cat, until, tells }, "go",
-// "pause", { kind: "pace", speed }, { kind: "set", changes }, "cat". Message out: the report, whenever there is something new.
+// "on", "pause", { kind: "pace", speed }, { kind: "set", changes }, "cat". Message out: the report, whenever there is something new.
 import { createTraining, prepareText, rivals } from "./lab_training.mjs";
 import { PLAIN } from "../kernels.mjs";
 import { createKernels } from "../simd.mjs";
@@ -185,6 +185,12 @@ const actions = {
     lastWork = performance.now();
     due = Math.max(due, 1);
     takeTurn();
+  },
+  /** A run that came to its given end goes on without one. */
+  on() {
+    if (ended !== "until") return;
+    [until, tells, ended] = [0, "", null];
+    actions.go();
   },
   pause() {
     if (!running) return;

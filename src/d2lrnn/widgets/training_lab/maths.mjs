@@ -15,9 +15,10 @@ export function standing(perplexity, levels) {
 /** The smallest finite value of a curve, or Infinity. */
 export const bestOf = ({ ys }) => ys.reduce((least, y) => (Number.isFinite(y) && y < least ? y : least), Infinity);
 
-/** Whether a run has been thrown off: far worse than it was. */
-export function isLost({ heldout, perplexity, steps }) {
-  return steps > 0 && !(perplexity <= 2 * bestOf(heldout));
+/** Whether a run has been thrown off: far worse than it was, and not because it learns by rote. */
+export function isLost(report) {
+  const { heldout, perplexity, steps } = report;
+  return steps > 0 && !(perplexity <= 2 * bestOf(heldout)) && !isMemorising(report);
 }
 
 /** The last score of a run before its cat came. */
@@ -158,6 +159,24 @@ export function valuePlace({ x, y }, curves, marks, { left, right, top, bottom }
   return { x: best.x, y: best.middle + 8, anchor: best.anchor };
 }
 
+/** Where the words of a mark on a curve stand, { x, y }, their middle and their base line: below or above it, inside the box, where `curves` leave room. */
+export function markPlace({ x, y }, curves, { left, right, top, bottom }) {
+  const middle = Math.min(right - 34, Math.max(left + 30, x));
+  const hits = (base) => curves.reduce((sum, curve) => sum + curve.filter((at) => Math.abs(at.x - middle) < 32 && at.y > base - 13 && at.y < base + 4).length, 0);
+  const tries = [22, -13, 40, -31].map((off) => y + off).filter((base) => base <= bottom - 6 && base >= top + 13);
+  return { x: middle, y: tries.reduce((best, base) => (hits(base) < hits(best) ? base : best), tries[0] ?? bottom - 6) };
+}
+
+const THIN = 124; // pixels of the name of a thin curve
+
+/** Where the name of a thin curve ends, { x, y }: below it, as near to its end as there is room, inside the box, where `others` leave room. */
+export function thinPlace(curve, others, { left, bottom }) {
+  const isFree = ({ x, y }) => y <= bottom - 4 && x - THIN >= left
+    && [curve, ...others].every((each) => each.every((at) => at.x < x - THIN || at.x > x + 4 || at.y < y - 13 || at.y > y + 4));
+  const tries = curve.map(({ x, y }) => ({ x: x - 4, y: y + 18 })).reverse();
+  return tries.find(isFree) ?? { x: tries[0].x, y: Math.min(bottom - 4, tries[0].y) };
+}
+
 /** Rows and columns in which the units of a state are drawn: four times as wide as high. */
 export function unitGrid(units) {
   const rows = Math.max(1, Math.round(Math.sqrt(units / 4)));
@@ -287,10 +306,10 @@ function isWhite(code) {
 }
 
 /**
- * A text that a reader brings, made ready: { text, letters, blanks, rest, unseen, signs, rare, problem }.
+ * A text that a reader brings, made ready: { text, letters, blanks, rest, unseen, signs, different, rare, problem }.
  *
  * Every run of white space becomes one space, `blanks` counts what goes; the text is cut at MOST_LETTERS, `rest` counts what
- * is left of it; rare signs become one, `rare` has them. `unseen` letters are held out.
+ * is left of it; rare signs become one, `rare` has them: of `different` ones `signs` are left. `unseen` letters are held out.
  * `problem` is null, or "short" or "alike": then there is nothing to train on.
  */
 export function inspectText(given) {
@@ -317,7 +336,7 @@ export function inspectText(given) {
   const text = rare.length > 1 ? kept.map((sign) => (out.has(sign) ? OTHER : sign)).join("") : kept.join("");
   const signs = counts.size - (rare.length > 1 ? rare.length - 1 : 0);
   const problem = kept.length < LEAST_LETTERS ? "short" : signs < 5 ? "alike" : null;
-  return { text, letters: kept.length, blanks, rest, unseen: Math.round(kept.length / 10), signs, rare: rare.length > 1 ? rare : [], problem };
+  return { text, letters: kept.length, blanks, rest, unseen: Math.round(kept.length / 10), signs, different: counts.size, rare: rare.length > 1 ? rare : [], problem };
 }
 
 const PASSAGE = 30; // letters; shorter ones recur in any text
@@ -352,6 +371,13 @@ function eachPassage(text, from, to, act) {
     if (i - from >= PASSAGE) number = (number - Math.imul(first, text.charCodeAt(i - PASSAGE))) | 0;
     if (i - from >= PASSAGE - 1) act(number, i - PASSAGE + 1);
   }
+}
+
+/** The rarest sign of a text, which a cat on the keyboard types: the last of the vocabulary. */
+export function rarestSign(text) {
+  const counts = new Map();
+  for (const sign of text) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+  return [...counts.keys()].reduce((rarest, sign) => (counts.get(sign) < counts.get(rarest) || (counts.get(sign) === counts.get(rarest) && sign > rarest) ? sign : rarest));
 }
 
 // ---- stories --------------------------------------------------------------------------------------------------------

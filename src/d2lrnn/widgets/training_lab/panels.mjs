@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
-import { axes, followers, hasGap, heat, letterPlaces, levelPlaces, lines, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
+import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
 import { levelName } from "./words.mjs";
 
 const NARROW = 500; // pixels of a phone's page
@@ -287,7 +287,7 @@ export function characterCount(t, value) {
 
 const FLASH_MS = 2000;
 const RIGHT = 122; // the room of the levels' names
-const [LINE, NORMS] = [42, 150]; // pixels that a line of earlier runs takes below the curve, two at most; and one with the lengths of gradients
+const [LINE, NORMS, REMARK] = [42, 150, 60]; // pixels that a line of earlier runs takes below the curve, two at most; one with the lengths of gradients; and a remark
 const OFF_ROOM = [26, 50]; // pixels above them for a value off the chart, and for words below it
 
 /** Where a cat lay on the keyboard: a line through the chart, and its name. */
@@ -323,7 +323,8 @@ export function curvePanel({ t, signal, onReset }) {
   let touched = -1; // the order of one
   let read = { before: [], pages: null };
   const tellRival = () => {
-    const words = touched < 0 || !latest ? [t("ngram"), read.pages === null ? "" : ` ${t("ngram_touch")}`] : emphasised(...rivalWords(t, { order: touched, ...read, letters: latest.report.levels[0]?.perplexity }));
+    const order = latest?.report.levels.at(-1)?.order ?? 5;
+    const words = touched < 0 || !latest ? [t("ngram", { order, letters: order - 1 }), read.pages === null ? "" : ` ${t("ngram_touch")}`] : emphasised(...rivalWords(t, { order: touched, ...read, letters: latest.report.levels[0]?.perplexity }));
     ngram.replaceChildren(...words);
     names.setAttribute("aria-valuenow", Math.max(0, touched));
     names.setAttribute("aria-valuetext", ngram.textContent);
@@ -347,9 +348,9 @@ export function curvePanel({ t, signal, onReset }) {
   }, { signal });
   onReset(() => touch(-1));
 
-  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied }) => {
+  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark }) => {
     const { train, heldout, perplexity, levels, perUpdate } = report;
-    const height = isBeside ? 316 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
+    const height = isBeside ? 316 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
     const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, levels, until,
@@ -368,7 +369,8 @@ export function curvePanel({ t, signal, onReset }) {
     add("path", { class: "d2lrnn-grid", d: `M${box.left} ${box.bottom}H${box.right}` });
     for (const value of range.x.ticks) {
       add("path", { class: "d2lrnn-grid", d: `M${x(value)} ${box.bottom}v4` });
-      add("text", { class: "d2lrnn-tick", x: x(value), y: box.bottom + 17, "text-anchor": "middle" }, characterTick(t, value));
+      const isLast = x(value) > box.right - 20; // it keeps clear of the rivals' names
+      add("text", { class: "d2lrnn-tick", x: x(value) + (isLast ? 4 : 0), y: box.bottom + 17, "text-anchor": isLast ? "end" : "middle" }, characterTick(t, value));
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
@@ -397,10 +399,7 @@ export function curvePanel({ t, signal, onReset }) {
       if (points.length) ends.push({ points, letter: ghost.letter });
     }
     const gap = hasGap(report) && !isCopied ? [[train.xs, train.ys]] : []; // copied pages are not unseen: a gap says nothing
-    for (const [along, up] of gap) {
-      add("path", { class: "lab-train", d: linePath(along, up, x, y) });
-      add("text", { class: "d2lrnn-axis", x: x(along.at(-1)) - 4, y: Math.min(box.bottom - 4, y(up.at(-1)) + 18), "text-anchor": "end" }, t("thin"));
-    }
+    for (const [along, up] of gap) add("path", { class: "lab-train", d: linePath(along, up, x, y) });
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
     const ys = heldout.ys.map((value) => Math.min(value, range.y.to)); // a lost one has no gap
     const path = linePath(xs, ys, x, y);
@@ -413,14 +412,24 @@ export function curvePanel({ t, signal, onReset }) {
     const shown = isFresh ? "" : `${perplexity > range.y.to ? "↑ " : ""}${formatNumber(perplexity)}`;
     const marks = letterPlaces(ends.map(({ points }) => points), box);
     const best = report.reached;
-    if (report.status === "ended" && best !== perplexity) { // it was better than at its end
+    const curves = [[xs, heldout.ys], ...gap].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
+    for (const thin of curves.slice(1)) {
+      const at = thinPlace(thin, curves.slice(0, 1), box);
+      add("text", { class: "d2lrnn-axis lab-thin", x: at.x, y: at.y, "text-anchor": "end" }, t("thin"));
+      curves.push([0, 40, 80, 120].map((back) => ({ x: at.x - back, y: at.y - 4 }))); // other words keep clear of these
+    }
+    const worst = heldout.ys.reduce((most, value) => (value > most ? value : most), 0);
+    if (worst > range.y.to && !isOff) { // its top is cut: how high it was stands above
+      const at = x(xs[heldout.ys.indexOf(worst)]);
+      add("text", { class: "d2lrnn-axis", x: at, y: box.top - 3, "text-anchor": at > (box.left + box.right) / 2 ? "end" : "start" }, `↑ ${formatNumber(worst)}`);
+    }
+    if ((report.status === "ended" || isMemorising(report)) && best !== perplexity) { // it was better than at its end
       const at = heldout.ys.indexOf(best);
-      const mark = { x: Math.min(box.right - 34, Math.max(box.left + 30, x(xs[at]))), y: Math.min(box.bottom - 6, y(best) + 22) };
+      const mark = markPlace({ x: x(xs[at]), y: y(best) }, curves, box);
       add("circle", { class: "lab-best", cx: x(xs[at]), cy: y(best), r: 5 });
-      add("text", { class: "d2lrnn-level-text lab-next", x: mark.x, y: mark.y, "text-anchor": "middle" }, t("best", { perplexity: formatNumber(best) }));
+      add("text", { class: "d2lrnn-level-text lab-next lab-best-value", x: mark.x, y: mark.y, "text-anchor": "middle" }, t("best", { perplexity: formatNumber(best) }));
       marks.push({ x: mark.x - 16, y: mark.y - 4 }, { x: mark.x + 16, y: mark.y - 4 });
     }
-    const curves = [[xs, heldout.ys], ...gap].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
     const value = isOff ? { x: box.right + 11, y: box.top + 8, anchor: "start" } : valuePlace({ x: cx, y: cy }, curves, marks, box, (isBeside ? 15 : 13.5) * shown.length);
     add("text", { class: `lab-now-value${isOff ? " lab-off" : ""}`, x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
     if (isOff && places[0].label >= OFF_ROOM[1]) add("text", { class: "d2lrnn-axis", x: value.x, y: value.y + 16 }, t("off_chart"));
@@ -448,7 +457,9 @@ export function curvePanel({ t, signal, onReset }) {
   return {
     node,
     draw(data) {
+      const isOther = latest?.report.levels.length !== data.report.levels.length; // those of another text
       latest = data;
+      if (isOther) tellRival();
       const known = meaningOf(data.report);
       const meaning = known ? t(known.key, known) : "";
       if (means.textContent !== meaning) means.textContent = meaning;
@@ -526,7 +537,7 @@ export function normPanel({ t, signal }) {
 
 // ---- the diary --------------------------------------------------------------------------------------------------------
 
-/** A line of text in its pieces, real words in bold. A network that is lost may write spaces alone: they are seen. */
+/** A line of text in its pieces, words of its text in bold. A network that is lost may write spaces alone: they are seen. */
 function inPieces(pieces) {
   const isBlank = pieces.every(([piece]) => piece.trim() === "");
   return pieces.map(([piece, isReal]) => element(isReal ? "b" : "span", {}, isBlank ? piece.replaceAll(" ", visibleCharacter(" ")) : piece));
@@ -543,13 +554,17 @@ export function writingPanel({ t, count, signal }) {
   const text = element("p", { class: "lab-writes-text lab-diary-text" });
   const first = element("span", {});
   const before = element("p", { class: "lab-before" }, t("writes_before"), " ", first);
-  const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, count), text, before);
+  const blue = element("span", { class: "lab-note lab-blue" });
+  const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, blue, count), text, before);
   let latest = null;
-  const draw = ({ written, writtenAt, steps, diary }) => {
+  const draw = ({ written, writtenAt, steps, diary }, isOwn) => {
     before.style.visibility = writtenAt > 0 && diary.length ? "" : "hidden"; // its room is there from the start
     first.textContent = (diary[0]?.pieces ?? []).map(([piece]) => piece).join("");
-    const title = steps === 0 ? t("writes_first") : t("writes", { age: formatNumber(writtenAt, 0) });
+    const learned = { text: t(isOwn ? "own" : "the_story") };
+    const title = steps === 0 ? t("writes_first", learned) : t("writes", { age: formatNumber(writtenAt, 0) });
     if (head.textContent !== title) head.textContent = title;
+    const means = steps === 0 ? "" : t("writes_blue", learned); // a phone has no room for it beside the counter
+    if (blue.textContent !== means) blue.textContent = means;
     if (written === latest) return;
     latest = written;
     text.replaceChildren(...(written.length ? inPieces(written) : [t("writes_nothing")]));

@@ -182,6 +182,10 @@ class LabRun(Callback):
             return False
         return True
 
+    def go_on(self) -> None:
+        """Lift the end that it was given, once it has come to it: :meth:`go` goes on from there."""
+        self.until, self.tells, self.ended = 0, "", None
+
     def _optimizer(self, weights: torch.Tensor) -> Optimizer:
         self.kind = self.lab.optimizer
         return AdamW(weights, weight_decay=0.0) if self.kind == "adam" else SGD(weights)

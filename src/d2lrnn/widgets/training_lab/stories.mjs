@@ -139,6 +139,8 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     node,
     hear,
     show: (i) => i !== open && choose(i),
+    /** Whether a story is being told: its run, or the next of its runs, is still to come to an end. */
+    isTelling: () => story !== null,
     /** Something else begins: the story is over, and what it told is not of the new run. */
     leave() {
       if (isOwn || told.hidden) return;

@@ -19,20 +19,19 @@ export function textPanel({ t, signal, onText, onReset, say }) {
   const isGood = () => found !== null && found.problem === null;
 
   const tell = () => {
-    const { letters, blanks, unseen, signs, rare, problem } = found;
+    const { letters, blanks, unseen, signs, different, rare, problem } = found;
     const rest = found.rest + lost;
     const parts = [];
     if (problem === "short") parts.push(t("text_short", { least: count(LEAST_LETTERS), letters: count(letters) }));
     else if (problem === "alike") parts.push(t("text_alike", { signs }));
     else {
-      parts.push(t("text_good", { letters: count(letters), signs: count(signs) }));
+      const some = rare.slice(0, SHOWN).map(visibleCharacter).join(" ");
+      parts.push(t(rare.length ? "text_good_rare" : "text_good", {
+        letters: count(letters), signs: count(different), count: count(rare.length), some: rare.length > SHOWN ? t("text_more", { some }) : some, other: OTHER,
+      }));
       if (unseen < FEW_UNSEEN) parts.push(t("text_rough", { unseen: count(unseen) }));
       if (rest > 0) parts.push(t("text_cut", { letters: count(MOST_LETTERS), rest: count(rest) }));
       if (blanks > 0) parts.push(t("text_blanks", { count: count(blanks) }));
-      if (rare.length) {
-        const some = rare.slice(0, SHOWN).map(visibleCharacter).join(" ");
-        parts.push(t("text_rare", { count: count(rare.length), some: rare.length > SHOWN ? t("text_more", { some }) : some, other: OTHER }));
-      }
     }
     message.textContent = parts.join(" ");
   };

@@ -44,7 +44,7 @@ export function sentenceValues(t, report, copied, isTold = false) {
   const least = reached(report, { isTold });
   const { beaten, next } = standing(least, levels);
   return {
-    steps: formatNumber(steps, 0), perplexity: value(perplexity), reached: value(least), percent: formatNumber(100 * copied, 0),
+    steps: formatNumber(steps, 0), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t("reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
     train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
     beaten: beaten && rivalName(t, beaten), next: next && (status === "ended" ? nextName : rivalName)(t, next),
   };
