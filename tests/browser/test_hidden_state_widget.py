@@ -25,7 +25,7 @@ PIXELS = """(c) => { const { width, height } = c;
 WATCH_THE_CUT = """globalThis.cuts = []; globalThis.guesses = [];
 new MutationObserver(() => {
   const cut = Number(document.querySelector(".cut-handle")?.getAttribute("aria-valuenow"));
-  if (cut === 18 || (cuts.length > 0 && cut !== cuts.at(-1))) {
+  if (cut === 26 || (cuts.length > 0 && cut !== cuts.at(-1))) {
     if (cut !== cuts.at(-1)) cuts.push(cut);
     guesses.push(document.querySelector(".cut-card-other .cut-word").textContent);
   }
@@ -229,20 +229,20 @@ def test_seen_for_the_first_time_the_scissors_walk_and_a_touch_or_a_pointer_ends
     widget = show(page, tmp_path)
     slider = handle(widget)
     page.wait_for_function("() => cuts.at(-1) === 22")
-    assert page.evaluate("() => cuts") == [18, 19, 20, 21, 22]
-    assert "other␣" in page.evaluate("() => guesses")
+    assert page.evaluate("() => cuts") == [26, 25, 24, 23, 22]
+    assert "other␣" not in page.evaluate("() => guesses"), "it is what the first step asks"
     page.reload()
-    page.wait_for_function("() => cuts.includes(19)")
+    page.wait_for_function("() => cuts.includes(25)")
     slider.press("Tab")
     expect(slider).to_have_attribute("aria-valuenow", "22")
     page.wait_for_timeout(800)
     expect(slider).to_have_attribute("aria-valuenow", "22")
     page.reload()
-    page.wait_for_function("() => cuts.includes(19)")
+    page.wait_for_function("() => cuts.includes(25)")
     page.mouse.move(300, 150)
     page.mouse.move(310, 160)
     page.wait_for_function("() => cuts.at(-1) === 22")
-    assert 21 not in page.evaluate("() => cuts")
+    assert 23 not in page.evaluate("() => cuts")
 
 
 def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(widget: Locator) -> None:

@@ -109,8 +109,8 @@ export function repair(state) {
   return { ...state, text: readable(state.text) };
 }
 
-/** The way of the scissors when they are first seen: from a few letters before the cut to the cut, each stop a cut. */
+/** The way of the scissors when they are first seen: from a few letters behind the cut, where less is left, to the cut. */
 export function walk(cut, count) {
-  const from = cut > 1 ? Math.max(1, cut - 4) : Math.min(count, 5);
+  const from = cut < count ? Math.min(count, cut + 4) : Math.max(1, cut - 4);
   return Array.from({ length: Math.abs(from - cut) + 1 }, (_, i) => from + i * Math.sign(cut - from));
 }
