@@ -226,12 +226,12 @@ def _clipping() -> Iterable[str]:
 
 def _truncation() -> Iterable[str]:
     # What gets through to the guess after each letter of two windows of six, where each letter back keeps 0.8.
-    for k, letter in enumerate("leave after "):
+    for k, letter in enumerate("after sunset"):
         x, filled = 15 + 18 * k, 66 * (1 - 0.8 ** (k % 6 + 1))
         yield _box(x, 14, 12, 66, fill=NONE, stroke=VERMILLION)
         yield _box(x, 80 - filled, 12, filled, fill=BLUE, move="up", i=k)
         yield _text(x + 6, 100, letter, font_size=14)
-    for k in (0, 6, 12):
+    for k in (0, 6):
         yield _line((12 + 18 * k, 6), (12 + 18 * k, 112), stroke_dasharray="4 3")
 
 

@@ -15,6 +15,8 @@ from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
 
+LAST = 11  # the guess that is shown, until another is touched
+
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
@@ -35,14 +37,15 @@ def now(widget: Locator) -> Locator:
     return widget.locator(".d2lrnn-now")
 
 
-def shown_first(python: Truncation) -> int:
-    """The guess that is shown where none was touched: beyond the first cut, or the last."""
-    return 23 if python.way == "losses" else min(23, max(python.tau, 2 * python.tau - 2))
+def lines(python: Truncation, place: int = LAST) -> list[int]:
+    """Where a line stands: at each cut in sight (two letters before the line are), or at the one of the guess."""
+    if python.way == "windows":
+        return list(range(12 - python.tau, -3, -python.tau))[::-1]
+    return [place + 1 - python.tau]
 
 
-def is_of(widget: Locator, python: Truncation, place: int | None = None) -> None:
-    """Sentence, bars and cuts are those of Python; `place` is the chosen guess."""
-    place = shown_first(python) if place is None else place
+def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
+    """Sentence, bars, lines and scissors are those of Python; `place` is the chosen guess."""
     lost = 1 - python.kept[place]
     share = f"{lost:.0%}" if lost >= 0.0995 else f"{100 * lost:.1f}%"
     expect(now(widget)).to_have_text(python.static_sentence())
@@ -51,13 +54,32 @@ def is_of(widget: Locator, python: Truncation, place: int | None = None) -> None
     assert widget.locator(".trunc-bars .trunc-fill").evaluate_all(heights) == pytest.approx(
         python.kept.tolist(), abs=1e-3
     )
-    expect(cuts(widget)).to_have_count(24 // python.tau if python.way == "windows" else 1)
+    left, letter = grid(widget)
+    assert [(x - left) / letter for x in middles(cuts(widget))] == pytest.approx(lines(python, place), abs=0.05)
+    assert [(x - left) / letter for x in middles(scissors(widget))] == pytest.approx([12 - python.tau], abs=0.05)
+    expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text([*"after␣sunset"][place])
+
+
+def grid(widget: Locator) -> tuple[float, float]:
+    """Where the line of letters begins, and how wide a letter is."""
+    box = widget.locator(".trunc-bars").bounding_box()
+    return box["x"], box["width"] / 12
+
+
+def middles(nodes: Locator) -> list[float]:
+    return nodes.evaluate_all(
+        "(all) => all.map((e) => e.getBoundingClientRect()).map(({ left, right }) => (left + right) / 2)"
+    )
+
+
+def scissors(widget: Locator) -> Locator:
+    return widget.locator(".trunc-scissors")
 
 
 def drag(page: Page, widget: Locator, letters: int) -> None:
     """Drag the scissors by so many letters."""
     grip = widget.locator(".trunc-grip").bounding_box()
-    letter = widget.locator(".trunc-bars").bounding_box()["width"] / 24
+    _, letter = grid(widget)
     x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -72,132 +94,126 @@ def sent(widget: Locator, kind: str = "kept") -> list[float]:
 
 
 def cuts(widget: Locator) -> Locator:
-    return widget.locator(".trunc-cut:not([hidden])")
+    return widget.locator(".trunc-line-cut:not([hidden])")
 
 
-def test_the_scissors_move_all_cuts(opened: tuple[Page, Record], tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["windows", "losses"])
+def test_farther_left_is_farther_back(opened: tuple[Page, Record], tmp_path: Path, way: str) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Truncation())
-    is_of(widget, Truncation())
-    expect(cuts(widget)).to_have_count(4)
-    drag(page, widget, 2)
-    is_of(widget, Truncation(tau=8))
-    expect(cuts(widget)).to_have_count(3)
-    drag(page, widget, -4)
-    is_of(widget, Truncation(tau=4))
-    drag(page, widget, 30)
-    is_of(widget, Truncation(tau=24))
-    drag(page, widget, -23)
-    is_of(widget, Truncation(tau=1))
+    widget = show(page, tmp_path, Truncation(way=way))
+    is_of(widget, Truncation(way=way))
+    for letters, tau in ((2, 4), (30, 1), (-1, 2), (-1, 3), (-7, 12), (5, 6), (-30, 12), (6, 6)):
+        drag(page, widget, letters)
+        is_of(widget, Truncation(tau=tau, way=way))  # always of the last guess
+    drag(page, widget, 3)
     widget.get_by_role("button", name="Reset").click()
-    is_of(widget, Truncation())
+    is_of(widget, Truncation(way=way))
 
 
-def test_the_other_way_has_one_cut_that_follows_the_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_other_way_moves_neither_guess_nor_scissors(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
+    shares = widget.locator(".trunc-sums").text_content()
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
     is_of(widget, Truncation(way="losses"))
     expect(cuts(widget)).to_have_count(1)
-    drag(page, widget, 3)  # nearer to the letter: the way back is shorter
-    is_of(widget, Truncation(way="losses", tau=3))
+    expect(widget.locator(".trunc-sums")).to_have_text(shares)
+    drag(page, widget, 3)
     assert sent(widget) == pytest.approx([0.64, 0.8, 1], abs=1e-3)
-    drag(page, widget, -30)
-    is_of(widget, Truncation(way="losses", tau=24))
-    cut = widget.get_by_role("slider", name="Letters back")
-    place = cut.bounding_box()["x"]
-    cut.press("ArrowRight")  # the cut goes where the arrow points
-    is_of(widget, Truncation(way="losses", tau=12))
-    assert cut.bounding_box()["x"] > place
-    cut.press("ArrowUp")
-    is_of(widget, Truncation(way="losses", tau=24))
+    widget.locator(".trunc-letter").nth(7).click()  # its cut is its own; the scissors stay
+    is_of(widget, Truncation(way="losses", tau=3), 7)
+    drag(page, widget, -3)  # and no drag chooses a guess
+    is_of(widget, Truncation(way="losses", tau=6), 7)
+    widget.locator(".trunc-ways").get_by_role("button", name="Every 6 letters").click()
+    is_of(widget, Truncation(), 7)
 
 
-def test_the_scissors_follow_the_finger_and_snap(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_whatever_is_dragged_the_cut_is_where_it_is_drawn(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """Line, border of the colours and shares are at an allowed place at every moment; the handle is near."""
     page, _ = opened
-    widget = show(page, tmp_path, Truncation())
-    grip, letter = widget.locator(".trunc-grip"), widget.locator(".trunc-bars").bounding_box()["width"] / 24
-    middle = "(e) => e.getBoundingClientRect().x + e.offsetWidth / 2"
-    x, y = grip.evaluate(middle), grip.bounding_box()["y"] + 9
-    page.mouse.move(x, y)
-    page.mouse.down()
-    for letters in (0.4, 3.3, 4.6):
-        page.mouse.move(x + letters * letter, y)
-        assert grip.evaluate(middle) == pytest.approx(x + letters * letter, abs=2)
-    is_of(widget, Truncation(tau=12))
-    page.mouse.up()
-    assert grip.evaluate(middle) == pytest.approx(x + 6 * letter, abs=2)
+    for way in ("windows", "losses"):
+        widget = show(page, tmp_path, Truncation(way=way))
+        left, letter = grid(widget)
+        stops = [(x - left) / letter for x in middles(widget.locator(".trunc-rail > span"))]
+        assert stops == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
+        grip = widget.locator(".trunc-grip")
+        x, y = middles(grip)[0], grip.bounding_box()["y"] + 9
+        page.mouse.move(x, y)
+        page.mouse.down()
+        lost = []
+        for place in (5.1, 4, 3.1, 2.9, 1.2, 0.1, 2.8, 3.2, 6.4, 7.2, 8.4, 9.6, 11.3):
+            page.mouse.move(left + place * letter, y)
+            tau = 12 - min((0, 6, 8, 9, 10, 11), key=lambda stop: abs(stop - place))
+            is_of(widget, Truncation(tau=tau, way=way))
+            edge = widget.locator(".trunc-is-kept").first.bounding_box()["x"]
+            assert edge == pytest.approx(left + (12 - tau) * letter, abs=3)
+            pull = (middles(grip)[0] - left) / letter - (12 - tau)
+            assert pull * (place - (12 - tau)) >= 0 and abs(pull) < 0.65
+            lost.append((tau, float(widget.locator(".trunc-sum-cut b").text_content().rstrip("%"))))
+        page.mouse.up()
+        assert middles(grip)[0] == pytest.approx(left + 11 * letter, abs=2)
+        assert lost == [(tau, pytest.approx(100 * 0.8**tau, abs=0.5)) for tau, _ in lost]
 
 
-def test_scissors_and_shares_stand_at_the_cut_of_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_shares_stand_at_the_cut_of_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """What is cut off is told left of its cut and what is kept right of it, beside the line, wherever it is."""
     page, _ = opened
     box = "(e) => { const { left, right } = e.getBoundingClientRect(); return [left, right]; }"
-    for width in (760, 390):
+    for width in (760, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
         for way in ("windows", "losses"):
-            for tau in (1, 2, 3, 4, 6, 8, 12, 24):
+            for tau in (1, 2, 3, 4, 6, 12):
                 widget = show(page, tmp_path, Truncation(tau=tau, way=way))
-                edge = widget.locator(".trunc-is-kept").first.evaluate(box)[0]
-                letter = widget.locator(".trunc-bars").bounding_box()["width"] / 24
-                (cut_left, cut_right), (kept_left, kept_right) = (
-                    widget.locator(f".trunc-sum-{kind}").evaluate(box) for kind in ("cut", "kept")
-                )
-                assert cut_right <= kept_left or kept_right <= cut_left
-                assert abs(kept_left - edge) < (16 if shown_first(Truncation(tau=tau, way=way)) < 22 else 7 * letter)
-                assert cut_left >= 0 and max(cut_right, kept_right) <= width
-                if (tau, way) != (24, "windows"):  # it has no cut in the line but its end
-                    line = widget.locator(".trunc-cut[role]").bounding_box()
-                    assert abs(line["x"] + line["width"] / 2 - edge) < 4
-    widget = show(page, tmp_path, Truncation())
-    widget.locator(".trunc-letter").nth(20).click()
-    line, kept = widget.locator(".trunc-cut[role]").bounding_box(), widget.locator(".trunc-is-kept").first.evaluate(box)
-    assert abs(line["x"] + line["width"] / 2 - kept[0]) < 4
+                for place in (LAST, 10, 4):
+                    if place != LAST:
+                        widget.locator(".trunc-letter").nth(place).click()
+                    own, kept = widget.locator(".trunc-line-cut.trunc-own"), widget.locator(".trunc-sum-kept")
+                    start = place + 1 - Truncation(tau=tau, way=way).reaches[place]
+                    if start < 0:
+                        assert way == "losses"
+                        expect(widget.locator(".trunc-sum-cut")).to_be_hidden()
+                    else:
+                        (line,), kept_at = middles(own), kept.evaluate(box)
+                        cut_at = widget.locator(".trunc-sum-cut").evaluate(box)
+                        assert 3 < line - cut_at[1] < 10 and 3 < kept_at[0] - line < 10
+                        assert cut_at[0] >= 0 and kept_at[1] <= width
+                        edge = widget.locator(".trunc-is-kept").first.bounding_box()["x"]
+                        assert abs(line - edge) < 4
 
 
 def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    sides, missed = widget.locator(".trunc-sum"), widget.locator(".trunc-missed")
-    expect(now(widget)).to_have_text("Cut every 6 letters: 49% of the corrections is lost; 6 letters are stored.")
-    expect(sides).to_have_text(["33% cut off", "67% kept"])
-    expect(missed).to_have_text([*"ships"])
-    expect(widget.locator(".trunc-guessed")).to_have_text("␣")
-    counted = widget.locator(".trunc-counted")
-    expect(counted).to_have_text("The guess after e: 3.36 out of 5 is 67% (5 = 1 + 0.8 + 0.64 + …).")
-    cut, kept = cuts(widget).first.bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()
-    assert abs(cut["x"] + cut["width"] / 2 - kept["x"]) < 4, "the cut that is dragged is the one of this guess"
-    widget.locator(".trunc-letter").nth(11).click()
+    sides = widget.locator(".trunc-sum")
+    told = "Cut every 6 letters: on average a correction loses 49%. Stored: 6 letters."
+    expect(now(widget)).to_have_text(told)
     expect(sides).to_have_text(["26% cut off", "74% kept"])
-    expect(missed).to_have_text([*"ships"])
+    expect(widget.locator(".trunc-guessed")).to_have_text("?")
+    counted = widget.locator(".trunc-counted")
+    expect(counted).to_have_text("The guess after t: 3.69 out of 5 is 74% (5 = 1 + 0.8 + 0.64 + …).")
     assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
-    assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(13, 5, -1)], abs=1e-3)  # two before the line
-    assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[11], abs=1e-3)
+    assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(14, 5, -1)], abs=1e-3)  # 3 before the line
+    assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[LAST], abs=1e-3)
+    expect(widget.locator(".trunc-before > span")).to_have_text([*"ve␣"])  # each of them has its letter
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
     expect(sides).to_have_text(["80% cut off", "20% kept"])
-    expect(missed).to_have_text([*"leave"])
-    widget.locator(".trunc-letter").nth(11).click()
+    expect(widget.locator(".trunc-guessed")).to_have_text("u")
+    expect(now(widget)).to_have_text(told)
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
+    expect(sides.first).to_have_text("26% cut off")
+    letters.press("ArrowLeft")
     expect(sides.first).to_have_text("33% cut off")
-    assert letters.get_attribute("aria-valuetext") == "letter 11 of 24, e: 67% kept"
+    assert letters.get_attribute("aria-valuetext") == "letter 5 of 12, r: 67% kept"
     letters.press("Home")
-    # no word lies before it; what is cut off lies left of the line
+    # what is cut off lies left of the line
     expect(sides).to_have_text(["80% cut off", "20% kept"])
-    expect(missed).to_have_count(0)
-    assert sent(widget, "cut") == pytest.approx([0.64, 0.8], abs=1e-3)
+    assert sent(widget, "cut") == pytest.approx([0.512, 0.64, 0.8], abs=1e-3)
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(sides).to_have_text(["33% cut off", "67% kept"])
-
-
-def test_a_word_that_a_cut_divides_is_not_named(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, Truncation(tau=8))  # ships le|ave afte|r sunset
-    for place, word in ((12, "ships"), (17, "leave"), (4, "")):
-        widget.locator(".trunc-letter").nth(place).click()
-        expect(widget.locator(".trunc-missed")).to_have_text([*word])
+    expect(sides).to_have_text(["26% cut off", "74% kept"])
 
 
 def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -213,9 +229,15 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     cut = widget.get_by_role("slider", name="Letters from cut to cut")
+    cut.press("ArrowLeft")  # the cut goes where the arrow points
+    is_of(widget, Truncation(tau=12))
+    assert cut.get_attribute("aria-valuetext") == "12"
     cut.press("ArrowRight")
-    is_of(widget, Truncation(tau=8))
-    assert cut.get_attribute("aria-valuetext") == "8"
+    is_of(widget, Truncation(tau=6))
+    cut.press("ArrowUp")
+    is_of(widget, Truncation(tau=12))
+    cut.press("ArrowDown")
+    is_of(widget, Truncation(tau=6))
     cut.press("Home")
     is_of(widget, Truncation(tau=1))
     widget.get_by_text("How it is counted").click()
@@ -237,9 +259,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         (
             (
                 "all learn the same",
-                "its own letter alone: 20% is kept. Five letters later, 74% is kept. On average 49% is lost",
+                "20% is kept, and nothing is learned from “after”. Five letters later, 74% is kept.",
             ),
-            ("48", "letters = 144 steps. Each loses 26%, not 49% on average, with the same 6 letters stored."),
+            ("24", "letters = 72 steps. Each loses 26%, not 49% on average, with the same 6 letters stored."),
             ("Less is cut off", "Right. 16% on average, not 49%"),
         )
     ):
@@ -248,10 +270,10 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(widget.locator(".trunc-bars .trunc-fill").last).to_be_visible(visible=i > 0)
         is_of(widget, Truncation())
         widget.get_by_role("button", name=answer, exact=True).click()
-        is_of(widget, Truncation(**states[i]), 6 if i == 0 else None)
+        is_of(widget, Truncation(**states[i]), 6 if i == 0 else LAST)
         expect(outcome).to_contain_text(told)
         if i == 0:  # the bars were hidden while it was asked
-            expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("l")
+            expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("s")
             expect(widget.locator(".trunc-sum-cut")).to_have_text("80% cut off")
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
@@ -282,19 +304,19 @@ def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
 
 def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Truncation(tau=24, way="losses"))
-    widget.locator(".trunc-letter").nth(10).click()
-    told, line = widget.locator(".trunc-drag"), "(one) => getComputedStyle(one, '::before').visibility"
-    expect(told).to_have_text("cut 13 letters before this line")
-    assert cuts(widget).evaluate(line) == "hidden"
-    grip, words = widget.locator(".trunc-grip").bounding_box(), told.bounding_box()
-    assert words["x"] >= grip["x"] + grip["width"]
-    expect(widget.locator(".trunc-sum-cut")).to_be_hidden()
-    expect(widget.locator(".trunc-sum-kept")).to_have_text("99.5% kept")
-    widget.locator(".trunc-letter").nth(21).click()  # two letters before the line, where those are drawn
-    assert cuts(widget).evaluate(line) == "visible"
-    cut, parts = cuts(widget).bounding_box(), widget.locator(".trunc-is-kept").first.bounding_box()
-    assert abs(cut["x"] + cut["width"] / 2 - parts["x"]) < 4
+    widget = show(page, tmp_path, Truncation(tau=12, way="losses"))
+    widget.locator(".trunc-letter").nth(5).click()
+    kept, cut = widget.locator(".trunc-sum-kept"), widget.locator(".trunc-sum-cut")
+    expect(kept).to_have_text("93.1% kept: its cut is further left")
+    expect(cut).to_be_hidden()
+    expect(cuts(widget)).to_have_count(0)
+    expect(widget.locator(".trunc-is-cut")).to_have_count(0)
+    widget.locator(".trunc-letter").nth(9).click()  # two letters before the line, where those are drawn
+    expect(kept).to_have_text("93.1% kept")
+    parts = widget.locator(".trunc-is-kept").first.bounding_box()
+    assert middles(cuts(widget)) == pytest.approx([parts["x"]], abs=4)
+    widget.locator(".trunc-letter").nth(LAST).click()
+    is_of(widget, Truncation(tau=12, way="losses"))
 
 
 def test_a_cut_stops_what_goes_back_and_not_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -328,8 +350,8 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
     sides = "(all) => all.map((one) => one.getBoundingClientRect()).filter((one) => one.width)"
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        losses = [{"tau": tau, "way": "losses"} for tau in (6, 24)]
-        for settings in ({"tau": 24}, {"tau": 1, "factor": 0.95}, *losses):
+        losses = [{"tau": tau, "way": "losses"} for tau in (6, 12)]
+        for settings in ({"tau": 12}, {"tau": 1, "factor": 0.95}, *losses):
             widget = show(page, tmp_path, Truncation(**settings))
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700

@@ -12,14 +12,14 @@ FILE = Path(__file__).with_name("truncation_cases.json")
 _CASES: tuple[dict[str, Any], ...] = (
     {},
     {"tau": 1},
-    {"tau": 8},
+    {"tau": 4},
     {"tau": 12},
-    {"tau": 24, "factor": 0.95},
+    {"tau": 12, "factor": 0.95},
     {"tau": 1, "way": "losses"},
     {"way": "losses"},
     {"factor": 0.5},
     {"factor": 0.5, "tau": 12, "way": "losses"},
-    {"factor": 0.5, "tau": 24, "way": "losses"},
+    {"factor": 0.95, "tau": 3, "way": "losses"},
 )
 
 

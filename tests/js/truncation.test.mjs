@@ -69,7 +69,7 @@ test("the work: in windows each letter is gone back over once, else once for eac
 });
 
 test("a cut that is dragged goes to the nearest length", () => {
-  assert.deepEqual([-3, 0, 5.2, 7.1, 10.1, 17, 19, 99].map(nearestTau), [1, 1, 6, 8, 12, 12, 24, 24]);
+  assert.deepEqual([-3, 0, 4.8, 5.2, 8.9, 9.1, 19].map(nearestTau), [1, 1, 4, 6, 6, 12, 12]);
 });
 
 test("the guided steps: what is said to be right is right", () => {
@@ -81,8 +81,10 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(price.after.lost < price.before.lost); // "less is cut off"
   assert.ok(price.after.work === 6 * price.before.work && en.step_2_answer_3 === String(price.after.work) && price.right === 2);
   assert.ok(en.step_2_question.includes(`${price.before.work} steps`));
-  const whole = shown({ ...SPEC.steps[1].before, tau: NUM_LETTERS }); // "One window of 24 cuts off less"
-  assert.ok(whole.lost < price.after.lost && whole.work === price.before.work);
+  assert.ok(en.step_2_question.includes(`each of the ${NUM_LETTERS} guesses`) && en.step_2_outcome.startsWith(`${NUM_LETTERS} guesses × ${tau} `));
+  const rare = shown({ ...SPEC.steps[1].before, tau: NUM_LETTERS }); // "Cuts twice as far apart"
+  assert.ok(rare.tau === 2 * tau && rare.lost < price.before.lost && rare.work === price.before.work);
+  assert.equal(en.text.slice(0, tau).trim(), /“(.*?)”/.exec(en.step_1_outcome)[1]); // it ends at the cut: the guess after it learns nothing from it
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
   assert.ok(en.step_3_answer_1.startsWith("Less"));
   assert.equal(faster.right, 0);

@@ -11,7 +11,7 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Truncation"]
 
 _SPEC = Spec("truncation")
-_NUM_LETTERS = 24
+_NUM_LETTERS = 12
 
 
 def _percent(share: float) -> str:
@@ -23,7 +23,7 @@ def _percent(share: float) -> str:
 
 
 class Truncation(Explorable):
-    r"""Cut the way back through time: a line of 24 letters, after each of which a network guesses the next.
+    r"""Cut the way back through time: a line of 12 letters, after each of which a network guesses the next.
 
     The gradient of each guess goes back over the letters before it, and each letter back keeps the same share of it.
     In windows of :math:`\tau` letters the guesses reach 1, 2, ..., :math:`\tau` letters, their own included, and share
@@ -32,7 +32,7 @@ class Truncation(Explorable):
     Parameters
     ----------
     tau : int, optional
-        1, 2, 3, 4, 6, 8, 12 or 24.
+        1, 2, 3, 4, 6 or 12.
     way : {"windows", "losses"}, optional
         Cut the text into windows, or go back `tau` letters from each loss.
     factor : float, optional
@@ -45,7 +45,7 @@ class Truncation(Explorable):
 
     Examples
     --------
-    >>> Truncation(tau=6).reaches[:12]
+    >>> Truncation(tau=6).reaches
     [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]
     >>> {way: round(Truncation(way=way).lost, 2) for way in ("windows", "losses")}
     {'windows': 0.49, 'losses': 0.26}
@@ -85,14 +85,15 @@ class Truncation(Explorable):
         """A bar over each letter, filled as far as its gradient gets through, and the cuts."""
         words = Words(self._words)
         picture = Picture(520, 176, words("title"), self.static_sentence())
-        left, top, width, height = 20.0, 16.0, 20.0, 110.0
+        left, top, width, height = 20.0, 16.0, 40.0, 110.0
         for place, (letter, kept) in enumerate(zip(words("text"), self.kept.tolist(), strict=True)):
             x, filled = left + width * place, height * kept
-            picture.add("rect", x=x + 3, y=top, width=width - 6, height=height, fill="none", stroke=color("vermillion"))
-            picture.add("rect", x=x + 3, y=top + height - filled, width=width - 6, height=filled, fill=color("blue"))
+            bar = {"x": x + 5, "width": width - 10}
+            picture.add("rect", **bar, y=top, height=height, fill="none", stroke=color("vermillion"))
+            picture.add("rect", **bar, y=top + height - filled, height=filled, fill=color("blue"))
             picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
         if self.way == "windows":
-            for place in range(0, _NUM_LETTERS + 1, self.tau):
+            for place in range(0, _NUM_LETTERS, self.tau):
                 way = f"M{left + width * place:g} 6V162"
                 picture.add("path", d=way, fill="none", stroke="currentColor", stroke_width=1.5, stroke_dasharray="5 4")
         return str(picture)

@@ -5,8 +5,7 @@ import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.m
 import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** The guess that is shown at first: its cut is the one that is dragged. */
-const chosenFor = ({ way, tau }) => (way === "losses" ? NUM_LETTERS - 1 : Math.min(NUM_LETTERS - 1, Math.max(tau, 2 * tau - 2)));
+const LAST = NUM_LETTERS - 1; // the guess that is shown, unless another is touched
 const AFTER_A_CUT = 6; // in windows of 6
 
 /** What is cut off on average, as Python says it: a key, and its values. */
@@ -53,7 +52,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
-  const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // one window
+  const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // twice as far apart
   const whole = { long: percent(long), shared };
   const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   guided.node.addEventListener("click", () => { if (guided.opened() === 2) more.open = true; }, { signal }); // there is what it changes
@@ -78,7 +77,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function paint(model) {
     const { tau, way, factor } = model;
-    const chosen = picked ?? chosenFor(model);
+    const chosen = picked ?? LAST;
     for (const { way: each, node } of ways) {
       node.textContent = t(each === "windows" && tau === 1 ? "way_windows_one" : `way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));

@@ -1,7 +1,7 @@
 // Truncated backpropagation through time, in plain numbers: each letter back keeps the same share of the signal.
 import SPEC from "./spec.json" with { type: "json" };
 
-export const NUM_LETTERS = 24;
+export const NUM_LETTERS = 12;
 /** The lengths that divide the line: no window of it is a part of one. */
 export const TAUS = SPEC.controls.tau.choices;
 

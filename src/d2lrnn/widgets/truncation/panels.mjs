@@ -3,7 +3,8 @@ import { dragOn } from "../shape.mjs";
 import { element, svg, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
 
-const LEFT_SHOWN = 2; // letters before the line, of the text that goes on there
+const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there
+const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
 /** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
@@ -18,13 +19,6 @@ function arrows(node, { move, signal }) {
 
 const within = (value, most) => Math.min(most, Math.max(0, value));
 
-/** Where the last word lies that is whole before a cut: [from, to], equal where there is none. */
-function wordBefore(text, cut) {
-  const isInWord = cut > 0 && !`${text} `.slice(cut - 1, cut + 1).includes(" ");
-  const end = text.slice(0, Math.max(0, isInWord ? text.lastIndexOf(" ", cut - 1) : cut)).trimEnd().length;
-  return [text.lastIndexOf(" ", end - 1) + 1, end];
-}
-
 /** `onTau` gets the length that a cut is dragged to, `onLetter` the place of a letter that is touched. */
 export function linePanel({ t, onTau, onLetter, signal }) {
   const text = t("text");
@@ -37,58 +31,61 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
+  const earlier = [...`${t("earlier")} `].slice(-LEFT_SHOWN).map((letter) => element("span", {}, visibleCharacter(letter)));
+  const next = element("span", { class: "trunc-next", "aria-hidden": "true" }, "?"); // what the last letter’s guess is about
+  letters.append(element("span", { class: "trunc-before", "aria-hidden": "true" }, ...earlier), next);
   // of the chosen guess's correction, letter by letter back
   const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
-  const sums = ["cut", "kept"].map((kind) => element("span", { class: `trunc-sum trunc-sum-${kind}` }));
-  const before = element("span", { class: "trunc-before", "aria-hidden": "true" }, "…");
+  const sums = ["cut", "kept"].map((kind) => {
+    const [share, word] = [element("b"), element("span", {}, t(`side_${kind}`))];
+    return { node: element("div", { class: `trunc-sum trunc-sum-${kind}` }, share, " ", word), share, word };
+  });
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
-  const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums);
-  const cuts = each.map((_, i) => element("span", { class: `trunc-cut${i === 0 ? "" : " trunc-bare"}`, hidden: true }));
-  const [first] = cuts; // the one that is dragged: all are as far apart
-  first.append(element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E")));
-  first.hidden = false;
-  for (const [name, set] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) })) first.setAttribute(name, set);
-  letters.append(before);
+  const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums.map((side) => side.node));
+  const stops = TAUS.map((tau) => element("span", { style: `left:${at(NUM_LETTERS - tau)}` }));
+  const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, ...stops);
+  const lines = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-line-cut", hidden: true }));
+  const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
+  const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
   const sent = element("div", { class: "trunc-parts", "aria-hidden": "true" }, ...parts.map((part) => element("span", {}, part)));
   const forth = element("div", { class: "trunc-forth", "aria-hidden": "true" }, element("span", {}, t("forth")));
   const hint = element("span", {}, t("chart_hint"));
   const old = element("span", { class: "trunc-was" }, t("was"));
   const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), hint, old);
-  const node = element("div", { class: "trunc-line" }, sum, sent, letters, forth, title, bars, element("span", { class: "trunc-start" }), drag, ...cuts);
+  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, forth, title, bars, ...lines, drag, scissors);
 
-  let shown = null; // { model, chosen }
-  let held = null; // the cut in hand
+  let shown = null; // { model, chosen, ghost }
+  let held = null; // the scissors in hand
   let isDragged = false; // so the word says nothing new
-  const cutFrom = (event) => event.target.closest?.(".trunc-cut");
   dragOn(node, {
     start: ({ x, event }) => {
-      const cut = cutFrom(event);
-      const { way, tau } = shown.model;
-      held = cut ? { from: x, x, tau, at: parseFloat(first.style.left) / 100, sign: way === "windows" ? 1 : -1, grip: event.target.closest(".trunc-grip") !== null } : null;
+      held = event.target.closest?.(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
     },
     move: ({ x }) => {
       if (held) {
         [held.x, isDragged] = [x, true];
-        const isEnd = held.sign < 0 && x === 0; // further than the line shows
-        onTau(isEnd ? TAUS.at(-1) : nearestTau(held.tau + held.sign * (x - held.from) * NUM_LETTERS));
+        onTau(nearestTau(NUM_LETTERS - wished()));
         follow();
       } else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
     },
     end: () => {
-      const tapped = held !== null && !held.grip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside a cut
-      if (tapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
+      const isTapped = held !== null && !held.isGrip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside the cut
+      if (isTapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
       held = null;
-      draw(shown.model, shown.chosen, shown.ghost); // it snaps to its cut
+      draw(shown.model, shown.chosen, shown.ghost);
     },
     signal,
   });
-  /** The scissors stay at the finger; the cut is at the nearest place that divides the line. */
+  /** Where the finger wants the scissors. */
+  const wished = () => within(NUM_LETTERS - held.tau + (held.x - held.from) * NUM_LETTERS, NUM_LETTERS);
+  /** The cut is at an allowed place; its handle is a little nearer to the finger. */
   const follow = () => {
-    if (held && held.x !== held.from) first.style.left = `${(100 * within(held.at + held.x - held.from, 1)).toFixed(3)}%`;
+    const pull = held ? PULL * (wished() - (NUM_LETTERS - shown.model.tau)) : 0;
+    scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
   };
   arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
-  arrows(first, { move: (step, key) => {
-    const isTurned = shown.model.way === "losses" && ["ArrowLeft", "ArrowRight"].includes(key); // the cut goes where the arrow points
+  arrows(scissors, { move: (step, key) => {
+    const isTurned = ["ArrowLeft", "ArrowRight"].includes(key); // the cut goes where the arrow points
     onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + (isTurned ? -step : step), TAUS.length - 1)]);
   }, signal });
 
@@ -96,9 +93,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     shown = { model, chosen, ghost };
     const { tau, factor, reaches, kept } = model;
     const isWindows = model.way === "windows";
-    const reach = reaches[chosen];
-    const start = chosen + 1 - reach;
-    const missed = wordBefore(text, start);
+    const start = chosen + 1 - reaches[chosen];
     fills.forEach((fill, i) => {
       fill.style.height = `${(100 * kept[i]).toFixed(2)}%`;
       fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
@@ -109,41 +104,37 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const path = ghost?.map((share, i) => (share < kept[i] - 1e-9 ? `M${i + 0.12} ${(1 - share).toFixed(4)}H${i + 0.88}` : "")).join("") ?? "";
     stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
-      const isMissed = i >= missed[0] && i < missed[1];
-      cell.className = `trunc-letter${isMissed ? " trunc-missed" : ""}${i === chosen ? " trunc-chosen" : i === chosen + 1 ? " trunc-guessed" : ""}`;
+      cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : i === chosen + 1 ? " trunc-guessed" : ""}`;
     });
+    next.classList.toggle("trunc-guessed", chosen === NUM_LETTERS - 1);
     parts.forEach((part, i) => {
       const place = i - LEFT_SHOWN;
       part.className = `trunc-part${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
       part.style.height = place > chosen ? "0" : `${(100 * factor ** (chosen - place)).toFixed(2)}%`; // of what its own letter gets
     });
-    const from = Math.max(-LEFT_SHOWN, start);
-    const isBeyond = from > start; // the cut lies left of all that is drawn
-    sum.style.setProperty("--trunc-at", at(from));
+    const isBeyond = start < -LEFT_SHOWN; // the cut lies left of all that is drawn
+    sum.style.setProperty("--trunc-at", at(Math.max(-LEFT_SHOWN, start)));
     const lost = 1 - kept[chosen];
-    sums.forEach((each, i) => { each.textContent = t(["side_cut", "side_kept"][i], { lost: percent(lost), kept: percentKept(lost) }); });
-    sums[0].hidden = isBeyond; // nothing of it is in sight
-    sum.classList.toggle("trunc-tight", start < 5);
-    sum.classList.toggle("trunc-tightest", start < 2);
-    node.classList.toggle("trunc-many", isWindows && tau <= 2); // cuts in plenty are thin
-    node.dataset.way = model.way;
-    node.classList.toggle("trunc-open", isBeyond);
-    // windows: a cut after each, and the scissors at that of the chosen letter, if it has one in the line; else its one cut
-    const own = Math.max(0, start / tau - 1);
-    cuts.forEach((cut, i) => {
-      const place = isWindows ? ((i === 0 ? own : i === own ? 0 : i) + 1) * tau : from;
-      cut.hidden = isWindows ? place > NUM_LETTERS : i > 0;
-      cut.style.left = at(place);
+    [percent(lost), percentKept(lost)].forEach((share, i) => { sums[i].share.textContent = share; });
+    sums[0].node.hidden = start < 0; // no room for it, and hardly any of it in sight
+    sums[1].word.textContent = t(isBeyond ? "side_beyond" : "side_kept");
+    // windows: a line at each cut in sight; else at that of the chosen guess alone
+    lines.forEach((line, i) => {
+      const place = i - LEFT_SHOWN;
+      const isCut = isWindows ? place > -LEFT_SHOWN && (NUM_LETTERS - place) % tau === 0 : place === start;
+      line.hidden = !isCut;
+      line.style.left = at(place);
+      line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}`;
     });
+    const cut = NUM_LETTERS - tau;
+    scissors.style.left = at(cut);
+    scissors.classList.toggle("trunc-own", cut === start);
     follow();
-    const grip = isWindows ? (own + 1) * tau : from;
-    first.dataset.side = grip < 2 ? "left" : grip > NUM_LETTERS - 2 ? "right" : "";
-    drag.style.left = at(grip);
-    drag.textContent = isBeyond ? t("beyond", { count: -start }) : t("drag");
-    drag.hidden = !isBeyond && (isDragged || grip < 2 || grip > 14);
-    first.setAttribute("aria-label", t(`cut_${model.way}`));
-    first.setAttribute("aria-valuenow", tau);
-    first.setAttribute("aria-valuetext", String(tau));
+    drag.style.left = at(cut);
+    drag.hidden = isDragged || Math.abs(cut - NUM_LETTERS / 2) > 1; // elsewhere it would cover places
+    scissors.setAttribute("aria-label", t(`cut_${model.way}`));
+    scissors.setAttribute("aria-valuenow", tau);
+    scissors.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
     letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: percentKept(1 - kept[chosen]) }));
     bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
