@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +63,7 @@ def test_it_opens_trained_and_says_where_the_surprises_are(opened: tuple[Page, R
     expect(widget.locator(NOW)).to_have_text("After training, first letters surprise it most, on average.")
     expect(widget.locator(AVERAGE)).to_have_text("1.99 bits of surprise a letter: like choosing among 4")
     expect(widget.locator(DETAIL)).to_have_text(
-        "After “…feeling i␣” it gave p 2.8%: a big surprise (5.18 bits). Its best guess was h, 22%."
+        "After “…feeling i␣” it gave “p” 2.8%: a big surprise (5.18 bits). Its best guess was “h”, 22%."
     )
     expect(widget.locator(".map-here")).to_have_count(1)
     widget.get_by_role("slider", name="Training").press("Home")
@@ -74,7 +75,7 @@ def test_a_letter_that_it_knows_and_a_space_are_told(opened: tuple[Page, Record]
     page, _ = opened
     widget = show(page, tmp_path, SurpriseMap(place=33))
     expect(widget.locator(DETAIL)).to_have_text(
-        "After “…the feelin” it gave g 98%: no surprise (0.03 bits). That was its best guess."
+        "After “…the feelin” it gave “g” 98%: no surprise (0.03 bits). That was its best guess."
     )
     widget.locator(".map-letter").nth(6).click()
     expect(widget.locator(DETAIL)).to_contain_text("After “i shut” it gave a space ")
@@ -86,25 +87,25 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
     before = widget.locator(DETAIL).inner_text()
     letter = widget.locator(".map-letter")
     letter.nth(1).hover()
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “t” it gave h .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “t” it gave “h” .+%: "))
     page.mouse.move(1, 1)
     expect(widget.locator(DETAIL)).to_have_text(before)
     letter.nth(4).click()
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣” it gave t .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣” it gave “t” .+%: "))
     keys = widget.get_by_role("slider", name="Letter")
     keys.focus()
     page.keyboard.press("ArrowRight")
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t” it gave i .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t” it gave “i” .+%: "))
     expect(keys).to_have_attribute("aria-valuetext", re.compile(r"^i, \d\.\d\d bits$"))
     assert letter.nth(5).evaluate("(e) => getComputedStyle(e, '::after').outlineWidth") == "3px", "the focus is seen"
     letter.nth(0).click()  # it is given, not guessed
-    expect(widget.locator(DETAIL)).to_have_text("The first letter, t, is given: no network has to guess it.")
+    expect(widget.locator(DETAIL)).to_have_text("The first letter, “t”, is given: no network has to guess it.")
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t” it gave i .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t” it gave “i” .+%: "))
     letter.nth(8).click()
     page.keyboard.press("ArrowLeft")  # the keys go on from the letter that was clicked
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the tid” it gave e .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the tid” it gave “e” .+%: "))
 
 
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -187,14 +188,14 @@ def test_on_a_wide_page_of_its_own_a_name_stands_in_one_row(browser: Browser, tm
 
 STEPS = [
     (
-        "Without its training",
+        "No training",
         "only rare letters",
         "No. Every letter costs 4.4 to 5.2 bits: like a blind guess among 27 signs, 4.75 bits. Where a bar",
     ),
     (
-        "A made-up word",
+        "Made-up word",
         "no, even more",
-        "Right. 4.85 bits a letter before training, 6.42 now. After “quixot” it was 64% sure of a space: the l is a",
+        "Right. 4.85 bits a letter before training, 6.42 now. After “quixot” it was 64% sure of a space: the “l” is a",
     ),
 ]
 
@@ -243,7 +244,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_contain_text("it gave q 1 in ")
+    expect(widget.locator(DETAIL)).to_contain_text("it gave “q” 1 in ")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("other signs")).to_be_hidden()
 
@@ -264,16 +265,22 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no, more").click()
     expect(told).to_contain_text("No. “ming”: 4.58 bits a letter before training, 2.22 now.")
-    expect(told).to_contain_text("Its letters follow each other as in the story")
+    expect(told).to_contain_text(re.compile(r"It has learned what follows “min”: the “g” costs only [01]\.\d\d bits"))
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
     box.fill("alexander")
     widget.get_by_role("button", name="about the same").click()
     expect(told).to_contain_text("Right. “alexander”: 4.76 bits a letter before training, 4.74 now.")
-    expect(told).to_contain_text("the x after “ale” cost most, 15.33 bits.")
+    expect(told).to_contain_text("Most letters cost less, but the “x” after “ale” more: 15.33 bits.")
     expect(widget.locator(DETAIL)).to_have_text(
-        re.compile(r"^After “ale” it gave x .+: a shock ")
+        re.compile(r"^After “ale” it gave “x” .+: a shock ")
     )  # the frame goes to it
-    widget.get_by_role("button", name="A made-up word").click()
+    for name, before, after in (("tom", "4.87", "4.41"), ("emma", "4.74", "4.30")):  # a tenth of what it was before
+        box.fill(name)
+        widget.get_by_role("button", name="yes, less").click()
+        expect(told).to_contain_text(f"No. “{name}”: {before} bits a letter before training, {after} now.")
+        expect(widget.locator(".d2lrnn-right")).to_have_text("about the same (±10%)")
+        expect(told).not_to_contain_text("learned")
+    widget.get_by_role("button", name="Made-up word").click()
     box.fill("the sea")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
 
@@ -303,7 +310,7 @@ def test_all_stages_of_a_text_are_drawn_on_one_scale(opened: tuple[Page, Record]
     page, _ = opened
     widget = show(page, tmp_path)
     first = "(all) => Number(all[1].style.getPropertyValue('--map-level'))"
-    widget.get_by_role("button", name="A made-up word").click()
+    widget.get_by_role("button", name="Made-up word").click()
     before = widget.locator(".map-letter").evaluate_all(first)
     assert before == pytest.approx(SurpriseMap(text="quixotl", stage="untrained").bits[0] / 13, abs=0.001)
     widget.get_by_role("button", name="no, even more").click()
@@ -322,6 +329,53 @@ def test_a_column_is_as_high_and_as_strong_as_its_bits(opened: tuple[Page, Recor
       return Number(parts.at(-1).match(/[\\d.]+/g)[2]); }"""  # how much blue is left of the white
     paleness = [widget.locator(".map-letter").nth(place).evaluate(fill) for place in (33, 32, 38, 37)]
     assert paleness == sorted(paleness, reverse=True) and len(set(paleness)) == 4
+
+
+@pytest.mark.parametrize("width", [390, 720])
+def test_a_bit_is_as_high_in_every_text_and_a_line_says_what_a_blind_guess_costs(
+    opened: tuple[Page, Record], tmp_path: Path, width: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 1000})
+    widget = show(page, tmp_path)
+    heights, lines = [], []
+    for text in (SurpriseMap().text, "tom", "quixotl", "christopher robin"):
+        widget.get_by_label("Your own text").fill(text)
+        page.mouse.move(1, 1)
+        bits = SurpriseMap(text=text).bits
+        highest = bits.index(max(bits))
+        heights.append(column(widget, highest + 1) / bits[highest])
+        letter = widget.locator(".map-letter").nth(1)
+        foot = room(widget)
+        lines.append(foot - letter.evaluate("(e) => parseFloat(getComputedStyle(e, '::before').top)"))
+        label, box = widget.locator(".map-blind").bounding_box(), widget.locator(".map-page").bounding_box()
+        assert label and box and label["x"] + label["width"] <= box["x"] + box["width"] + 4
+    assert heights == pytest.approx([heights[0]] * 4, rel=0.02)
+    assert lines == pytest.approx([heights[0] * math.log2(27)] * 4, abs=0.5)
+
+
+def test_the_letters_that_the_headline_speaks_of_are_bold(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    bold = "(all) => all.filter((e) => getComputedStyle(e).fontWeight === '700').map((e) => e.textContent).join('')"
+    letters = widget.locator(".map-letter")
+    assert letters.evaluate_all(bold) == "smeiatfiptr"
+    widget.get_by_role("slider", name="Training").press("Home")
+    assert letters.evaluate_all(bold) == ""
+
+
+@pytest.mark.parametrize("width", [800, 1280])
+def test_one_row_takes_the_room_of_the_two_of_the_beginning(browser: Browser, tmp_path: Path, width: int) -> None:
+    (tmp_path / "page.html").write_text(whole_page_of(SurpriseMap()), encoding="utf-8")
+    with watched_page(browser, width=width, height=900) as (page, record):
+        page.goto(f"{tmp_path.as_uri()}/page.html")
+        widget = page.locator('.d2lrnn-widget[data-ready="1"]')
+        tops = [widget.locator(".map-training").bounding_box()["y"]]
+        for text in ("tom", "quixotl", "alexander"):
+            widget.get_by_label("Your own text").fill(text)
+            tops.append(widget.locator(".map-training").bounding_box()["y"])
+        assert max(tops) - min(tops) <= 1
+        assert record.errors == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -346,7 +400,7 @@ def test_on_a_wide_page_the_beginnings_text_is_two_rows(browser: Browser, tmp_pa
         widget = page.locator('.d2lrnn-widget[data-ready="1"]')
         tops = widget.locator(".map-letter").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
         assert len(set(tops)) == 2
-        widget.get_by_role("button", name="Without its training").click()
+        widget.get_by_role("button", name="No training").click()
         widget.get_by_role("button", name="only rare letters").click()
         assert widget.locator(".d2lrnn-shape").bounding_box()["height"] <= 768, "the answer stands on the same screen"
         assert record.errors == []
@@ -356,7 +410,7 @@ def test_an_open_question_stays_while_a_hand_looks_for_its_answer(opened: tuple[
     page, _ = opened
     widget = show(page, tmp_path)
     question, table = widget.locator(".d2lrnn-question"), widget.locator("summary")
-    widget.get_by_role("button", name="A made-up word").click()
+    widget.get_by_role("button", name="Made-up word").click()
     for look in (
         lambda: widget.get_by_role("slider", name="Training").press("End"),
         lambda: widget.get_by_role("button", name="Watch it learn").click(),

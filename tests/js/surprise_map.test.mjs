@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, compared, derive, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, repair, sizeOf, STAGES, surprises, totals,
+  bitsByPlace, compared, derive, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, sizeOf, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -161,6 +161,22 @@ test("the guided steps: what is called right is right", () => {
 
 test("less, about the same or more: a tenth is about the same", () => {
   assert.deepEqual([[4.85, 6.42], [4.76, 4.74], [4.74, 4.76], [4.58, 2.22], [10, 11.2], [10, 8.9]].map(([a, b]) => compared(a, b)), [2, 1, 1, 0, 2, 0]);
+});
+
+test("a name that costs a tenth less than before is about the same, and a reason is one that its bits bear", () => {
+  const of = (text) => shown({ text, place: 0 });
+  const verdict = ({ before, now }) => compared(before.rate, now.rate);
+  assert.deepEqual(["tom", "emma", "anna", "sara", "christopher robin"].map((text) => verdict(of(text))), [1, 1, 1, 1, 1]);
+  assert.equal(reason(of("tom").before.bits, of("tom").now.bits), null, "one letter costs less, one more");
+  for (const text of ["emma", "ming", "li", "phoebe", "peter", "alexander", "christopher robin", "john smith", "maria", "david", "quixotl"]) {
+    const model = of(text);
+    const found = reason(model.before.bits, model.now.bits);
+    if (found === null) continue;
+    const [was, is] = [model.before, model.now].map(({ bits }) => bits[found.place - 1]);
+    assert.equal(found.name, ["less", "same", "more"][verdict(model)]);
+    assert.ok(found.name === "less" ? is < 2 && is < was : is > was, text);
+  }
+  assert.deepEqual(reason(of("christopher robin").before.bits, of("christopher robin").now.bits), { name: "same", place: of("christopher robin").most });
 });
 
 test("a small probability is one in so many", () => {

@@ -2,7 +2,7 @@
 import { element, explorable, formatNumber } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { compared, DEFAULT_TEXT, derive, percent, repair, STAGES } from "./maths.mjs";
+import { compared, DEFAULT_TEXT, derive, percent, reason, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const STAGE_MS = 2000; // how long the training stands still at each of its stages
@@ -68,13 +68,15 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const model = derive(state());
       const { text, before, after, vocab } = model;
       if (model.count < 1) return { text, verdict: t("text_short") };
-      const { character: letter, context, bits } = tell({ ...model, now: after }, model.most, t);
+      const toldAt = (place) => tell({ ...model, now: after }, place, t);
+      const { letter, context, bits } = toldAt(model.most);
       const [, p] = after.best[model.most - 1];
       const values = { before: formatNumber(before.rate), after: formatNumber(after.rate), letter, context, bits, p: percent(p) };
       const right = compared(before.rate, after.rate);
-      const why = text === SPEC.steps[OWN].before.text ? t("known") : t(right === 0 ? "why_less" : "why", values);
+      const because = reason(before.bits, after.bits);
+      const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, toldAt(because.place));
       return {
-        text, ...values, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)),
+        text, ...values, characters: vocab.length, blind: formatNumber(model.blind),
         least: formatNumber(Math.min(...before.bits), 1), most: formatNumber(Math.max(...before.bits), 1),
         verdict: t("verdict", { ...values, why }),
         ...(i === OWN && { right }),

@@ -6,7 +6,7 @@ import SPEC from "./spec.json" with { type: "json" };
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const DEFAULT_TEXT = SPEC.controls.text.default;
-export const BITS_SHOWN = 10; // the scale of the columns, unless a letter costs more
+export const BITS_SHOWN = 10; // the room over a letter, unless one costs more; a bit is as high in every text
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
@@ -87,10 +87,28 @@ export function finding({ text, stage, now, before, vocab }) {
   return space.count >= 3 && space.mean < 0.9 * Math.min(first.mean, later.mean) ? "spaces" : "less";
 }
 
-/** Is a text less of a surprise after the training (0), about the same (1: within a tenth) or more (2)? */
+/** Is a text less of a surprise after the training (0), about the same (1: within a tenth of what it was before) or more (2)? */
 export function compared(before, after) {
   const ratio = after / before;
-  return ratio > 1.1 ? 2 : ratio < 1 / 1.1 ? 0 : 1;
+  return ratio > 1.1 ? 2 : ratio < 0.9 ? 0 : 1;
+}
+
+/**
+ * What the bits of the letters, before the training and after it, say about a verdict: { name, place }, the letter that tells; or null.
+ *
+ * Less: a letter that is now hardly a surprise. About the same: most letters cost less, and one costs more. More: the letter that costs most.
+ */
+export function reason(before, after) {
+  const verdict = compared(totals(before).rate, totals(after).rate);
+  const at = (value) => after.indexOf(value);
+  if (verdict === 0) {
+    const least = at(Math.min(...after));
+    return after[least] < 2 ? { name: "less", place: least + 1 } : null;
+  }
+  const most = at(Math.max(...after));
+  if (after[most] <= before[most]) return null;
+  if (verdict === 2) return { name: "more", place: most + 1 };
+  return after.filter((bits, i) => bits < before[i]).length > after.length / 2 ? { name: "same", place: most + 1 } : null;
 }
 
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
@@ -127,7 +145,7 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the number of bits of the highest
- * column that there may be, the same at all stages, so that their heights can be compared.
+ * column that there may be, the same at all stages; `blind` what each letter costs a blind guess.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -142,7 +160,7 @@ export function derive(state) {
   return {
     text, stage, count, now, before, after,
     scale: Math.ceil(Math.max(BITS_SHOWN, ...read.flatMap((name) => [...readBy(network(name), text).bits]))),
-    most,
+    most, blind: Math.log2(network(stage).vocab.length),
     place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),

@@ -42,11 +42,12 @@ function contextOf(text, place) {
 
 /** One letter in words. */
 export function tell({ text, now, vocab }, place, t) {
-  const named = (character) => (character === " " ? t("by_space") : visibleCharacter(character));
+  const named = (character) => (character === " " ? t("by_space") : t("by_letter", { character: visibleCharacter(character) }));
   const b = now.bits[place - 1];
   const [index, p] = now.best[place - 1];
   return {
-    context: contextOf(text, place), character: named(text[place]), p: probability(2 ** -b, t), bits: formatNumber(b),
+    context: contextOf(text, place), character: named(text[place]), plain: text[place] === " " ? t("by_space") : visibleCharacter(text[place]),
+    letter: text[place] === " " ? t("space") : named(text[place]), p: probability(2 ** -b, t), bits: formatNumber(b),
     surprise: t(`surprise_${sizeOf(b)}`),
     best: vocab[index] === text[place] ? null : { character: named(vocab[index]), p: probability(p, t) },
   };
@@ -57,6 +58,7 @@ export function tell({ text, now, vocab }, place, t) {
  */
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
+  const blind = element("span", { class: "map-blind" }, t("blind_guess")); // at the end of the first row's line
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const detail = element("p", { class: "map-detail" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
@@ -66,7 +68,15 @@ export function mapPanel({ t, signal, onPlace }) {
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
   text.addEventListener("scroll", showScroll, { signal, passive: true });
   const measure = () => {
-    if (!signal.aborted) showScroll();
+    if (signal.aborted) return;
+    showScroll();
+    if (letters.length === 0) return;
+    const top = letters[0].offsetTop;
+    const next = letters.findIndex((letter) => letter.offsetTop > top);
+    const last = letters.at(next < 0 ? -1 : next - 1);
+    const [end, most] = [last.offsetLeft + last.offsetWidth + 6, text.clientWidth - blind.offsetWidth];
+    blind.classList.toggle("map-over", end > most); // no room beside the letters: it stands on the line
+    blind.style.left = `${Math.min(end, most)}px`;
   };
   const sized = new ResizeObserver(measure);
   sized.observe(text);
@@ -99,6 +109,7 @@ export function mapPanel({ t, signal, onPlace }) {
   }, { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
 
+  const valueOf = ({ plain, bits }) => t("letter_value", { character: plain, bits });
   const drawDetail = () => {
     if (shown.count < 1) {
       detail.textContent = t("text_short");
@@ -118,10 +129,11 @@ export function mapPanel({ t, signal, onPlace }) {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
+      letters.forEach((letter, i) => letter.classList.toggle("map-first", i > 0 && model.text[i - 1] === " " && model.text[i] !== " "));
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       if (shown !== null) text.scrollTop = 0; // before the text changes: after it, that would lay the page out
-      text.replaceChildren(...pieces(model.text).map((piece) =>
+      text.replaceChildren(blind, ...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
       text.classList.toggle("map-brief", model.count < BRIEF);
@@ -132,13 +144,17 @@ export function mapPanel({ t, signal, onPlace }) {
     if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
     shown = model;
     const { bits } = model.now;
+    blind.hidden = model.count < 1;
+    text.style.setProperty("--map-scale", model.scale);
+    text.style.setProperty("--map-blind", model.blind.toFixed(3));
+    text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
     letters.forEach((letter, i) => {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
     });
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
-    keys.setAttribute("aria-valuetext", model.count < 1 ? t("text_short") : t("letter_value", tell(model, model.place, t)));
+    keys.setAttribute("aria-valuetext", model.count < 1 ? t("text_short") : valueOf(tell(model, model.place, t)));
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
