@@ -10,6 +10,7 @@ const SWAP_SECONDS = 0.7;
 const HOME = 4; // times as fast a block that was let go returns
 const TERMS_SECONDS = 0.6; // until the terms of the sum are in their new places
 const SUM_SECONDS = 1.4;
+const FIRST_SECONDS = 4; // the first time, one sees which number meets which
 const SIDES = { weights: "swapped", rows: "memory_first" }; // what may stand the other way round when glued, and its trait
 const IN_ORDER = { swapped: false, memory_first: false };
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
@@ -38,6 +39,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let hovered = null;
   let looked = null; // the number on which the lights are
   let touched = false;
+  let isMeeting = false; // the tables are on their way, and nothing is told yet
   const slider = motion({ seconds: SLIDE_SECONDS, signal });
   const swapper = motion({ seconds: SWAP_SECONDS, signal });
   const carrier = motion({ seconds: TERMS_SECONDS, signal }); // of the terms: they arrive whether or not a block has to move
@@ -55,6 +57,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
     onHover: (place) => {
       hovered = place;
+      if (isMeeting) return;
       const before = looked?.join();
       look();
       if (place !== null && looked.join() !== before) runSum();
@@ -65,7 +68,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       settleTerms();
     },
     onDrop: (glued) => {
-      if (glued === model.glued) slide();
+      if (glued === model.glued) meet(slide());
       else commit({ glued, ...IN_ORDER });
     },
     onSwap: (side) => commit({ [SIDES[side]]: !model[SIDES[side]] }),
@@ -82,11 +85,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     code.light(running ? all[count - 1][3] : null);
   };
   const isAsking = () => steps.opened() >= 0 && steps.node.querySelector(".d2lrnn-outcome").hidden;
-  const runSum = () => {
+  const runSum = (seconds = SUM_SECONDS) => {
     runner?.stop();
     if (isAsking()) return; // nothing moves below an open question
     const all = model.mats.W_xh.length + model.mats.W_hh.length;
-    const mine = motion({ seconds: SUM_SECONDS, signal });
+    const mine = motion({ seconds, signal });
     runner = mine;
     let last = -1;
     mine.run((share) => {
@@ -103,12 +106,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   /** Turn to the hovered or else the chosen number: sentence, sum and code tell of it. */
   const look = () => {
+    if (isMeeting) return; // it is told when the tables have met
     looked = hovered ?? [model.row, model.column];
     const values = told(model, looked);
     const part = model.parts[looked[0]][looked[1]];
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
-    const areMoving = sum.show(pairsNow(), part, model.glued);
+    stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : "same");
+    const areMoving = sum.show(pairsNow(), part, model.glued, model);
     work.replaceChildren(...emphasised(t.raw("work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model);
@@ -154,6 +159,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return swapper.run((share) => stage.swap(side, share === 1 ? to : from + ease(share) * (to - from), ease(share)));
   };
 
+  /** What is told of tables that meet, or part, waits until they have; then the sum runs. */
+  const meet = async (slid) => {
+    if (!await slid || !isMeeting) return false;
+    isMeeting = false;
+    look();
+    return true;
+  };
+
   // ---- controls ----
   const glue = buttonControl({
     label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued, ...IN_ORDER }),
@@ -196,13 +209,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }
 
   // Seen for the first time: the sum runs, term by term, and stops at a touch.
-  whenSeen(stage.node, { signal, act: () => !touched && !prefersReducedMotion() && runSum() });
+  whenSeen(stage.node, { signal, act: () => !touched && !prefersReducedMotion() && runSum(FIRST_SECONDS) });
 
   const keyOf = ({ glued, swapped, memory_first, row, column }) => [glued, swapped, memory_first, row, column].join();
   const draw = (given) => {
     const first = model === null;
     const isOther = !first && [...SIZES, "seed"].some((name) => given[name] !== model[name]);
     const isElsewhere = !first && keyOf(given) !== keyOf(model);
+    const isInOrder = ({ swapped, memory_first }) => !swapped && !memory_first;
+    const waits = !first && !isOther && isInOrder(given) && isInOrder(model) && stage.share() !== Number(given.glued);
     const isRunning = runner !== null && isElsewhere && ["glued", ...Object.values(SIDES)].every((name) => given[name] === model[name]) && looked.join() === [given.row, given.column].join();
     model = given;
     stage.fill(model);
@@ -223,9 +238,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (asked && [...SIZES, "seed"].some((name) => asked[name] !== model[name])) { // it asked of other numbers
       steps.ask(-1);
     }
+    isMeeting = waits;
     const slid = first ? null : slide();
     if (isRunning) return; // a mouse was over this number before it was pressed
     for (const { node } of [now, sum]) node.style.minHeight = "";
+    if (waits) {
+      runner?.stop();
+      runner = null;
+      lightTerm(Infinity);
+      meet(slid).then(async (met) => met && await carried && runSum());
+      return;
+    }
     look();
     if (isElsewhere) slid.then(async (arrived) => arrived && await carried && runSum());
   };

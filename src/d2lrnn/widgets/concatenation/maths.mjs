@@ -114,13 +114,13 @@ export function arrange(sizes, width) {
   };
 }
 
-/** Apart, side by side, and the result below, in the column where it stands glued. */
+/** Apart, side by side, and the result below: its sign stands under that between the products. */
 function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, crossing) {
   const first = begin + d * u + GAP;
   const second = first + h * u + SIGN;
   const third = second + h * u + GAP;
   const y = Math.max(d, h) * r + GAP;
-  const sum = [crossing[0], Math.max(crossing[1], y + n * r + LABEL + GAP / 2)];
+  const sum = [second + GAP, Math.max(crossing[1], y + n * r + LABEL + GAP / 2)];
   return {
     height: sum[1] + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [second - SIGN / 2, y],
     H: [second, y], W_hh: [third, y - GAP - h * r], from_h: [third, y], equals: [sum[0] - GAP - SIGN / 2, sum[1]], sum,
@@ -143,7 +143,7 @@ function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, edge) {
 // cells take the size that they have glued. No block ever lies on another.
 export const MERGED = 0.15;
 const WAYS = {
-  wide: { x: { X: [0.05, 0.5], H: [0.05, 0.5], W_xh: [0.55, 1], W_hh: [0.55, 1] }, y: { X: [0.4, 0.8], H: [0.4, 0.8], W_xh: [0.2, 0.6], W_hh: [0.2, 0.6], sum: [0.4, 0.8] } },
+  wide: { x: { X: [0.05, 0.5], H: [0.05, 0.5], W_xh: [0.55, 1], W_hh: [0.55, 1], sum: [0.05, 0.4] }, y: { X: [0.4, 0.8], H: [0.4, 0.8], W_xh: [0.2, 0.6], W_hh: [0.2, 0.6], sum: [0.4, 0.8] } },
   narrow: { x: [0.05, 0.5], y: [0.3, 1] },
 };
 

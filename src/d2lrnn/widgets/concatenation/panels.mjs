@@ -134,7 +134,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const rows = (orders.weights === 1 ? ["W_hh", "W_xh"] : ["W_xh", "W_hh"]).flatMap(rowsOf); // swapped, the first number meets the first row
     numbersOf(shown, orders.rows === 1).forEach(([name, j, k], i) => {
       const [x, y] = [boxes[name].x + (j + 0.5) * unit, boxes[name].y];
-      ties.children[i].setAttribute("d", `M${x.toFixed(1)} ${(y - 1).toFixed(1)}V${(rows[k][1] + BEND).toFixed(1)}q0 ${-BEND} ${BEND} ${-BEND}H${(rows[k][0] - 1).toFixed(1)}`);
+      const isStraight = x + BEND < rows[k][0] && y > rows[k][1] + BEND; // a block in a hand may be where no line leads on
+      ties.children[i].setAttribute("d", !isStraight ? "" : `M${x.toFixed(1)} ${(y - 1).toFixed(1)}V${(rows[k][1] + BEND).toFixed(1)}q0 ${-BEND} ${BEND} ${-BEND}H${(rows[k][0] - 1).toFixed(1)}`);
     });
   };
   const place = () => {
@@ -162,7 +163,6 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-done", share === 1 && lifted === null && !isCrossing);
     stage.classList.toggle("glue-crossing", isCrossing);
     stage.classList.toggle("glue-wrong", shown.isWrong);
-    nodes.sum.firstChild.textContent = t(!shown.glued ? "sum" : shown.isWrong ? "wrong" : "same");
   };
   const measure = () => {
     const width = box.clientWidth - 2 * EDGE;
@@ -302,7 +302,12 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     node.tabIndex = chosen ? 0 : -1;
   }));
   return {
-    node, fill, light, select, share: () => share, isLifted: () => lifted !== null,
+    node, fill, light, select,
+    /** The word below the result. */
+    name: (kind) => {
+      nodes.sum.firstChild.textContent = t(kind);
+    },
+    share: () => share, isLifted: () => lifted !== null,
     /** To a share of the whole motion; `home` is how far a block that was in a hand has come to its place. */
     slide: (to, home = 1) => {
       share = to;
@@ -328,6 +333,10 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
  */
 export function sumPanel({ t }) {
   const rows = element("div", { class: "glue-rows" });
+  const name = (text) => element("span", { class: `glue-${FACTORS[text]}` }, text);
+  const short = (hFirst) => element("div", { class: "glue-short" }, element("span", { class: "glue-soft" }, t("in_code")), " ",
+    element("code", {}, name("X"), " @ ", name("W_xh"), " + ", name("H"), " @ ", name("W_hh")), " → ",
+    element("code", {}, ...(hFirst ? [name("H"), name("X")] : [name("X"), name("H")]), " @ W"));
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows);
   let lines = []; // [{ pairs, terms }]
 
@@ -370,9 +379,10 @@ export function sumPanel({ t }) {
     if (share === 1) ways = [];
     node.classList.toggle("glue-moving", ways.length > 0);
   };
-  const show = (pairs, values, glued) => {
+  const show = (pairs, values, glued, { swapped, memory_first }) => {
     const old = before !== null && before !== glued ? placesNow() : [];
-    list(pairs, values, glued);
+    list(pairs, values, glued, short(memory_first));
+    node.classList.toggle("glue-other", swapped !== memory_first); // then the code would make another result
     before = glued;
     node.classList.toggle("glue-many", pairs.all.length > 6);
     const places = old.length > 0 ? placesNow() : [];
@@ -381,14 +391,14 @@ export function sumPanel({ t }) {
     move(areMoving ? 0 : 1); // new terms have no way behind them
     return areMoving;
   };
-  const list = ({ all, x, h }, values, glued) => {
+  const list = ({ all, x, h }, values, glued, inCode) => {
     const one = line(t("one_sum"), all, (k) => all[k][3], values.sum, values);
     const two = [line(t("from_x"), x, () => "x", values.x), line(t("from_h"), h, () => "h", values.h)];
     const both = row(t("sum"), written(values.x), ` + ${second(values.h)} = `, element("b", {}, written(values.sum)));
     both.classList.add("glue-both");
     lines = glued ? [one] : two;
     // The way that is not shown keeps its room, so that nothing below jumps.
-    rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
+    rows.replaceChildren(...[[glued, one.node, inCode], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
       "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
     )));
   };
