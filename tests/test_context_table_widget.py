@@ -141,13 +141,13 @@ def _described(table: ContextTable) -> str:
 @pytest.mark.parametrize("start", ["", "the tide ", "zqzqzq"])
 def test_the_picture_of_the_writings_says_what_it_shows(start: str) -> None:
     table = ContextTable(start=start, view="write")
-    assert f"The 6-gram: {table.writings[6]}" in _described(table)
+    assert f"5 back: {table.writings[6]}" in _described(table)
 
 
 def test_the_picture_of_the_counts_says_what_it_shows() -> None:
-    told = "The 6-gram looks at “re␣wa”: 40 of 42 times this letter comes next"
+    told = "Looking 5 back, at “re␣wa”: 40 of 42 times this letter comes next"
     assert told in _described(ContextTable(place=8))
-    assert "The 6-gram looks at “titio”, which never occurs in the counted story" in _described(ContextTable(place=19))
+    assert "Looking 5 back, at “titio”: never seen in the counted story" in _described(ContextTable(place=19))
     for line in ("", "a", "zq x"):
         assert "“" in _described(ContextTable(line=line, place=max(0, len(line) - 1)))
 
@@ -155,7 +155,7 @@ def test_the_picture_of_the_counts_says_what_it_shows() -> None:
 def test_the_test_says_which_is_best() -> None:
     table = ContextTable(view="test")
     assert table.static_sentence() == "In new text, looking 4 letters back is best: like guessing among 3.6 letters."
-    assert "The 1-gram: 15.9; " in _described(table) and "The 8-gram: 4.2" in _described(table)
+    assert "0 back: 15.9; " in _described(table) and "7 back: 4.2" in _described(table)
 
 
 def test_the_sentence_says_how_much_is_copied_here_and_on_average() -> None:
@@ -171,7 +171,7 @@ def test_the_sentence_says_how_much_is_copied_here_and_on_average() -> None:
     [
         ({"place": 8}, "We counted “re␣wa” 42 times. “s” followed 40 times."),
         ({"place": 19, "order": 4}, "We counted “tio” 18 times. “n” followed each time."),
-        ({"place": 19}, "We never counted “titio”. A shorter context guesses “n”: >99%."),
+        ({"place": 19}, "We never counted “titio”. A shorter context gives “n” >99%."),
         ({"line": "all those", "place": 6}, "We counted “ll␣th” 47 times. But “o” never followed."),
         ({"place": 8, "order": 1}, "We counted 94\u202f999 letters and spaces. “s” came 4\u202f107 times."),
         ({"line": ""}, "Type a text. The figure looks up every letter of it."),

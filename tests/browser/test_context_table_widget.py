@@ -107,11 +107,11 @@ def test_another_beginning(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert written(widget) == ContextTable(start="mr keld ").writings
     expect(widget.get_by_label("Go on from")).to_have_value("Mr. Keld ")
     note = widget.locator(".ctx-note").last
-    expect(note).to_have_text("Read as “mr keld ”: the story has only a to z and single spaces.")
+    expect(note).to_have_text("Read as “mr␣keld␣”: the story has only a to z and single spaces.")
     widget.get_by_label("Go on from").fill("Привет!")
     expect(note).to_have_text("Read as “␣”: the story has only a to z and single spaces.")
     widget.get_by_label("Go on from").fill("the sea was grey and the wind blew from the north all day")
-    told = "Only the last 40 of these 57 letters and spaces are read: “and the wind blew from the north all day”."
+    told = "Only the last 40 of these 57 letters and spaces are read: “and␣the␣wind␣blew␣from␣the␣north␣all␣day”."
     expect(note).to_have_text(told)
     widget.get_by_label("Go on from").fill("The sea")
     expect(note).to_be_hidden()
@@ -150,7 +150,7 @@ def test_walking_along_the_line(opened: tuple[Page, Record], tmp_path: Path) -> 
     page.keyboard.press("ArrowRight")
     expect(widget.locator(".ctx-model[aria-pressed=true]")).to_contain_text("1 back")
     page.keyboard.press("End")
-    expect(now).to_have_text("We never counted “titio”. A shorter context guesses “n”: >99%.")
+    expect(now).to_have_text("We never counted “titio”. A shorter context gives “n” >99%.")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^Letter “n”. We never counted “titio”"))
     expect(widget.get_by_role("status")).to_contain_text("We never counted “titio”")
     expect(widget.locator(".ctx-others")).to_have_text(
@@ -312,7 +312,7 @@ def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record]
     expect(now).to_have_text(ContextTable(line="the sea", place=6).static_sentence())
     own.fill("Zoë")
     expect(widget.locator(".ctx-note:visible")).to_have_text(
-        "Read as “zo ”: the story has only a to z and single spaces."
+        "Read as “zo␣”: the story has only a to z and single spaces."
     )
     expect(widget.locator(".ctx-model:enabled")).to_have_count(3)
     own.fill("   ")  # one space, and all that is said of it agrees
@@ -332,7 +332,7 @@ def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record]
     own.fill("x" * 40)
     expect(widget.locator(".ctx-cell")).to_have_count(24)
     own.fill("we went down to the harbour wall")  # cut where a word begins
-    note = "Only the last 24 of these 32 letters and spaces are read: “down to the harbour wall”."
+    note = "Only the last 24 of these 32 letters and spaces are read: “down␣to␣the␣harbour␣wall”."
     expect(widget.locator(".ctx-cell")).to_have_count(24)
     expect(widget.locator(".ctx-note:visible")).to_have_text(note)
     own.fill("a story about the long grey harbour")

@@ -144,7 +144,7 @@ test("the sentence says how often the story has the context, and then the letter
   const said = (line, place, order) => sentenceOf(lookAt(COUNTS, { line, place, order }), T);
   assert.equal(said("there was", 8, 6), "We counted “re␣wa” 42 times. “s” followed 40 times.");
   assert.equal(said("petition", 7, 4), "We counted “tio” 18 times. “n” followed each time.");
-  assert.equal(said("petition", 7, 6), "We never counted “titio”. A shorter context guesses “n”: >99%.");
+  assert.equal(said("petition", 7, 6), "We never counted “titio”. A shorter context gives “n” >99%.");
   assert.equal(said("all those", 6, 6), "We counted “ll␣th” 47 times. But “o” never followed.");
   assert.equal(said("a cat", 1, 1), "We counted 94\u202f999 letters and spaces. “␣” came 19\u202f975 times.");
   assert.equal(said("", 0, 6), "Type a text. The figure looks up every letter of it.");
@@ -160,7 +160,7 @@ test("what is copied on average is so, and the words say it beside what is copie
   }
   assert.deepEqual(sums.map((sum) => sum / lines), shares);
   assert.ok(Math.max(...shares) === shares.at(-1), "the words of the fold say so");
-  assert.match(T("about_copied", copiedValues()), /over 20 texts from “the tide ”, looking 5 letters back copies 57% on average, 4 back 46%, 2 back 7\.7%/);
+  assert.match(T("about_copied", copiedValues()), /over 20 texts from “the␣tide␣”, looking 5 letters back copies 57% on average, 4 back 46%, 2 back 7\.7%/);
   const said = (seed, from = start) => filled(...writtenSentence(writings(COUNTS, SOURCE, from, seed), from, T));
   assert.equal(said(SPEC.controls.seed.default), "Looking 5 back, 67% is copied; over 20 texts 57% on average.");
   assert.match(said(3, "low tide"), /^Looking 5 back, \d+% is copied from the story\.$/);

@@ -252,9 +252,7 @@ class ContextTable(Explorable):
             return words("times_once") if count == 1 else words("times", count=_number(count))
 
         empty = row["context"] == ""
-        first = (
-            words("met_all", count=_number(total)) if empty else words("met", context=context, times=times(total))
-        )
+        first = words("met_all", count=_number(total)) if empty else words("met", context=context, times=times(total))
         if hits == 0:
             return f"{first} {words('hits_never', letter=_quoted(letter))}"
         often = words("each_time") if hits == total > 1 else times(hits)
@@ -268,28 +266,31 @@ class ContextTable(Explorable):
         words, levels = Words(self._words), self.levels
         best = min(level["perplexity"] for level in levels)
         rows = "; ".join(
-            words("picture_row", n=level["order"], text=f"{level['perplexity']:.1f}") for level in levels
+            words("picture_row", before=level["order"] - 1, text=f"{level['perplexity']:.1f}") for level in levels
         )
         count = _number(len(self.text) - self.num_train)
         picture = Picture(440, 210, words("test_title"), words("picture_test", count=count, rows=rows))
         for i, level in enumerate(levels):
             y, width = 24 + 24 * i, 300 * level["perplexity"] / levels[0]["perplexity"]
             paint = color("blue" if level["perplexity"] == best else "line")
-            picture.add("text", words("n_gram", n=level["order"]), x=8, y=y, font_size=12)
+            picture.add("text", words("back", before=level["order"] - 1), x=8, y=y, font_size=12)
             picture.add("rect", x=64, y=y - 12, width=width, height=14, fill=paint)
             picture.add("text", f"{level['perplexity']:.1f}", x=72 + width, y=y, font_size=12)
         return str(picture)
 
     def _counts_drawn(self) -> str:
         words, rows = Words(self._words), self.rows
-        told = "; ".join(
-            words("picture_seen", n=row["n"], context=_quoted(row["context"]), count=row["hits"], total=row["total"])
-            if row["total"]
-            else words("picture_unseen", n=row["n"], context=_quoted(row["context"]))
-            for row in rows
-        )
-        letter = self.line[self.place] if rows else ""
-        picture = Picture(440, 200, words("title"), words("picture", letter=letter, line=self.line, rows=told))
+
+        def told(row: dict[str, Any]) -> str:
+            context = _quoted(row["context"]) if row["context"] else words("no_context")
+            values = {"before": row["n"] - 1, "context": context}
+            if row["total"] == 0:
+                return words("picture_unseen", **values)
+            return words("picture_seen", **values, count=row["hits"], total=row["total"])
+
+        letter = _quoted(self.line[self.place]) if rows else ""
+        description = words("picture", letter=letter, line=_quoted(self.line), rows="; ".join(map(told, rows)))
+        picture = Picture(440, 200, words("title"), description)
         mono = {"font_family": "ui-monospace, monospace", "xml:space": "preserve"}
         step = 424 / _SPEC.controls["line"]["max"]
         first = self.place - min(self.order, len(rows)) + 1
@@ -304,25 +305,25 @@ class ContextTable(Explorable):
         for i, row in enumerate(rows):
             y = 66 + 24 * i
             context = "".join(map(visible_character, row["context"])) or words("no_context")
-            picture.add("text", words("n_gram", n=row["n"]), x=8, y=y, font_size=12)
-            picture.add("text", context, x=112, y=y, text_anchor="end", font_size=13, **mono)
+            picture.add("text", words("back", before=row["n"] - 1), x=8, y=y, font_size=12)
+            picture.add("text", context, x=134, y=y, text_anchor="end", font_size=13, **mono)
             said = words("never_seen")
             if row["total"]:
                 said = f"{_number(row['hits'])} {words('of', count=_number(row['total']))}"
-                width = 190 * row["hits"] / row["total"]
-                picture.add("rect", x=122, y=y - 11, width=width, height=13, fill=color("blue"))
+                width = 170 * row["hits"] / row["total"]
+                picture.add("rect", x=144, y=y - 11, width=width, height=13, fill=color("blue"))
             picture.add("text", said, x=322, y=y, font_size=12)
         return str(picture)
 
     def _writings_drawn(self) -> str:
         words = Words(self._words)
-        rows = "; ".join(words("picture_row", n=n, text=text) for n, text in self.writings.items())
-        description = words("picture_write", start=self.start, rows=rows)
+        rows = "; ".join(words("picture_row", before=n - 1, text=text) for n, text in self.writings.items())
+        description = words("picture_write", start=_quoted(self.start), rows=rows)
         picture = Picture(440, 150, words("title"), description)
         mono = {"font_family": "ui-monospace, monospace", "font_size": 9, "xml:space": "preserve"}
         for n, text in self.writings.items():
             y = 22 * n
-            picture.add("text", words("n_gram", n=n), x=8, y=y, font_size=11, font_weight=650)
+            picture.add("text", words("back", before=n - 1), x=8, y=y, font_size=11, font_weight=650)
             picture.add("text", text.rstrip(), x=60, y=y, textLength=372 * len(text.rstrip()) / _NUM_WRITTEN, **mono)
             for begin, end in self.copies[n]:
                 left, right = (60 + 372 * place / _NUM_WRITTEN for place in (begin, end))

@@ -3,8 +3,8 @@ import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable } from "../ui.mjs";
 import { MAX_LINE, MAX_ORDER, MAX_START, countInSteps, createCounts, formatShare, lookAt, readOf, tidy, writings } from "./maths.mjs";
 import {
-  backPanel, copiedValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, shorterValues, testPanel, testedSentence, writingsPanel,
-  writtenSentence,
+  backPanel, copiedValues, countsPanel, filled, linePanel, modelsPanel, sentenceNodes, sentenceOf, shorterValues, testPanel, testedSentence, visible,
+  writingsPanel, writtenSentence,
 } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -50,7 +50,7 @@ function textField({ t, label, max, onText, signal }) {
   const tell = () => {
     const { text, length, cut, changed } = readOf(input.value, max);
     note.hidden = !cut && !changed;
-    const values = { text: text === "" ? t("read_as_nothing") : `“${text.trim() === "" ? "␣" : text}”`, count: text.length, typed: length };
+    const values = { text: text === "" ? t("read_as_nothing") : `“${visible(text)}”`, count: text.length, typed: length };
     note.textContent = t(!cut ? "read_as" : changed ? "read_last_as" : "read_last", values);
   };
   input.addEventListener("input", read, { signal });
@@ -198,7 +198,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
   return { draw };
 }
 
-/** How much the 6-gram copies in the step that asks it. */
+/** How much looking 5 letters back copies in the step that asks it. */
 export function copiedHere(counts, source) {
   const { start, seed } = SPEC.steps[2].before;
   return formatShare(writings(counts, source, start, seed).at(-1).copied);

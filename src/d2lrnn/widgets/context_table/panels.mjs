@@ -8,7 +8,7 @@ const SHORTER = 3; // letters back that the first step tells of
 const PROMPT_IN_SIGHT = 12;
 const FEWEST_COLUMNS = 16; // of the line: a short text is not blown up
 
-const visible = (text) => Array.from(text, visibleCharacter).join("");
+export const visible = (text) => Array.from(text, visibleCharacter).join("");
 const quoted = (text) => `“${visible(text)}”`;
 /** A whole number, however large, digit by digit. */
 const number = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
@@ -31,7 +31,7 @@ export function writtenSentence(writings, start, t) {
 /** Values for the words about copies: how much some of the six copy on average. */
 export function copiedValues() {
   const [, , three, , five, six] = COPIED.shares.map(formatShare);
-  return { lines: COPIED.lines, start: COPIED.start, three, five, six };
+  return { lines: COPIED.lines, start: visible(COPIED.start), three, five, six };
 }
 
 /** Values for the words about the first step's letter: what it looked at last, and how often the letter followed this. */
