@@ -285,7 +285,7 @@ def test_the_temperature_is_the_readers(widget: Locator) -> None:
     assert others(widget) == fixed
     temperature(widget).press("Home")
     assert written(widget) == fixed[:1]
-    expect(widget.locator(".d2lrnn-now")).to_have_text("The same 26 letters come again and again.")
+    expect(widget.locator(".d2lrnn-now")).to_have_text("26 letters come again and again.")
     widget.get_by_role("button", name="Reset").click()
     assert written(widget) == before
 
@@ -378,6 +378,32 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         assert record.errors == []
 
 
+def test_an_open_question_hides_the_comparison_and_moves_nothing(widget: Locator) -> None:
+    compare, told = widget.locator(".next-compare"), widget.locator(".d2lrnn-outcome")
+    expect(compare).to_be_visible()
+    high = compare.bounding_box()["height"]
+    widget.get_by_role("button", name="No risk", exact=True).click()
+    expect(compare).to_have_css("visibility", "hidden")
+    assert compare.bounding_box()["height"] >= high
+    widget.get_by_role("button", name="nothing", exact=True).click()
+    expect(told).to_be_visible()
+    expect(compare).to_have_css("visibility", "visible")
+
+
+def test_others_only_open(widget: Locator) -> None:
+    caption = widget.locator(".next-caption").text_content()
+    widget.locator(".next-more").click()
+    expect(widget.locator(".next-chart")).to_have_class(re.compile("next-all"))
+    assert widget.locator(".next-caption").text_content() == caption
+
+
+def test_a_pressed_unlikely_letter_keeps_a_mark(widget: Locator) -> None:
+    letter = widget.locator(".next-written .next-improbable").first
+    letter.click()
+    expect(widget.locator(".next-written .next-here.next-improbable")).to_have_count(1)
+    assert letter.evaluate("(e) => getComputedStyle(e).boxShadow") != "none"
+
+
 def test_the_guided_steps(widget: Locator) -> None:
     told = widget.locator(".d2lrnn-outcome")
     widget.get_by_role("button", name="Cut the risk", exact=True).click()
@@ -402,7 +428,8 @@ def test_the_guided_steps(widget: Locator) -> None:
     assert round(sum(p**0.5 for p in unlikely) / sum(p**0.5 for p in learned), 2) == 0.57
     widget.locator("summary", has_text="arithmetic").click()
     axis = widget.locator(".next-axis")
-    expect(widget.locator(".next-formula")).to_contain_text("A bar is p1/κ divided by the sum of p1/κ")
+    power = "p1/temperature"
+    expect(widget.locator(".next-formula")).to_contain_text(f"A bar is {power} divided by the sum of {power}")
     pattern = r"^([\d.]+) to the power 1/2 is ([\d.]+)\. .* the (\d+) letters .* is ([\d.]+)\. .* = ([\d.]+)\.$"
 
     def reckoned() -> int:

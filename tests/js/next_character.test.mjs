@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { reshapeProbs } from "../../src/d2lrnn/widgets/core.mjs";
-import { nowValues, nowWords, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
+import { cutValue, nowValues, nowWords, outcomes } from "../../src/d2lrnn/widgets/next_character/index.mjs";
 import {
   FREE_COLUMN, MAX_TEXT, NUM_WRITTEN, TEMPERATURES, beginningShown, countImprobable, countKept, cutOf, distributionAt, findCircle, percentage, ranking, readable, topPFor,
   worked, write, writings,
@@ -109,6 +109,8 @@ test("a bound for top-p keeps as many letters as were asked for", () => {
       for (let count = 1; count <= probs.length; count += 1) {
         const top_p = topPFor(probs, count);
         assert.ok(top_p >= 0.05 && top_p <= 1);
+        const said = cutValue({ kind: "top-p", top_p }, () => "all");
+        assert.ok(top_p === 1 ? said === "all" : Number(said) < 1, `${said}: what is below 1 is not called 1`);
         const sum = sorted.slice(0, count).reduce((a, b) => a + b, 0);
         if (sum > 0.06 && sum < 0.9999) assert.equal(countKept(reshapeProbs(probs, { topP: top_p })), count, `${count}: ${top_p}`);
       }

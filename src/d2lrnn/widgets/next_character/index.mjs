@@ -24,9 +24,11 @@ function networkIn(view) {
 }
 
 /** The value of the cut in words: "all" where it cuts nothing. */
-function cutValue({ kind, top_k, top_p }, t) {
+export function cutValue({ kind, top_k, top_p }, t) {
   const value = kind === "top-k" ? top_k : top_p;
-  return value === SPEC.controls[kind === "top-k" ? "top_k" : "top_p"].max ? t("all") : String(Number(value.toFixed(4)));
+  if (value === SPEC.controls[kind === "top-k" ? "top_k" : "top_p"].max) return t("all");
+  const short = Number(value.toFixed(12));
+  return String(short === 1 && kind === "top-p" ? value : short); // what is below 1 is not written as 1
 }
 
 /** Whether the reader has begun to cut. */
@@ -145,7 +147,7 @@ function build(context) {
   }));
   const axis = element("p", { class: "next-key next-axis" });
   const formula = element("p", { class: "next-key next-formula" }, ...t.raw("axis_formula").split(/(\{power\})/).map(
-    (part) => (part === "{power}" ? element("span", {}, "p", element("sup", {}, "1/κ")) : part)));
+    (part) => (part === "{power}" ? element("span", {}, "p", element("sup", {}, `1/${t("own").toLowerCase()}`)) : part)));
   const step = (by) => commit({ place: Math.min(NUM_WRITTEN - 1, Math.max(0, shown.place + by)) });
   const walk = [["‹", "before", -1], ["›", "after", 1]].map(([label, name, by]) => buttonControl({ label, "aria-label": t(name), onPress: () => step(by), signal }));
   const caption = element("span", { class: "next-of" });

@@ -75,7 +75,7 @@ export function topPFor(probs, count, least = SPEC.controls.top_p.min) {
   const low = sorted.slice(0, count - 1).reduce((sum, p) => sum + p, 0);
   const high = Math.min(1, low + sorted[count - 1]);
   const inside = high - 0.01 * (high - low); // the sum of the letters may come out a little lower
-  const found = [1e2, 1e3, 1e4].map((digits) => Math.floor(inside * digits) / digits).find((p) => p > low);
+  const found = Array.from({ length: 11 }, (_, i) => 10 ** (i + 2)).map((digits) => Math.floor(inside * digits) / digits).find((p) => p > low);
   return Math.max(least, found ?? (low + high) / 2);
 }
 

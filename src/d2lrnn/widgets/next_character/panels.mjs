@@ -158,7 +158,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   });
   dragOn(chart, { axis: "x", start: () => cutting, move: ({ event }) => keep(Math.round(letterAt(event))), signal });
   for (const kind of ["pointermove", "click"]) { // a pointer that cuts does not ask
-    chart.addEventListener(kind, (event) => look((cutting ? undefined : shown.rows[cellAt(event)]) ?? shown.row), { signal });
+    chart.addEventListener(kind, (event) => look((cutting || together.contains(event.target) ? undefined : shown.rows[cellAt(event)]) ?? shown.row), { signal });
   }
   together.addEventListener("click", () => chart.classList.add("next-all"), { signal });
   chart.addEventListener("pointerleave", () => look(shown.row), { signal });
