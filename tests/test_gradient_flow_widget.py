@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import traitlets as t
 from freshness import differences
 
 import d2lrnn as d
-from d2lrnn.widgets import GradientFlow
+from d2lrnn.widgets import ContextTable, GradientFlow
 
 JS = Path(__file__).parent / "js"
 
@@ -26,6 +27,13 @@ def test_the_stored_cases_are_fresh() -> None:
     stored = json.loads(make.FILE.read_text(encoding="utf-8"))
     found = differences(json.loads(make.text()), stored, rel_tol=1e-7, abs_tol=1e-8)
     assert not found, f"run `python tests/js/make_gradient_flow_cases.py`: {found[:3]}"
+
+
+def test_the_letters_under_the_bars_are_a_line_of_the_story() -> None:
+    spec = json.loads((files("d2lrnn.widgets.gradient_flow") / "spec.json").read_text(encoding="utf-8"))
+    line = spec["presets"]["line"]
+    assert len(line) == spec["controls"]["num_steps"]["max"]
+    assert line in ContextTable().text
 
 
 @pytest.mark.parametrize("matrix", ["random", "orthogonal"])

@@ -237,7 +237,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(outcome).to_contain_text("No. It vanishes. Where a number is squeezed hard, little passes: × 0.59 on top of")  # noqa: RUF001
     expect(outcome).to_contain_text("of × 1.20 makes about × 0.71 a step.")  # noqa: RUF001
     still = expected(GradientFlow(radius=1.2, activation="tanh", input_size=0.1))
-    expect(outcome).to_contain_text(f"with size 0.1, it still grows {still} times.")
+    expect(outcome).to_contain_text(f"with size 0.1, it still grows to {still} times its size.")
     assert still == "1.8"
     assert left(widget) == expected(tanh)
     expect(widget.locator(".flow-factor")).to_have_text("About × 0.71 a step: weights × 1.20, squeezed × 0.59")  # noqa: RUF001

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  derive, fate, formatFactor, formatLength, length, normsByLag, reason, runForward, scaledMatrix, sideOf, stepBack,
+  STAYS, VANISHED, derive, fate, formatFactor, formatLength, length, normsByLag, reason, runForward, scaledMatrix, sideOf, squeezedText,
+  stepBack,
 } from "../../src/d2lrnn/widgets/gradient_flow/maths.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -100,6 +101,20 @@ test("what becomes of it is said by the length; it keeps it only where a step do
   assert.deepEqual([shown({ num_steps: 2 }).fate, shown({ num_steps: 2 }).reason], ["grows", "short"]);
 });
 
+test("about the same is within a fifth, and both languages have the same bounds", () => {
+  assert.deepEqual(STORED.bounds, { stays: STAYS, vanished: VANISHED });
+  assert.equal(STAYS, 0.2);
+  assert.deepEqual([[0.81, 0.995], [0.79, 0.995], [1.19, 1.003], [1.21, 1.003]].map(([left, factor]) => fate(left, factor)), ["stays", "shrinks", "stays", "grows"]);
+});
+
+test("a product comes out as it is written", () => {
+  for (let radius = 0.2; radius <= 1.6; radius += 0.01) {
+    const { factor, radius: weights } = shown({ activation: "tanh", radius: Number(radius.toFixed(2)) });
+    const product = Number(formatFactor(weights)) * Number(squeezedText(factor, weights));
+    assert.equal(formatFactor(product), formatFactor(factor), `${weights}`);
+  }
+});
+
 test("the reason: the spectral radius, exactly or about, the slopes of tanh, or too few steps to say", () => {
   const of = (settings) => shown(settings).reason;
   assert.equal(of({}), "predicted");
@@ -126,6 +141,8 @@ test("the guided steps: what is said to be right is right", () => {
   assert.deepEqual([damped.fate, damped.reason, damped.radius, tanh.right], ["vanishes", "slopes", 1.2, 2]);
   assert.ok(damped.lastState.filter((h) => 1 - h * h < 0.25).length >= 12, "many units stand where tanh is flat");
   const small = shown({ activation: "tanh", radius: 1.2, input_size: 0.1 });
+  assert.equal(formatLength(small.left), "1.8");
+  assert.equal(squeezedText(damped.factor, damped.radius), "0.59");
   assert.ok(small.left > 1 && small.left > damped.left, "with smaller inputs, more passes");
   assert.ok(shown(orthogonal.before).left < 0.06, "it visibly fades");
   for (let radius = 0.2; radius < 1.6; radius += 0.01) { // the other answers

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from d2lrnn.widgets import GradientFlow
-from d2lrnn.widgets.gradient_flow import format_length
+from d2lrnn.widgets.gradient_flow import _STAYS, _VANISHED, format_length
 
 FILE = Path(__file__).with_name("gradient_flow_cases.json")
 _CASES: tuple[dict[str, Any], ...] = (
@@ -24,6 +24,8 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"radius": 1.2, "num_steps": 3},
     {"radius": 1.0, "matrix": "orthogonal"},
     {"radius": 1.05, "matrix": "orthogonal", "num_steps": 3},
+    {"radius": 0.995, "matrix": "orthogonal", "num_steps": 30},
+    {"radius": 0.995, "matrix": "orthogonal", "num_steps": 60},
     {"radius": 0.6275, "matrix": "orthogonal", "num_steps": 40},
     {"activation": "tanh", "radius": 1.2},
     {"activation": "tanh", "radius": 1.2, "input_size": 0.1},
@@ -54,6 +56,7 @@ def cases() -> dict[str, Any]:
     values = (0.0, 1e-45, 2.345e-4, 0.001, 0.0123456, 0.978, 0.997, 1.0, 1.019, 12.34, 999.6, 9999.4, 4.5e5, 1e36)
     return {
         "networks": GradientFlow().networks,
+        "bounds": {"stays": _STAYS, "vanished": _VANISHED},
         "lengths": [[value, format_length(value)] for value in values],
         "cases": found,
     }

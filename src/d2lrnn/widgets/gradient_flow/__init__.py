@@ -21,6 +21,7 @@ _SPEC = Spec("gradient_flow")
 _NUM_HIDDENS, _SEED = 24, 8
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SENT, _HIGHEST = 44, 150  # of the static picture: height of a message as it was sent, and where it is cut off
+_STAYS = 0.2  # by so much of its length it may differ, and still be about the same
 _VANISHED = 0.01  # share of its first length below which the gradient has vanished; above 1/0.01 it has exploded
 
 
@@ -178,7 +179,7 @@ class GradientFlow(Explorable):
             fate = "fate_explodes"
         elif abs(left - 1) < 5e-4:
             fate = "fate_keeps"
-        elif abs(factor - 1) < 0.01:
+        elif abs(factor - 1) < 0.01 and abs(left - 1) <= _STAYS:
             fate = "fate_stays"
         else:
             fate = "fate_shrinks" if left < 1 else "fate_grows"

@@ -1,7 +1,7 @@
 // A gradient on its way back through a recurrent network: what is left of it at each step, the factor of a step, and what makes it.
 import { emphasised, fold, footRow, guidedSteps, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { derive, formatFactor, formatLength } from "./maths.mjs";
+import { derive, formatFactor, formatLength, squeezedText } from "./maths.mjs";
 import { chainPanel, planePanel, tanhPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -20,7 +20,7 @@ function sentence({ lag, left, factor, radius, fate, reason }, t) {
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${reason}`, { factor: formatFactor(factor), radius: formatFactor(radius), tanh: formatFactor(factor / radius) }],
+    [`why_${reason}`, { factor: formatFactor(factor), radius: formatFactor(radius), tanh: squeezedText(factor, radius) }],
   ];
 }
 
@@ -71,7 +71,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     set(values);
   };
   const now = nowLine();
-  const chain = chainPanel({ t, steps: count, signal });
+  const chain = chainPanel({ t, line: SPEC.presets.line, steps: count, signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => act({ radius }), signal });
   const squash = tanhPanel({ t });
   const factor = element("p", { class: "flow-factor" });
@@ -101,7 +101,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     () => {
       const { factor: each, radius: weights } = at(steps[1].state);
       const small = formatLength(at({ ...steps[1].state, input_size: SMALL_INPUTS }).left);
-      return { factor: formatFactor(each), radius: formatFactor(weights), tanh: formatFactor(each / weights), size: SMALL_INPUTS, small };
+      return { factor: formatFactor(each), radius: formatFactor(weights), tanh: squeezedText(each, weights), size: SMALL_INPUTS, small };
     },
     (chosen) => ({ why: t(`step_3_why_${chosen + 1}`), squeezed: formatLength(at({ ...steps[2].state, activation: "tanh", input_size: 1 }).left) }),
   ];

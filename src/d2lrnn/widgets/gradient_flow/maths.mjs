@@ -6,6 +6,8 @@ const PHI = {
   tanh: [Math.tanh, (h) => 1 - h * h],
 };
 
+/** By so much of its length the gradient may differ, and still be about the same. */
+export const STAYS = 0.2;
 /** Below this share of its first length the gradient has vanished; above its reciprocal it has exploded. */
 export const VANISHED = 0.01;
 
@@ -68,7 +70,7 @@ export function fate(left, factor) {
   if (left < VANISHED) return "vanishes";
   if (left > 1 / VANISHED) return "explodes";
   if (Math.abs(left - 1) < 5e-4) return "keeps";
-  if (Math.abs(factor - 1) < 0.01) return "stays";
+  if (Math.abs(factor - 1) < 0.01 && Math.abs(left - 1) <= STAYS) return "stays";
   return left < 1 ? "shrinks" : "grows";
 }
 
@@ -80,6 +82,13 @@ export function reason({ shares, factor, radius, num_steps, activation }) {
   if (activation === "linear") return asPredicted ? "predicted" : "short";
   if (asPredicted) return "near_zero";
   return factor < 0.97 * radius ? "slopes" : "tanh_short";
+}
+
+/** What tanh multiplies a step by, with as many places as it needs so that it times the radius is the factor, as both are written. */
+export function squeezedText(factor, radius) {
+  const value = factor / radius;
+  const isRight = (text) => formatFactor(Number(formatFactor(radius)) * Number(text)) === formatFactor(factor);
+  return [formatFactor(value), ...[3, 4, 5].map((places) => value.toFixed(places))].find(isRight) ?? formatFactor(value);
 }
 
 /** Whether an eigenvalue lies inside, on or outside the unit circle. */

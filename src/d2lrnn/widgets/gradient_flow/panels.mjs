@@ -1,12 +1,13 @@
 // The message on its way back, a bar a step; tanh; and the eigenvalues, whose ring can be dragged.
 import { dragOn, motion, watchWidth } from "../shape.mjs";
-import { element, prefersReducedMotion, svg } from "../ui.mjs";
+import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { formatFactor, formatLength, sideOf } from "./maths.mjs";
 
 const HIGH = { narrow: 190, wide: 228 }; // pixels
 const SENT = { narrow: 84, wide: 104 }; // of a message as large as at the wrong guess
 const WIDE = 420; // from this width on
-const FOOT = 12; // for the mark of the step that is asked
+const FOOT = 28; // for the letters, and the mark of the step that is asked
+const LETTER_ROOM = 9.5; // pixels a letter; where there is less, only the first and the last stand
 const THICK = 0.64; // of the room of a step; where the message explodes, all of it
 const SECONDS = 1.4; // of the way back
 const WAIT_MS = 250; // after the last change
@@ -19,17 +20,18 @@ const swellOf = (share) => Math.min(1, Math.max(0, (Math.log10(share) - 1) / 3))
 
 /**
  * The message, from the wrong guess at the right back in time: at each step a bar as high as what is left of it, cut off where the
- * picture ends. `send` lets it run back, and so does a change. A pointer, a finger or the arrow keys ask one step for its size.
+ * picture ends; under it its letter, of a `line` that ends at the guess. `send` lets it run back, and so does a change. A pointer, a finger or the arrow keys ask one step for its size.
  */
-export function chainPanel({ t, steps, signal }) {
+export function chainPanel({ t, line, steps, signal }) {
   const sent = svg("rect", { class: "flow-sent", x: 0, rx: 8 });
   const dots = svg("g", { class: "flow-dots" });
   const layer = svg("g");
   const pulse = svg("circle", { class: "flow-pulse", r: 5 });
   const mark = svg("path", { class: "flow-asked" });
+  const letters = svg("g", { class: "flow-letters" });
   const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer, pulse);
   const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemax": "0" },
-    picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, mark));
+    picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, letters, mark));
   const where = element("span", { class: "flow-where" });
   const size = element("b", { class: "flow-end" });
   const ends = element(
@@ -67,6 +69,9 @@ export function chainPanel({ t, steps, signal }) {
       });
     });
     layer.replaceChildren(...bars);
+    const isTight = room() < LETTER_ROOM;
+    letters.style.fontSize = `${isTight ? 13 : Math.min(15, Math.max(10, room() * 0.9)).toFixed(1)}px`;
+    letters.replaceChildren(...bars.map((_, k) => svg("text", { x: xOf(k).toFixed(1), y: 13 }, isTight && k > 0 && k < model.lag ? "" : visibleCharacter(line.at(-1 - k)))));
     pulse.setAttribute("cy", middle);
     paintReach();
   }
@@ -76,13 +81,14 @@ export function chainPanel({ t, steps, signal }) {
     if (model === null) return;
     const front = Math.round(reach * model.lag);
     bars.forEach((bar, k) => bar.classList.toggle("flow-ahead", k > front));
+    Array.from(letters.children, (letter, k) => letter.classList.toggle("flow-letter-asked", k === lag));
     pulse.style.display = reach < 1 && width > 0 ? "" : "none";
     if (width > 0) pulse.setAttribute("cx", xOf(reach * model.lag).toFixed(1));
     const at = lag ?? front;
     size.style.setProperty("--flow-heat", `${heatOf(model.shares[at])}%`);
     where.textContent = t("where", { steps: steps(at) });
     size.textContent = formatLength(model.shares[at]);
-    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 1l6 9h-12z`);
+    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 17l6 9h-12z`);
     const shown = lag ?? 0;
     probe.setAttribute("aria-valuemin", -model.lag); // its least value lies at the left, where Home goes
     probe.setAttribute("aria-valuenow", -shown);
