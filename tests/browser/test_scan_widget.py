@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "No: two steps join in one box. So a long text can go faster."
+START = "Loop: yes, one step after another. Scan: no, neighbours join."
 
 
 def now(widget: Locator) -> Locator:
@@ -177,16 +177,22 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_have_text(START)
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     expect(widget.locator(".scan-prompt")).to_be_hidden()  # to run is to see the answer
-    tick(widget)
-    expect(widget.locator(".d2lrnn-step")).to_be_hidden()  # nor is it asked any longer
+    for _ in range(4):
+        tick(widget)
+    expect(widget.locator(".d2lrnn-step")).to_be_visible()  # the reader may look, and is not told
+    expect(now(widget)).to_have_text("Round 4: the loop knows 5 of 16 states. And the scan?")
+    expect(widget.get_by_role("status")).to_have_text("Round 4: the loop knows 5 of 16 states. And the scan?")
+    expect(widget.locator(".scan-hint")).not_to_contain_text("all 16 steps")
+    press(widget, "How fast?")  # closed, it is told
+    expect(now(widget)).to_have_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "How fast?")
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
-    press(widget, "4")
+    press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. 3 rounds: boxes join before any state is known. They cover 2, then 4, then 8 steps. "
-        "So step 8 waits for 3 rounds, not for 7 steps."
+        "No. 4 rounds: boxes join before any state is known. They cover 2, then 4, then 8, then 16 steps. "
+        "So step 16 waits for 4 rounds, not for 15 steps."
     )
-    expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
+    expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
     expect(widget.locator(".scan-hint")).to_contain_text("Each line is the box of one of 64 steps")
     expect(now(widget)).to_have_text(START)
@@ -235,14 +241,14 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 0\."))  # on its way
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
     press(widget, "How fast?")
-    press(widget, "4")
+    press(widget, "8")
     outcome = widget.locator(".d2lrnn-outcome")
     expect(outcome).to_be_visible()  # at once; the picture shows it
     expect(now(widget)).to_have_text(START)
     expect(now(widget)).to_contain_text("Round 1:")
-    expect(now(widget)).to_contain_text("Round 3: the scan knows all 8 states. The loop knows 4.")
+    expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     page.wait_for_timeout(1200)
-    expect(now(widget)).to_contain_text("Round 3:")
+    expect(now(widget)).to_contain_text("Round 4:")
     expect(outcome).not_to_have_class(re.compile("d2lrnn-past"))
     press(widget, "64 steps?")
     press(widget, "6")
@@ -296,11 +302,11 @@ def test_a_tap_moves_nothing_and_changes_no_answer(opened: tuple[Page, Record], 
     page.set_viewport_size({"width": width, "height": 1200})
     widget = show(page, tmp_path, Scan())
     press(widget, "How fast?")
-    press(widget, "3")
+    press(widget, "4")
     parts = ".scan-run, .d2lrnn-steps, .d2lrnn-fold"
     tops = f"(e) => [...e.querySelectorAll('{parts}')].map((x) => x.getBoundingClientRect().y)"
     start = widget.evaluate(tops)
-    for i in range(8 + 4 * 8):
+    for i in range(16 + 5 * 16):
         box = widget.locator("rect.scan-cell").nth(i).bounding_box()
         page.mouse.click(box["x"] + 10, box["y"] + 10)
         assert widget.evaluate(tops) == start

@@ -165,9 +165,16 @@ test("the right answers of the steps are right, and the question comes before th
   assert.equal(work, 321);
   assert.equal(right(three, 2), 320);
   assert.equal(Math.round(work / 63), 5, "about five times as many");
-  assert.deepEqual(at(one.state).levels.map(({ distance }) => 2 * distance), [2, 4, 8], "each column joins twice as many steps");
+  assert.deepEqual(at(one.state).levels.map(({ distance }) => 2 * distance), [2, 4, 8, 16], "each column joins twice as many steps");
   assert.deepEqual(at(two.state).levels.map(({ distance }) => 2 * distance), [2, 4, 8, 16, 32, 64]);
-  assert.deepEqual([at(two.state).levels.length / at(one.state).levels.length, 63 / 7], [2, 9], "twice the rounds, the loop 9 times");
+  assert.match(t("step_1_question"), /^16 steps, .* 15 rounds/);
+  assert.deepEqual([one.before.x.length, counts(16, scanLevels(16, "doubling"), 15).loop.turns], [16, 15]);
+  assert.match(t("step_2_question"), /^64 steps: .* 63 rounds/);
+  assert.equal(counts(64, scanLevels(64, "doubling"), 63).loop.turns, 63);
+  for (const { state } of SPEC.steps) {
+    const [key, values] = sentence(at(state), true);
+    assert.equal(t(key, values), `Round ${state.step}: the loop knows ${state.step + 1} of ${state.x.length} states. And the scan?`);
+  }
 });
 
 test("a cell in hand is one that is filled, and its words are the sum that made it", () => {

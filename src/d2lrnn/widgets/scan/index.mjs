@@ -55,12 +55,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     ticking.stop();
     commit(values);
   };
+  /** Another race is not the one that an open question asks about. */
+  const change = (values) => {
+    steps.leave();
+    set(values);
+  };
 
   const runButton = buttonControl({
     label: t("run"), class: "d2lrnn-button scan-run", signal,
     onPress: () => {
       if (ticking.running()) return ticking.stop();
-      steps.leave(); // it shows what a question asks
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
       ticking.run(from, shown.numSteps - 1);
@@ -69,15 +73,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const at = element("b");
   const tickRange = rangeControl({
     label: element("span", { class: "scan-slider-label" }, t("at"), " ", at), min: 0, max: 1, signal,
-    onInput: (step) => {
-      steps.leave();
-      set({ step });
-    },
+    onInput: (step) => set({ step }),
   });
   const length = element("b");
   const lengthRange = rangeControl({
     label: element("span", { class: "scan-slider-label" }, t("length"), " ", length), min: MIN_STEPS, max: MAX_STEPS, signal,
-    onInput: (numSteps) => set({ ...resized(shown, numSteps), step: 0, place: 0 }),
+    onInput: (numSteps) => change({ ...resized(shown, numSteps), step: 0, place: 0 }),
   });
 
   const showHand = (act = () => {}) => requestAnimationFrame(() => { // it has been drawn
@@ -102,7 +103,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     label: t("example"), options: [...PRESETS, "own"].map((name) => [name, t(`example_${name}`)]), signal,
     onChange: (name) => {
       editing = name === "own";
-      if (!editing) return set(presetValues(name, shown.numSteps));
+      if (!editing) return change(presetValues(name, shown.numSteps));
       commit({ level: 0, place: Math.max(1, shown.cell?.place ?? 1) + 1 }); // sliders appear; the factor of step 1 meets a state of zero
       showHand(inHand.focus);
     },
@@ -110,10 +111,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const ownHint = element("p", { hidden: true }, t("own_hint"));
   const method = selectControl({
     label: t("method"), options: METHODS.map((name) => [name, t(`method_${name}`)]), signal,
-    onChange: (name) => set({ method: name }),
+    onChange: (name) => change({ method: name }),
   });
   const books = countsTable({ t });
-  const more = fold(t("more"), element(
+  const more = fold(t("more_title"), element(
     "div", { class: "scan-more" }, lengthRange.node, example.node, method.node, ownHint, books.node, element("p", {}, t("why")),
   ));
 
@@ -150,7 +151,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   keepInView(steps.node, { signal });
 
-  const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
+  const lead = element("p", { class: "d2lrnn-lead" });
   const rule = trick({ t });
   const hint = element("span", {});
   const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
@@ -167,21 +168,34 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const first = motion({ seconds: 2.4, signal });
   whenSeen(rule.node, { signal, act: () => first.run(rule.melt) });
 
+  /** Whether a question waits for its answer, which nothing may give away. */
+  const asking = () => steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null;
+  let said = null; // at first the reader has done nothing yet
+  const tell = () => {
+    const [key, values] = sentence(shown, asking());
+    now.set(...emphasised(t.raw(key), values));
+    const words = t(key, values);
+    if (said !== null && words !== said) say(words);
+    said = words;
+  };
+  steps.node.addEventListener("click", () => draw(shown), { signal });
+
   const draw = (model) => {
     if (shown !== null) {
       first.stop();
       rule.melt(1);
     }
     shown = model;
-    const [key, values] = sentence(model);
-    now.set(...emphasised(t.raw(key), values));
+    tell();
+    lead.textContent = t("lead", { last: model.numSteps, before: model.numSteps - 1 });
     length.textContent = String(model.numSteps);
     lengthRange.set(model.numSteps, t("length_value", { count: model.numSteps }));
     at.textContent = model.step;
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
-    const hintKey = showsFilled(model) ? "hint_filled" : model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
+    const tells = !asking();
+    const hintKey = tells && showsFilled(model) ? "hint_filled" : tells && model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
     const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
     const told = { steps: model.numSteps, count: model.numSteps - model.trace[model.level].from.at(-1), sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1 };
@@ -197,4 +211,4 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   return { draw };
 }
 
-export default explorable({ spec: SPEC, derive, build, repair, spoken: (model, t) => t(...sentence(model)) });
+export default explorable({ spec: SPEC, derive, build, repair });

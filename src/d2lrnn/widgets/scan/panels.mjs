@@ -14,6 +14,7 @@ const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
 const HEAD_SIGN = 7.7; // of a bold one above a column
 const PROMPT_SIGN = 8.4; // of the words that say what to press
+const ASKED_SIGN = 10.8; // of the larger words that ask
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
 const halves = (a, b) => [`×${formatValue(a)}`, `${b < 0 ? "" : "+"}${formatValue(b)}`];
@@ -178,7 +179,8 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   if (level === 0) {
     const end = mode === "dots" ? places.now - places.nowBox / 2 : width;
     const middle = top + (row * numSteps) / 2;
-    text(t("empty"), (places.levels[0] + places.cell / 2 + end) / 2, middle, "scan-soft scan-empty");
+    const asked = wrapped(t("empty"), (end - places.levels[0] - places.cell / 2 - 16) / ASKED_SIGN);
+    asked.forEach((line, i) => text(line, (places.levels[0] + places.cell / 2 + end) / 2, middle + 22 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
     const from = places.levels[1] + (boxes ? places.cell / 2 : BAR);
     const lines = wrapped(t("prompt"), (end - from - 16) / PROMPT_SIGN);
     if (end - from > 100) lines.forEach((line, i) => text(line, (from + end) / 2, middle + 20 * (i - (lines.length - 1) / 2), "scan-soft scan-prompt"));
@@ -555,10 +557,11 @@ export function countsTable({ t }) {
 }
 
 /** The sentence on top: a key of the words, and its values. */
-export function sentence(model) {
+export function sentence(model, asking = false) {
   const { step, numSteps, levels, states, done } = model;
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   const isFew = levels.length >= numSteps - 1;
+  if (step > 0 && asking) return ["now_asks", values]; // the reader may look, and tells it
   if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
   return [done.scan ? "now_scan_done" : "now", values];
