@@ -88,8 +88,10 @@ class Truncation(Explorable):
         left, top, width, height = 20.0, 16.0, 40.0, 110.0
         for place, (letter, kept) in enumerate(zip(words("text"), self.kept.tolist(), strict=True)):
             x, filled = left + width * place, height * kept
-            for y, high, fill, stroke in ((top, height, "none", color("vermillion")), (top + height - filled, filled, color("blue"), "none")):
-                picture.add("rect", x=x + 5, y=y, width=width - 10, height=high, fill=fill, stroke=stroke)
+            orange, blue, wide = color("vermillion"), color("blue"), width - 10
+            picture.add("rect", x=x + 5, y=top, width=wide, height=height, fill="none", stroke=orange)
+            y = top + height - filled
+            picture.add("rect", x=x + 5, y=y, width=wide, height=filled, fill=blue, stroke="none")
             picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
         if self.way == "windows":
             for place in range(0, _NUM_LETTERS, self.tau):
