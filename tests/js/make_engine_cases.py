@@ -55,8 +55,9 @@ def _model(vocab_size: int, num_hiddens: int, scale: float = 1.0, cell: str = "t
     model = RNNLM(LAYERS[cell](vocab_size, num_hiddens), vocab_size)
     with torch.no_grad():
         for parameter in model.parameters():
-            if cell != "tanh" and parameter.dim() == 1:
-                parameter.uniform_(-0.5, 0.5)  # else the two biases would be equal
+            if cell != "tanh":
+                # Else the two biases would be equal, and the last digits of an orthogonal matrix are the processor's.
+                parameter.uniform_(-0.5, 0.5)
             # float32 values, so that both sides start from exactly the same numbers
             parameter.copy_(scale * parameter)
     return model.double()
