@@ -79,7 +79,7 @@ def _draws() -> list[dict[str, Any]]:
 
 
 def _guesses() -> list[dict[str, Any]]:
-    """First guesses, rounded: on another machine the last digits may differ."""
+    """All guesses of a piece, rounded: on another machine the last digits may differ."""
     settings: list[dict[str, Any]] = [
         {"sampling": way, "minibatch": k} for way in ("sequential", "random") for k in range(1, 10)
     ]
@@ -88,9 +88,10 @@ def _guesses() -> list[dict[str, Any]]:
     settings += [{"source": "own", "own_text": "low tide at four high tide at ten ", "minibatch": 3}]
     found = []
     for each in settings:
-        guess = Windows(**each).first_guess
-        assert guess is not None
-        found.append({"settings": each, "first_guess": [round(chance, 5) for chance in guess]})
+        guesses = Windows(**each).guesses
+        assert guesses is not None
+        kept, empty = ([round(chance, 5) for chance in chances] for chances in zip(*guesses))
+        found.append({"settings": each, "kept": kept, "empty": empty})
     return found
 
 

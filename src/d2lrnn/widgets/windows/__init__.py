@@ -37,14 +37,14 @@ def _trained() -> Pretrained:
     return load_pretrained("trained")
 
 
-def _chance(before: str, letter: str, right: str) -> float:
-    """How likely the trained network that has read `before`, from zeros, and then `letter`, finds `right`."""
+def _chances(before: str, text: str) -> list[float]:
+    """How likely the trained network finds each letter of `text` after its first, having read `before` from zeros."""
     network = _trained()
-    ids = torch.tensor(network.vocab.encode(before + letter))
+    ids = torch.tensor(network.vocab.encode(before + text))
     with torch.no_grad():
-        H = network.model.rnn(network.model.encode_inputs(ids[None]))[0][-1, 0]
+        H = network.model.rnn(network.model.encode_inputs(ids[None, :-1]))[0][len(before) :, 0]
         probs = (H @ network.model.W_hq + network.model.b_q).softmax(-1)
-    return float(probs[network.vocab.encode(right)[0]])
+    return [float(row[right]) for row, right in zip(probs, ids[len(before) + 1 :])]
 
 
 def _drawn(n: int, take: int, source: Iterator[float]) -> list[int]:
@@ -94,7 +94,7 @@ class Windows(Explorable):
     A window that starts at place :math:`s` has the inputs :math:`x_s, \ldots, x_{s+T-1}` and the targets one place
     further on, :math:`y_t = x_{t+1}`; a minibatch has `batch_size` of them. The cuts are those of
     :class:`d2lrnn.SequentialWindows` and :class:`d2lrnn.RandomWindows`. The trained network of the package makes the
-    first guess of reader 1 in its window, with the state of what it has read before and with zeros.
+    guesses of reader 1 in its window, with the state of what it has read before and with zeros.
 
     Parameters
     ----------
@@ -205,7 +205,13 @@ class Windows(Explorable):
 
     @property
     def first_guess(self) -> tuple[float, float] | None:
-        """Probability of the right letter in reader 1's first guess: memory kept, and emptied. None for numbers.
+        """Probability of the right letter in reader 1's first guess: memory kept, and emptied. None for numbers."""
+        guesses = self.guesses
+        return None if guesses is None else guesses[0]
+
+    @property
+    def guesses(self) -> list[tuple[float, float]] | None:
+        """The same for every guess of reader 1 in its window.
 
         Its memory is of all that it has read where it goes on, and of its last window where it jumps.
         """
@@ -216,8 +222,8 @@ class Windows(Explorable):
         before = [] if k == 0 else tokens[starts[0][0] : start]
         if k > 0 and not self.carries_state:
             before = tokens[starts[k - 1][0] : starts[k - 1][0] + self.num_steps]
-        kept, empty = (_chance("".join(memory), *tokens[start : start + 2]) for memory in (before, []))
-        return kept, empty
+        text = "".join(tokens[start : start + self.num_steps + 1])
+        return list(zip(_chances("".join(before), text), _chances("", text)))
 
     def _shown(self) -> int:
         return min(self.minibatch, self.num_minibatches) - 1

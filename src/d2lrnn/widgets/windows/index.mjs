@@ -1,13 +1,14 @@
 // Windows: where a network reads on, its memory helps its first guess in a new piece; where it jumps, the old memory misleads.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { averageSoFar, caseOf, derive, limits, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { averageOf, caseOf, derive, limits, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, guessPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
+const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -29,7 +30,7 @@ function onTheWay(model, k, share) {
 /** The living sentence: its key, and its values. A question that is open leaves the memory's effect to be found. */
 function sentence(t, model, isAsked = false) {
   const { move, effect } = caseOf(model);
-  const { kept = 0, empty = 0 } = model.guess ?? {};
+  const { kept: [kept], empty: [empty] } = model.guess ?? { kept: [0], empty: [0] };
   const values = { who: t(model.batch_size === 1 ? "it" : "reader_1"), kept: percent(kept), empty: percent(empty) };
   return [`now_${move}${effect === null || isAsked ? "" : `_${effect}`}`, values];
 }
@@ -55,12 +56,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const keep = (values) => commit(repair({ ...state(), ...values }));
 
   const now = nowLine();
+  const glides = (isOn) => {
+    isGliding = isOn;
+    root.classList.toggle("win-glides", isOn);
+  };
   const go = (minibatch) => {
     steps.leave(); // a question that is open is of another piece
     commit({ minibatch });
   };
   const text = textPanel({
     t, signal, onStep: go,
+    onHold: () => {
+      if (!isGliding) return;
+      glide.stop();
+      glides(false);
+      rest();
+    },
     onTravel: (minibatch) => {
       isHeld = true;
       go(minibatch);
@@ -68,7 +79,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onDrop: () => { isHeld = false; },
   });
   const arrays = arraysPanel({ t, signal });
-  const guess = guessPanel({ t });
+  const guess = guessPanel({ t, signal });
   const orders = orderPanel({ t, signal, onOrder: (sampling) => {
     steps.leave();
     keep({ sampling });
@@ -107,9 +118,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     t, state, steps: SPEC.steps, set: commit, onReset, say, signal,
     outcome: () => {
       const shown = derive(state());
-      const all = averageSoFar(networkIn(shown.weights), shown, shown.epoch.length - 1);
-      const { kept, empty } = shown.guess;
-      const chances = { kept, empty, all_kept: all.kept, all_empty: all.empty };
+      const network = networkIn(shown.weights);
+      const on = derive({ ...shown, ...SPEC.steps[0].state }); // reading on
+      const [all, fifth] = [1, 5].map((n) => averageOf(network, on, n));
+      const { kept: [kept], empty: [empty] } = shown.guess;
+      const chances = { kept, empty, all_kept: all.kept, all_empty: all.empty, fifth: fifth.kept };
       const count = steps.opened() === 2 ? shown.epoch.length : all.count;
       return { count, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
     },
@@ -121,20 +134,24 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...(isFits ? emphasised(t.raw(key).replace("{who}", values.who), values) : [tooShort(t, model)]));
     now.node.classList.toggle("d2lrnn-error", !isFits);
     guess.draw(model, isAsked());
-    measured.hidden = model.guess === null; // no network reads numbers
+    for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
+    lead.textContent = t(model.isText ? "lead" : "lead_numbers");
   };
   steps.node.addEventListener("click", () => model && tell(), { signal });
   const xy = fold(t("arrays"), arrays.node);
   xy.classList.add("win-xy");
   onReset(() => {
     xy.open = false;
+    guess.first();
     tell();
   });
 
+  const lead = element("span", {});
+  const leadQuestion = element("span", {}, t("lead_question"));
   const measured = element("p", { class: "win-title" }, t("measured"));
   const root = element(
     "div", { class: "d2lrnn-shape win" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")),
+    element("p", { class: "d2lrnn-lead" }, lead, " ", leadQuestion),
     now.node,
     element("div", { class: "win-bar" }, orders.node, place, next),
     element("div", { class: "win-reading" }, text.node, guess.node), steps.node, xy,
@@ -143,6 +160,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
+  watchWidth(root, { signal, act: (width) => (width < PHONE ? steps.node : guess.node).after(guess.every) });
 
   const rest = () => {
     text.trails(model.k, model.isLast);
@@ -167,6 +185,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const draw = (given) => {
     const last = model;
     model = given;
+    if (model.isText === false) steps.leave(); // its question is of a guess
     model.isAsked = isAsked();
     const { epoch, k } = model;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
@@ -176,7 +195,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     glide.stop();
     tell();
     const isHurried = isGliding; // one more press while it moves: it is there at once
-    isGliding = goesOn && !isHurried && !prefersReducedMotion();
+    glides(goesOn && !isHurried && !prefersReducedMotion());
     if (!isGliding) rest();
     else {
       text.trails(model.carries ? k : k - 1, false);
@@ -185,7 +204,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
         if (share > LEAVES) text.trails(model.k, false);
         if (share < 1) text.paint(onTheWay(model, k, share));
         else rest();
-      }).then((isOver) => { if (isOver) isGliding = false; });
+      }).then((isOver) => { if (isOver) glides(false); });
     }
     showControls();
   };

@@ -141,42 +141,37 @@ function stateAfter(network, text) {
   return network.state;
 }
 
-/** How likely a network that has read `before`, from an empty start, and then `letter`, finds the letter `right`. */
-export function chanceOf(network, before, letter, right) {
+/** How likely a network that has read `before`, from an empty start, finds each letter of a text after its first. */
+export function chancesOf(network, before, text) {
   const { reader, vocab } = network;
   if (before === "") reader.reset();
   else reader.state = stateAfter(network, before);
-  const [read, wanted] = encode(letter + right, vocab);
-  return reader.read(read)[wanted];
+  const ids = encode(text, vocab);
+  return Array.from({ length: ids.length - 1 }, (_, i) => reader.read(ids[i])[ids[i + 1]]);
 }
 
-/** The first guess of reader 1 in its piece of minibatch k: { memory, letter, right, kept, empty }, the last two chances of the right letter. */
-export function firstGuess(network, model, k) {
+/**
+ * The first `count` guesses of reader 1 in its piece of minibatch k: { memory, text, kept, empty }. The text is what is read and the last
+ * right letter; kept and empty are lists, the chances of the right letters.
+ */
+export function guessesIn(network, model, k, count = model.num_steps) {
   const start = model.epoch[k][0];
-  const [letter, right] = model.tokens.slice(start, start + 2);
+  const text = model.tokens.slice(start, start + count + 1).join("");
   const [stretch = [0, 0]] = memoriesAt(model, k);
   const memory = model.tokens.slice(...stretch).join("");
-  const [kept, empty] = [memory, ""].map((before) => chanceOf(network, before, letter, right));
-  return { memory, letter, right, kept, empty };
+  const [kept, empty] = [memory, ""].map((before) => chancesOf(network, before, text));
+  return { memory, text, kept, empty };
 }
 
 const MOST_AVERAGED = 200; // pieces of a pass; more take too long
 
-/** Guesses of an epoch up to minibatch k, each computed once as a reader goes along. */
-function guessesTo(network, model, k) {
-  const key = JSON.stringify([model.tokens.join(""), model.epoch, model.carries]);
-  if (network.pass?.key !== key) network.pass = { key, guesses: [] };
-  const { guesses } = network.pass;
-  while (guesses.length <= k) guesses.push(firstGuess(network, model, guesses.length));
-  return guesses;
-}
-
-/** The mean chances of the pieces from the second to minibatch k: { count, kept, empty }, null where there are none or too many. */
-export function averageSoFar(network, model, k) {
-  if (k === 0 || model.epoch.length > MOST_AVERAGED) return null;
-  const guesses = guessesTo(network, model, k).slice(1, k + 1);
-  const mean = (name) => guesses.reduce((sum, guess) => sum + guess[name], 0) / guesses.length;
-  return { count: guesses.length, kept: mean("kept"), empty: mean("empty") };
+/** The mean chances of guess n of the pieces from the second on: { count, kept, empty }, null where there are none or too many. */
+export function averageOf(network, model, n = 1) {
+  const count = model.epoch.length - 1;
+  if (count < 1 || count >= MOST_AVERAGED || n > model.num_steps) return null;
+  const guesses = model.epoch.slice(1).map((_, i) => guessesIn(network, model, i + 1, n));
+  const mean = (name) => guesses.reduce((sum, guess) => sum + guess[name][n - 1], 0) / count;
+  return { count, kept: mean("kept"), empty: mean("empty") };
 }
 
 /** A chance in whole per cent. */
@@ -185,16 +180,20 @@ export function percent(p) {
   return value === 0 ? "<1%" : value === 100 ? ">99%" : `${value}%`;
 }
 
-const TELLING = 0.035; // a smaller difference says little
+const TELLING = 6; // points between two chances as they are shown: less says little
+
+/** Whether two chances, as they are shown, are far enough apart to speak of. */
+export const isApart = (a, b) => Math.abs(Math.round(100 * a) - Math.round(100 * b)) >= TELLING;
 
 /** What is the case: begin, on, jump, or a jump that by chance goes on; and whether the memory helps, or would: { move, effect }. */
 export function caseOf({ k, carries, epoch, num_steps, guess }) {
   if (k === 0) return { move: "begin", effect: null };
   const move = carries ? "on" : epoch[k][0] === epoch[k - 1][0] + num_steps ? "chance" : "jump";
   if (guess === null) return { move, effect: null };
-  if (Math.abs(guess.kept - guess.empty) < TELLING) return { move, effect: "same" };
-  if (move === "jump") return { move, effect: guess.kept < guess.empty ? "harms" : "not" };
-  return { move, effect: guess.kept > guess.empty ? "helps" : "not" };
+  const { kept: [kept], empty: [empty] } = guess;
+  if (!isApart(kept, empty)) return { move, effect: "same" };
+  if (move === "jump") return { move, effect: kept < empty ? "harms" : "not" };
+  return { move, effect: kept > empty ? "helps" : "not" };
 }
 
 // ---- settings that fit -----------------------------------------------------------------------------------------
@@ -245,9 +244,7 @@ export function derive(state) {
   const carries = state.sampling === "sequential";
   const isText = state.source === "story" || state.source === "own";
   const model = { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
-  if (!isText || epoch.length === 0) return { ...model, guess: null, soFar: null };
-  const network = networkIn(state.weights);
-  return { ...model, guess: firstGuess(network, model, k), soFar: averageSoFar(network, model, k) };
+  return { ...model, guess: isText && epoch.length > 0 ? guessesIn(networkIn(state.weights), model, k) : null };
 }
 
 // ---- the text in lines of equal cells --------------------------------------------------------------------------

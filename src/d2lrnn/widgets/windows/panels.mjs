@@ -1,11 +1,11 @@
 // The text with its pieces, the first guess in a piece with two memories, and, folded away, the arrays X and Y.
 import { dragOn, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { caseOf, cutMinibatch, lineStarts, memoriesAt, neverRead, percent, segments, shownLines } from "./maths.mjs";
+import { cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines } from "./maths.mjs";
 
-const LINE = { wide: 45, narrow: 36 }; // a line of the text with room above it for the names of the readers
+const LINE = { wide: 38, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
-const HEAD = { wide: 19, narrow: 15 };
+const HEAD = { wide: 15, narrow: 15 };
 const FOLD = 30;
 const MOST_LINES = 14;
 const BADGE_WIDTH = { word: 60, number: 18, piece: 66, memory: 80 }; // "reader 1", or "1" where there is no room
@@ -19,9 +19,9 @@ const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : 
  * The text in lines of equal cells; one window for each row, and above it the name of its reader.
  *
  * `draw(model)` lays it out, `paint(frame)` puts the windows where the frame says: one { start, shown } a row (a place, how
- * much the window is to be seen). `onTravel(minibatch)` hears of a window being dragged, `onDrop` of the end, `onStep(minibatch)` of a key.
+ * much the window is to be seen). `onTravel(minibatch)` hears of a window being dragged, `onHold` of it being touched, `onDrop` of the end, `onStep(minibatch)` of a key.
  */
-export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
+export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
   const lines = element("div", { class: "win-lines", role: "img" });
   const trails = element("div", { class: "win-layer win-trails", "aria-hidden": "true" });
   const veils = element("div", { class: "win-layer", "aria-hidden": "true" }); // over what was never read
@@ -80,6 +80,17 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
     lines.replaceChildren(...drawn);
     return true;
   };
+  /** Where the windows will stand at last: they can be held there at once, also while they are still on their way. */
+  const holds = element("div", { class: "win-holds" });
+  windows.prepend(holds);
+  const drawHolds = () => {
+    const { epoch, k, num_steps } = model;
+    holds.replaceChildren(...(epoch[k] ?? []).flatMap((start, row) => boxes(start, start + num_steps).map((part) => {
+      const box = element("span", { class: "win-hold", "data-row": row });
+      set(box, part);
+      return box;
+    })));
+  };
   const boxes = (from, to) => segments(from, to, layout.starts).filter(({ line }) => layout.tops.has(line));
   const set = (box, { line, left, right }) => {
     box.style.left = `${left * layout.cell}px`;
@@ -122,6 +133,7 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
   const paintRow = (nodes, { start, shown }) => {
     const end = start + model.num_steps;
     const parts = boxes(start, end);
+    const longest = Math.max(...parts.map(({ left, right }) => right - left));
     while (nodes.parts.length < parts.length) {
       const part = element("span", { class: "win-part", "data-row": nodes.row });
       nodes.parts.push(part);
@@ -130,6 +142,7 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
     nodes.parts.forEach((part, i) => {
       part.hidden = i >= parts.length;
       if (i < parts.length) set(part, parts[i]);
+      part.classList.toggle("win-grip", i < parts.length && parts[i].right - parts[i].left === longest);
     });
     for (const piece of [...nodes.parts, nodes.target, nodes.tag]) piece.style.opacity = shown;
     const words = isRoomForWords();
@@ -189,6 +202,8 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
       const piece = event.target.closest?.("[data-row]");
       if (!piece || layout === null || model.epoch.length === 0) return false;
       const row = Number(piece.dataset.row);
+      onHold(); // it stands where it goes
+      windows.classList.add("win-held");
       held = { row, shift: placeAt(x, y) - model.epoch[model.k][row] };
       return true;
     },
@@ -200,6 +215,7 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
     },
     end: () => {
       held = null;
+      windows.classList.remove("win-held");
       onDrop();
     },
   });
@@ -222,6 +238,7 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
 
   watchWidth(node, { signal, act: () => {
     if (!measure()) return;
+    drawHolds();
     drawTrails(...trailed);
     if (frame) paint(frame);
   } });
@@ -237,7 +254,7 @@ export function textPanel({ t, signal, onTravel, onDrop, onStep }) {
     windows.setAttribute("aria-valuemax", Math.max(1, epoch.length));
     windows.setAttribute("aria-valuenow", k + 1);
     windows.setAttribute("aria-valuetext", placeWords(t, model));
-    measure();
+    if (measure()) drawHolds();
   };
   return {
     node, draw, paint,
@@ -317,43 +334,91 @@ export function arraysPanel({ t, signal }) {
   return { node, draw };
 }
 
-const SEEN = 11; // letters of a memory that are written out
+const SEEN = 12; // letters that are written out, with those of the memory
+const tail = (text, most) => (text.length <= most ? text : most < 2 ? "…" : `…${text.slice(1 - most)}`);
 
-/** The first guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. `isAsked`: a question is open. */
-export function guessPanel({ t }) {
+/**
+ * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. The first stands there, and below it
+ * (`every`) all guesses of the piece, to be chosen. `isAsked`: a question is open, and nothing is told. `first()` goes back to the first guess.
+ */
+export function guessPanel({ t, signal }) {
   const title = element("p", {});
   const lines = Object.fromEntries(["kept", "empty"].map((name) => {
     const seen = element("span", { class: "win-seen" });
     const bar = element("span", { class: "win-chance-bar" });
     const value = element("b", { class: "win-chance" });
-    const mark = element("span", { class: "win-mark" });
-    const track = element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar, mark);
-    return [name, { seen, bar, mark, value, node: element("div", { class: "win-guess" }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
+    const track = element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar);
+    return [name, { seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
   }));
-  const soFar = element("p", { class: "win-so-far" });
-  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node), soFar);
-  const draw = (model, isAsked) => {
+  const letters = element("div", { class: "win-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
+  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node));
+  const every = element("div", { class: "win-every" }, element("p", { class: "win-letters-title" }, t("letters")), letters);
+  let model = null;
+  let isAsked = false;
+  let chosen = 0;
+  const columns = [];
+  let told = ""; // the piece that was told last
+
+  const write = () => {
     const { guess, batch_size } = model;
-    node.hidden = guess === null; // there is no network for numbers
-    if (guess === null) return;
-    const { memory, letter, right } = guess;
-    title.textContent = t(batch_size === 1 ? "guess" : "guess_many");
-    node.classList.toggle("win-alone", batch_size === 1);
-    const isTold = !isAsked && caseOf(model).effect !== "same";
-    const average = !isAsked && model.soFar?.count > 1 ? model.soFar : null; // of one piece: the bars say it
-    soFar.textContent = average === null ? "" : t("so_far", { count: average.count, kept: percent(average.kept), empty: percent(average.empty) });
+    const { memory, text } = guess;
+    const whose = batch_size === 1 ? "" : "_many";
+    title.textContent = chosen === 0 ? t(`guess${whose}`) : t(`guess_next${whose}`, { n: chosen + 1 });
+    const isTold = !isAsked && isApart(guess.kept[chosen], guess.empty[chosen]);
+    const read = tail(text.slice(0, chosen + 1), SEEN);
     for (const [name, line] of Object.entries(lines)) {
-      const before = name === "kept" ? memory : "";
-      const shown = before.length > SEEN ? `…${before.slice(1 - SEEN)}` : before;
-      line.seen.replaceChildren(element("span", { class: "win-remembered" }, ...visibleSpaces(shown)), element("b", { class: "win-read" }, ...visibleSpaces(letter)), element("b", { class: "win-right" }, visibleCharacter(right)));
-      line.value.textContent = isAsked ? t("unknown") : percent(guess[name]);
-      line.bar.style.width = isAsked ? "0" : `${(100 * guess[name]).toFixed(2)}%`;
-      line.mark.hidden = average === null;
-      if (average !== null) line.mark.style.left = `${(100 * average[name]).toFixed(2)}%`;
-      line.node.classList.toggle("win-best", isTold && guess[name] === Math.max(guess.kept, guess.empty));
+      const remembered = memory === "" || read.length >= SEEN ? "" : tail(memory, SEEN - read.length);
+      const before = element("span", { class: "win-remembered" }, ...(name === "kept" ? visibleSpaces(remembered) : []));
+      line.seen.replaceChildren(before, element("b", { class: "win-read" }, ...visibleSpaces(read)), element("b", { class: "win-right" }, visibleCharacter(text[chosen + 1])));
+      line.value.textContent = isAsked ? t("unknown") : percent(guess[name][chosen]);
+      line.bar.style.width = isAsked ? "0" : `${(100 * guess[name][chosen]).toFixed(2)}%`;
+      const other = name === "kept" ? "empty" : "kept";
+      line.node.classList.toggle("win-best", isTold && guess[name][chosen] > guess[other][chosen]);
     }
+    columns.forEach((column, i) => {
+      column.classList.toggle("win-chosen", i === chosen);
+      for (const [j, name] of ["kept", "empty"].entries()) column.children[j].style.height = isAsked ? "0" : `${(100 * guess[name][i]).toFixed(2)}%`;
+    });
+    letters.setAttribute("aria-valuemax", columns.length);
+    letters.setAttribute("aria-valuenow", chosen + 1);
+    letters.setAttribute("aria-valuetext", t(isAsked ? "letter_asked" : "letter_told", {
+      letter: visibleCharacter(text[chosen]), n: chosen + 1, count: columns.length, kept: percent(guess.kept[chosen]), empty: percent(guess.empty[chosen]),
+    }));
   };
-  return { node, draw };
+  const draw = (given, isOpen) => {
+    [model, isAsked] = [given, isOpen];
+    const { guess, batch_size, k, num_steps } = model;
+    for (const each of [node, every]) {
+      each.hidden = guess === null; // there is no network for numbers
+      each.classList.toggle("win-alone", batch_size === 1);
+      each.classList.toggle("win-asked", isAsked);
+    }
+    if (guess === null) return;
+    const key = JSON.stringify([guess.memory, guess.text, k]);
+    if (key !== told || isAsked) chosen = 0;
+    told = key;
+    while (columns.length > num_steps) columns.pop().remove();
+    while (columns.length < num_steps) {
+      columns.push(element("span", { class: "win-letter", "aria-hidden": "true" }, element("i", {}), element("i", {}), element("b", {})));
+      letters.append(columns.at(-1));
+    }
+    columns.forEach((column, i) => column.lastChild.replaceChildren(...visibleSpaces(guess.text[i])));
+    write();
+  };
+  const choose = (letter) => {
+    const next = Math.min(columns.length - 1, Math.max(0, letter));
+    if (isAsked || next === chosen) return;
+    chosen = next;
+    write();
+  };
+  dragOn(letters, { signal, start: () => !isAsked, move: ({ x }) => choose(Math.floor(x * columns.length)) });
+  letters.addEventListener("keydown", (event) => {
+    const places = { ArrowLeft: chosen - 1, ArrowDown: chosen - 1, ArrowRight: chosen + 1, ArrowUp: chosen + 1, Home: 0, End: columns.length - 1 };
+    if (!Object.hasOwn(places, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    choose(places[event.key]);
+  }, { signal });
+  return { node, every, draw, first: () => choose(0) };
 }
 
 /** The two orders to choose from. */
