@@ -408,7 +408,7 @@ def test_the_training_lab_trains_with_torch(chapters: tuple[Page, Kernel]) -> No
     steps = kernel.value("w.report['steps']")
     waited_for(page, lambda: updates(lab) == steps)
 
-    lab.locator("summary").click()
+    lab.locator("summary", has_text="More settings").click()
     lab.get_by_label("hidden units").press("Home")  # a change of size begins anew
     kernel.wait_for("w.report['steps'] == 0 and w.model.rnn.num_hiddens == 2")
     lab.get_by_role("button", name="GRU", exact=True).click()
