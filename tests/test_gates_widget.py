@@ -14,6 +14,7 @@ from freshness import differences
 from torch.nn import functional as F
 
 import d2lrnn as d
+from d2lrnn import widgets
 from d2lrnn.study.pretrained import stored_tensors
 from d2lrnn.widgets import Gates
 
@@ -142,3 +143,53 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(t.TraitError):
         Gates(**wrong)
+
+
+def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_steps() -> None:
+    """Every line of 18 letters that begins a word of the text that training never saw, read from an empty memory."""
+    text, model = d.load_text(), d.load_pretrained("lstm").model
+    weights, ids = stored_tensors(model), torch.as_tensor(text.heldout_ids)
+    b_h, space, length, unit = (
+        weights["b_x"] + weights["b_h"],
+        text.vocab.encode(" ")[0],
+        len(Gates().text),
+        Gates().unit,
+    )
+    starts = [i for i in range(1, len(ids) - length) if ids[i - 1] == space and ids[i] != space]
+    X = torch.stack([ids[start : start + length] for start in starts])
+
+    def right(hold: str) -> float:
+        H = C = torch.zeros(len(X), 32)
+        found = 0.0
+        for i in range(length - 1):
+            I, forget, G, O = (weights["W_xh"][X[:, i]] + H @ weights["W_hh"] + b_h).chunk(4, 1)  # noqa: E741
+            F_t = forget.sigmoid().clone()
+            is_held = (X[:, i] == space) if hold == "spaces" else torch.full((len(X),), hold != "learned")
+            F_t[is_held, unit] = 0.0 if hold == "shut" else 1.0
+            C = F_t * C + I.sigmoid() * G.tanh()
+            H = O.sigmoid() * C.tanh()
+            found += ((H @ model.W_hq + model.b_q).argmax(1) == X[:, i + 1]).double().mean().item()
+        return found
+
+    learned, spaces, open_, shut = (f"{right(hold):.1f}" for hold in ("learned", "spaces", "open", "shut"))
+    words = json.loads((Path(widgets.__file__).parent / "gates" / "spec.json").read_text(encoding="utf-8"))["words"][
+        "en"
+    ]
+    count = f"{len(X):,}".replace(",", "\u202f")
+    assert (
+        f"over {count} such lines that it never saw, this also gives fewer: {spaces} on average, not {learned}."
+        in (words["step_2_outcome"])
+    )
+    assert (
+        f"over {count} lines as learned is best too: on average {open_} at 1, {shut} at 0, {learned} as learned."
+        in (words["step_3_outcome"])
+    )
+
+
+def test_what_a_letter_adds_is_told_beside_what_it_added_as_learned() -> None:
+    assert "it adds \u22120.93 to this number, not \u22120.96. One step" in Gates(gates=at_spaces(1.0))._now()
+    assert "it adds \u22120.96 to this number. One step" in Gates()._now()
+    read = Gates()._read()
+    added = (read["input"] * read["candidate"])[7, 29]
+    assert f"{added:.2f}" == "-0.96"
+    torch.testing.assert_close(read["cell"][7, 29], read["forget"][7, 29] * read["cell"][6, 29] + added)

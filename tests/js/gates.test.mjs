@@ -146,12 +146,12 @@ test("the sentence tells one place, and how it was as trained; the gates that ar
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "At the e of “the” it writes −0.96 into memory. One step later, 13% of that is left.");
-  assert.match(said({ unit: 16 }), /^At the e of “the” it writes −?\d\.\d\d into memory\. One step later, >99% of that is left\.$/);
-  assert.match(said({ gates: AT_SPACES(1) }), /^At the e of “the” it writes −0\.\d\d into memory\. One step later, 100% of that is left, not 13%\.$/);
+  assert.equal(said({}), "At the e of “the” it adds −0.96 to this number. One step later, 13% of that is left.");
+  assert.match(said({ unit: 16 }), /^At the e of “the” it adds −?\d\.\d\d to this number\. One step later, >99% of that is left\.$/);
+  assert.match(said({ gates: AT_SPACES(1) }), /^At the e of “the” it adds −0\.93 to this number, not −0\.96\. One step later, 100% of that is left, not 13%\.$/);
   assert.match(said({ unit: 16, gates: AT_SPACES(0) }), /One step later, nothing of that is left, not >99%\.$/, "times 0");
-  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps” it writes \S+ into memory\. One step later, \d+% of that is left/);
-  assert.match(said({ place: 18 }), /^At the s of “keeps” it writes −?\d\.\d\d into memory\. The text ends here: choose an earlier letter\.$/);
+  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps” it adds \S+ to this number(, not \S+)?\. One step later, \d+% of that is left/);
+  assert.match(said({ place: 18 }), /^At the s of “keeps” it adds −?\d\.\d\d to this number\. The text ends here: choose an earlier letter\.$/);
   const [own, kept, pushed] = [{}, { gates: AT_SPACES(1) }, { bias: 4 }].map(at);
   const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
   assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);

@@ -162,16 +162,23 @@ class Gates(Explorable):
             return words("now_short")
         letter = self._name(at)
         if at == len(text) - 1:
-            return words("now_last", letter=letter, written=self._written())
+            return words(
+                f"now_last{'_wrote' if self._wrote() else ''}", letter=letter, written=self._written(), **self._wrote()
+            )
         return self._fate(letter)
 
-    def _added(self) -> float:
-        read = self._read()
+    def _added(self, *, trained: bool = False) -> float:
+        read = self._run(0.0) if trained else self._read()
         return (read["input"] * read["candidate"])[self._at, self.unit].item()
 
-    def _written(self) -> str:
-        """What the letter at `place` writes, as a text."""
-        return f"{self._added():.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
+    def _wrote(self) -> dict[str, str]:
+        """What the letter at `place` adds as learned, where that reads differently."""
+        wrote = self._written(trained=True)
+        return {} if wrote == self._written() else {"wrote": wrote}
+
+    def _written(self, *, trained: bool = False) -> str:
+        """What the letter at `place` adds, as a text."""
+        return f"{self._added(trained=trained):.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
 
     def _percent(self, share: float) -> str:
         if share < 1e-12:
@@ -183,11 +190,11 @@ class Gates(Explorable):
     def _fate(self, letter: str) -> str:
         """What is left, at the letter after it, of what the letter writes; and what it was as learned."""
         left, own = (self._percent(self._left(trained=trained)[1]) for trained in (False, True))
-        values = {"letter": letter, "written": self._written(), "left": left}
-        return (
-            Words(self._words)("now_at", **values)
-            if own == left
-            else Words(self._words)("now_at_own", own=own, **values)
+        values = {"letter": letter, "written": self._written(), "left": left, **self._wrote()}
+        if own != left:
+            values["own"] = own
+        return Words(self._words)(
+            f"now_at{'_own' if 'own' in values else ''}{'_wrote' if 'wrote' in values else ''}", **values
         )
 
     def static_sentence(self) -> str:

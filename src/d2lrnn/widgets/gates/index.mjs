@@ -49,10 +49,18 @@ export function sentence(model, t) {
   if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
   const letter = spokenName(letters, at, t);
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
-  const written = plain(input[at] * candidate[at]);
-  if (at === letters.length - 1) return { key: "now_last", values: { letter, written }, letter };
+  const [written, asLearned] = [plain(input[at] * candidate[at]), plain(model.ownAdded)];
+  const [wrote, isOther] = asLearned === written ? [{}, ""] : [{ wrote: asLearned }, "_wrote"];
+  if (at === letters.length - 1) return { key: `now_last${isOther}`, values: { letter, written, ...wrote }, letter };
   const { share, own } = fateOf(model, t);
-  return { key: own === null ? "now_at" : "now_at_own", values: { letter, written, left: share, ...(own === null ? {} : { own }) }, letter };
+  return { key: `now_at${own === null ? "" : "_own"}${isOther}`, values: { letter, written, ...wrote, left: share, ...(own === null ? {} : { own }) }, letter };
+}
+
+/** The longest line that a text can have, for its room: { key, values }. */
+export function longestSentence(letters, t) {
+  const names = letters.map((_, i) => spokenName(letters, i, t));
+  const letter = names.reduce((longest, name) => (name.length > longest.length ? name : longest), "");
+  return { key: "now_at_own_wrote", values: { letter, written: "−0.00", wrote: "−0.00", left: t("nothing"), own: t("over", { share: "99%" }) } };
 }
 
 /** The column of letters under a finger, or the nearest. */
@@ -67,6 +75,7 @@ function nearest(tiles, { clientX, clientY }) {
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
+  const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest line
   const picture = createStrips({ t, signal, onBack: () => change({ gates: [] }) });
   const units = createMap(t);
   let model = null;
@@ -187,7 +196,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, picture.node, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), picture.node, guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -207,6 +216,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     model = next;
     const { key, values, letter } = sentence(model, t);
     now.set(...emphasised(t.raw(key), values));
+    const most = longestSentence(model.letters, t);
+    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw(most.key), most.values)));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
@@ -220,7 +231,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const factors = [forget[at], at > 0 ? cell[at - 1] : 0, input[at], candidate[at]];
       const digits = digitsOf(factors, cell[at]);
       const [keeps, before, adds, written] = factors.map((value) => number(value, digits));
-      shown.textContent = t("shown", { letter, unit, forget: keeps, before: at > 0 ? before : "0", input: adds, candidate: written, cell: plain(cell[at]) });
+      shown.textContent = t("shown", { letter, unit, forget: keeps, before: at > 0 ? before : "0", input: adds, candidate: written, written: plain(input[at] * candidate[at]), cell: plain(cell[at]) });
     }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
     bias.set(model.bias, model.bias === 0 ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));

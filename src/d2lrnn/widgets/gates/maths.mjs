@@ -139,6 +139,7 @@ export function derive({ text, unit, place, bias, gates }, network) {
     guesses: underNext(reading.guesses),
     right: right(reading),
     ownRight: right(trained),
+    ownAdded: letters.length > 0 ? trained.gate("input", at, unit) * trained.gate("candidate", at, unit) : 0,
     input: of("input"),
     candidate: of("candidate"),
     output: of("output"),

@@ -3,6 +3,7 @@ import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf, LONGEST_LINE } from "./maths.mjs";
 
+const ROOM_FOR_WORDS = 6; // letters before the band
 const fixed = (value) => value.toFixed(3);
 /** A share in words: "5%", "under 1%", "over 99%", "nothing". */
 export const shareText = (share, t) => {
@@ -76,7 +77,8 @@ export function createStrips({ t, signal, onBack }) {
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > LONGEST_LINE);
-    lanes = parts.map(([from, to]) => ({ from, to, node: element("div", { class: "gates-lane" }, ...cells.slice(from, to)) }));
+    lanes = parts.map(([from, to]) => ({ from, to, added: element("span", { class: "gates-added", "aria-hidden": "true" }) }))
+      .map((lane) => ({ ...lane, node: element("div", { class: "gates-lane" }, lane.added, ...cells.slice(lane.from, lane.to)) }));
     lanes.forEach(({ from, to }) => cells.slice(from, to).forEach((cell, i) => cell.classList.toggle("is-late", i + 4 > to - from))); // what is told there stays inside
     const again = () => element("p", { class: "gates-head is-again" }, "\u00a0");
     const row = (kind, all, [from, to]) => element("div", { class: `gates-row ${kind}` }, ...all.slice(from, to));
@@ -113,7 +115,11 @@ export function createStrips({ t, signal, onBack }) {
       tile.classList.toggle("is-chosen", i === at);
       tile.classList.toggle("is-before", i < at);
     });
-    for (const { node: lane, from, to } of lanes) lane.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
+    for (const { node: lane, added, from, to } of lanes) {
+      lane.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
+      const hasRoom = at - from >= ROOM_FOR_WORDS && at < to;
+      added.textContent = hasRoom ? t("added", { written: plain(input[at] * candidate[at]) }) : "";
+    }
     const fate = left.length < 2 ? null : fateOf(model, t);
     lines.style.setProperty("--size", fixed(letters.length > 0 ? heightOf(input[at] * candidate[at]) : 1));
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
@@ -147,9 +153,9 @@ export function createStrips({ t, signal, onBack }) {
     const foot = faders[i].firstChild.offsetHeight;
     return Math.round(100 * Math.min(1, Math.max(0, (bottom - foot - y) / (height - foot)))) / 100;
   };
-  /** The gate that is told nods: it can be moved. */
+  /** The edge of the gate that is told swells where it is: it can be moved. */
   const nod = () => {
-    const moves = ["0 0", "0 -0.6rem", "0 0"].map((translate) => ({ translate }));
+    const moves = ["1 1", "1.15 1.8", "1 1"].map((scale) => ({ scale }));
     faders.find((fader) => fader.matches(".is-told:not(.is-held)"))?.animate(moves, { duration: 900, iterations: 2, easing: "ease-in-out", pseudoElement: "::after" });
   };
   return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (chosen = i), pointed: () => pointed, draw };
