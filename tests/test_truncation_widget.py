@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,24 @@ def test_windows_are_uneven() -> None:
     assert Truncation(tau=4, way="losses").reaches == 12 * [4]
 
 
-def test_the_sentence_says_what_is_cut_off() -> None:
+def test_the_sentence_says_what_is_kept() -> None:
     windows = Truncation().static_sentence()
-    assert windows == "Cut every 6 letters: on average a correction loses 49%. Stored: 6 letters."
+    assert windows == (
+        "Cut every 6 letters: this guess keeps 74% of its correction, all twelve 51% on average. Stored: 6 letters."
+    )
+    assert (round(100 * Truncation().kept[-1]), round(100 * Truncation().kept.mean())) == (74, 51)
     losses = Truncation(way="losses").static_sentence()
-    assert losses == "Always 6 letters back: each correction loses 26%. Stored: 6 letters. 6 times the work."
-    rest = "each correction loses 80%. Stored: 1 letter."
+    assert (
+        losses == "Always 6 letters back: every guess keeps 74% of its correction. Stored: 6 letters. 6 times the work."
+    )
+    rest = "every guess keeps 20% of its correction. Stored: 1 letter."
     assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest}"
     assert Truncation(tau=1, way="losses").static_sentence() == f"Always 1 letter back: {rest}"
+
+
+def test_shares_have_as_many_places_as_they_need_and_a_half_goes_up() -> None:
+    for factor, tau, said in ((0.5, 3, "87%"), (0.5, 4, "93.7%"), (0.8, 12, "93.1%"), (0.5, 12, "99.98%")):
+        assert f" keeps {said} of" in Truncation(factor=factor, tau=tau, way="losses").static_sentence()
 
 
 @pytest.mark.parametrize(
@@ -61,8 +72,23 @@ def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
         Truncation(**wrong)
 
 
-def test_the_picture_has_a_bar_for_each_letter_and_the_cuts_of_windows() -> None:
+def test_the_picture_has_a_bar_for_each_letter_their_average_and_the_cuts_of_windows() -> None:
     for tau, way, cuts in ((6, "windows", 2), (12, "windows", 1), (6, "losses", 0)):
         picture = Truncation(tau=tau, way=way).static_picture()
-        assert picture.count("<rect") == 24 and picture.count("<text") == 12 and picture.count("<path") == cuts
+        assert picture.count("<rect") == 25 and picture.count("<text") == 15 and picture.count("<path") == cuts + 1
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+        shares = re.findall(r"[\d.]+%", Truncation(tau=tau, way=way).static_sentence())  # of a guess, and on average
+        assert texts[12:] == [shares[0], "average", shares[-1]]
+        bottom, top, y = 126, 16, 126 - 110 * Truncation(tau=tau, way=way).kept.mean()
+        assert f'd="M92 {y:g}H572"' in picture and top < y < bottom
         assert "nan" not in picture
+
+
+def test_the_lesson_says_what_the_figure_shows() -> None:
+    lesson = json.loads((Path(__file__).parent.parent / "chapters/07_bptt_truncation.ipynb").read_text("utf-8"))
+    (cell,) = (cell for cell in lesson["cells"] if cell["id"] == "by-autograd-words")
+    told = [int(share) for share in re.findall(r"(\d+)%", "".join(cell["source"]))]
+    six, twelve, each = Truncation().lost, Truncation(tau=12).lost, Truncation(way="losses").lost
+    assert told == [round(100 * share) for share in (1 - six, 1 - twelve, six, twelve, 1 - each)]
+    for way in ("windows", "losses"):  # "more is kept either way"
+        assert Truncation(way=way, factor=0.5).lost < Truncation(way=way).lost

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -45,19 +46,36 @@ def lines(python: Truncation, place: int = LAST) -> list[int]:
 
 
 def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
-    """Sentence, bars, lines and scissors are those of Python; `place` is the chosen guess."""
-    lost = 1 - python.kept[place]
-    share = f"{lost:.0%}" if lost >= 0.0995 else f"{100 * lost:.1f}%"
-    expect(now(widget)).to_have_text(python.static_sentence())
-    expect(widget.locator(".trunc-sum-cut")).to_have_text(f"{share} cut off")
+    """Sentence, bars, average, lines and scissors are those of Python; `place` is the chosen guess."""
+    share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
+    told = python.static_sentence()
+    if place != LAST and python.way == "windows":  # Python tells the last guess
+        before, after = f"this guess keeps {kept_share(python.kept[LAST])}", f"this guess keeps {share}"
+        assert told.count(before) == (python.tau > 1)
+        told = told.replace(before, after)
+    expect(now(widget)).to_have_text(told)
+    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} kept")
+    expect(widget.locator(".trunc-own-kept")).to_have_text(share)
+    left, letter = grid(widget)
+    assert (middles(widget.locator(".trunc-own-kept > b"))[0] - left) / letter == pytest.approx(place + 0.5, abs=0.05)
+    expect(widget.locator(".trunc-average")).to_have_text(f"average {mean}")
+    bars, line = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-average").bounding_box()
+    height = (bars["y"] + bars["height"] - line["y"] - line["height"] / 2) / bars["height"]
+    assert height == pytest.approx(python.kept.mean(), abs=0.02)
+    assert line["x"] <= bars["x"] and line["x"] + line["width"] >= bars["x"] + bars["width"] - 1
     heights = "(all) => all.map((one) => parseFloat(one.style.height) / 100)"
     assert widget.locator(".trunc-bars .trunc-fill").evaluate_all(heights) == pytest.approx(
         python.kept.tolist(), abs=1e-3
     )
-    left, letter = grid(widget)
     assert [(x - left) / letter for x in middles(cuts(widget))] == pytest.approx(lines(python, place), abs=0.05)
-    assert [(x - left) / letter for x in middles(scissors(widget))] == pytest.approx([12 - python.tau], abs=0.05)
+    handle = 12 - python.tau if python.way == "windows" else place + 1 - python.tau
+    assert [(x - left) / letter for x in middles(scissors(widget))] == pytest.approx([handle], abs=0.05)
     expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text([*"after␣sunset"][place])
+
+
+def kept_share(kept: float) -> str:
+    """74%, 93.1%: with a decimal where less than a tenth is lost."""
+    return f"{kept:.0%}" if 1 - kept >= 0.0995 else f"{100 * kept:.1f}%"
 
 
 def grid(widget: Locator) -> tuple[float, float]:
@@ -110,7 +128,9 @@ def test_farther_left_is_farther_back(opened: tuple[Page, Record], tmp_path: Pat
     is_of(widget, Truncation(way=way))
 
 
-def test_the_other_way_moves_neither_guess_nor_scissors(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_handle_is_at_the_cut_of_the_guess_where_that_is_the_only_one(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     shares = widget.locator(".trunc-sums").text_content()
@@ -120,7 +140,7 @@ def test_the_other_way_moves_neither_guess_nor_scissors(opened: tuple[Page, Reco
     expect(widget.locator(".trunc-sums")).to_have_text(shares)
     drag(page, widget, 3)
     assert sent(widget) == pytest.approx([0.64, 0.8, 1], abs=1e-3)
-    widget.locator(".trunc-letter").nth(7).click()  # its cut is its own; the scissors stay
+    widget.locator(".trunc-letter").nth(7).click()  # its cut is its own, and the scissors are there
     is_of(widget, Truncation(way="losses", tau=3), 7)
     drag(page, widget, -3)  # and no drag chooses a guess
     is_of(widget, Truncation(way="losses", tau=6), 7)
@@ -140,7 +160,7 @@ def test_whatever_is_dragged_the_cut_is_where_it_is_drawn(opened: tuple[Page, Re
         x, y = middles(grip)[0], grip.bounding_box()["y"] + 9
         page.mouse.move(x, y)
         page.mouse.down()
-        lost = []
+        kept = []
         for place in (5.1, 4, 3.1, 2.9, 1.2, 0.1, 2.8, 3.2, 6.4, 7.2, 8.4, 9.6, 11.3):
             page.mouse.move(left + place * letter, y)
             tau = 12 - min((0, 6, 8, 9, 10, 11), key=lambda stop: abs(stop - place))
@@ -149,14 +169,14 @@ def test_whatever_is_dragged_the_cut_is_where_it_is_drawn(opened: tuple[Page, Re
             assert edge == pytest.approx(left + (12 - tau) * letter, abs=3)
             pull = (middles(grip)[0] - left) / letter - (12 - tau)
             assert pull * (place - (12 - tau)) >= 0 and abs(pull) < 0.65
-            lost.append((tau, float(widget.locator(".trunc-sum-cut b").text_content().rstrip("%"))))
+            kept.append((tau, float(widget.locator(".trunc-sum-kept b").text_content().rstrip("%"))))
         page.mouse.up()
         assert middles(grip)[0] == pytest.approx(left + 11 * letter, abs=2)
-        assert lost == [(tau, pytest.approx(100 * 0.8**tau, abs=0.5)) for tau, _ in lost]
+        assert kept == [(tau, pytest.approx(100 - 100 * 0.8**tau, abs=0.5)) for tau, _ in kept]
 
 
 def test_shares_stand_at_the_cut_of_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """What is cut off is told left of its cut and what is kept right of it, beside the line, wherever it is."""
+    """What is cut off is named left of its cut and what is kept told right of it, beside the line, wherever it is."""
     page, _ = opened
     box = "(e) => { const { left, right } = e.getBoundingClientRect(); return [left, right]; }"
     for width in (760, 390, 320):
@@ -185,9 +205,9 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     sides = widget.locator(".trunc-sum")
-    told = "Cut every 6 letters: on average a correction loses 49%. Stored: 6 letters."
-    expect(now(widget)).to_have_text(told)
-    expect(sides).to_have_text(["26% cut off", "74% kept"])
+    told = "Cut every 6 letters: this guess keeps {} of its correction, all twelve 51% on average. Stored: 6 letters."
+    expect(now(widget)).to_have_text(told.format("74%"))
+    expect(sides).to_have_text(["cut off", "74% kept"])
     expect(widget.locator(".trunc-guessed")).to_have_text("?")
     counted = widget.locator(".trunc-counted")
     expect(counted).to_have_text("The guess after t: 3.69 out of 5 is 74% (5 = 1 + 0.8 + 0.64 + …).")
@@ -197,23 +217,23 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     expect(widget.locator(".trunc-before > span")).to_have_text([*"ve␣"])  # each of them has its letter
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(sides).to_have_text(["80% cut off", "20% kept"])
+    expect(sides).to_have_text(["cut off", "20% kept"])
     expect(widget.locator(".trunc-guessed")).to_have_text("u")
-    expect(now(widget)).to_have_text(told)
+    expect(now(widget)).to_have_text(told.format("20%"))
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
-    expect(sides.first).to_have_text("26% cut off")
+    expect(sides.last).to_have_text("74% kept")
     letters.press("ArrowLeft")
-    expect(sides.first).to_have_text("33% cut off")
+    expect(sides.last).to_have_text("67% kept")
     assert letters.get_attribute("aria-valuetext") == "letter 5 of 12, r: 67% kept"
     letters.press("Home")
     # what is cut off lies left of the line
-    expect(sides).to_have_text(["80% cut off", "20% kept"])
+    expect(sides).to_have_text(["cut off", "20% kept"])
     assert sent(widget, "cut") == pytest.approx([0.512, 0.64, 0.8], abs=1e-3)
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(sides).to_have_text(["26% cut off", "74% kept"])
+    expect(sides).to_have_text(["cut off", "74% kept"])
 
 
 def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -261,8 +281,11 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
                 "all learn the same",
                 "20% is kept, and nothing is learned from “after”. Five letters later, 74% is kept.",
             ),
-            ("24", "letters = 72 steps. Each loses 26%, not 49% on average, with the same 6 letters stored."),
-            ("Less is cut off", "Right. 16% on average, not 49%"),
+            (
+                "24",
+                "letters = 72 steps back. Each guess keeps 74%, not 51% on average, with the same 6 letters stored.",
+            ),
+            ("More is kept", "Right. 84% on average, not 51%"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
@@ -274,7 +297,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(outcome).to_contain_text(told)
         if i == 0:  # the bars were hidden while it was asked
             expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("s")
-            expect(widget.locator(".trunc-sum-cut")).to_have_text("80% cut off")
+            expect(widget.locator(".trunc-sum-kept")).to_have_text("20% kept")
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
         before, after = Truncation().kept.tolist(), Truncation(**states[i]).kept.tolist()
@@ -292,6 +315,57 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".trunc-ghost:visible")).to_have_count(0)
 
 
+def test_a_line_that_is_not_of_the_guess_is_called_a_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """Beside the scissors, too; where cuts are close together one of them is."""
+    page, _ = opened
+    for width in (760, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        for tau, place, named in (
+            (6, LAST, [0]), (6, 4, [6]), (4, LAST, [0, 4]), (3, 4, [9]), (2, LAST, [0]), (1, 2, [11]), (12, 3, [])
+        ):  # fmt: skip
+            widget = show(page, tmp_path, Truncation(tau=tau))
+            widget.locator(".trunc-letter").nth(place).click()
+            words = widget.locator(".trunc-line-cut > span:visible")
+            expect(words).to_have_text(["cut"] * len(named))
+            left, letter = grid(widget)
+            assert [(x - left) / letter for x in middles(words)] == pytest.approx(named, abs=0.1)
+            boxes = [one.bounding_box() for one in [*words.all(), *widget.locator(".trunc-sum:visible").all()]]
+            boxes.sort(key=lambda box: box["x"])
+            assert all(one["x"] + one["width"] <= other["x"] + 5 for one, other in pairwise(boxes))
+
+
+def test_the_word_at_the_handle_covers_no_place(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    for width in (1000, 390, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        for way in ("windows", "losses"):
+            widget = show(page, tmp_path, Truncation(way=way))
+            expect(widget.locator(".trunc-drag")).to_have_text("drag")
+            for place in range(12):
+                widget.locator(".trunc-letter").nth(place).click()
+                word = widget.locator(".trunc-drag").bounding_box()
+                for stop in widget.locator(".trunc-rail > span:visible").all() if word else []:
+                    box = stop.bounding_box()
+                    assert box["x"] + box["width"] < word["x"] or word["x"] + word["width"] < box["x"]
+
+
+@pytest.mark.parametrize("width", [1000, 390, 320])
+def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 1000})
+    found = set()
+    for factor in (0.5, 0.8, 0.95):
+        for way in ("windows", "losses"):
+            for tau in (1, 6, 12):
+                widget = show(page, tmp_path, Truncation(tau=tau, way=way, factor=factor))
+                for key in ("End", "Home"):
+                    widget.locator(".trunc-letters").press(key)
+                    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+                    parts = (".trunc-rail", ".trunc-bars", ".trunc-ways", ".d2lrnn-step-titles")
+                    found.add(tuple(round(widget.locator(part).bounding_box()["y"]) for part in parts))
+    assert len(found) == 1
+
+
 def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="no-preference")
@@ -307,10 +381,17 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Truncation(tau=12, way="losses"))
     widget.locator(".trunc-letter").nth(5).click()
     kept, cut = widget.locator(".trunc-sum-kept"), widget.locator(".trunc-sum-cut")
-    expect(kept).to_have_text("93.1% kept: its cut is further left")
+    expect(kept).to_have_text("93.1% kept: all in sight, its cut is farther left")
     expect(cut).to_be_hidden()
     expect(cuts(widget)).to_have_count(0)
     expect(widget.locator(".trunc-is-cut")).to_have_count(0)
+    expect(widget.locator(".trunc-scissors.trunc-beyond")).to_have_count(1)
+    left, letter = grid(widget)
+    assert middles(scissors(widget)) == pytest.approx([left - 2 * letter], abs=1)  # as far left as there is room
+    drag(page, widget, 2)
+    is_of(widget, Truncation(tau=6, way="losses"), 5)
+    drag(page, widget, -3)  # and back out of sight
+    expect(kept).to_have_text("93.1% kept: all in sight, its cut is farther left")
     widget.locator(".trunc-letter").nth(9).click()  # two letters before the line, where those are drawn
     expect(kept).to_have_text("93.1% kept")
     parts = widget.locator(".trunc-is-kept").first.bounding_box()

@@ -20,6 +20,7 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"factor": 0.5},
     {"factor": 0.5, "tau": 12, "way": "losses"},
     {"factor": 0.95, "tau": 3, "way": "losses"},
+    {"factor": 0.5, "tau": 3, "way": "losses"},  # a half: 87.5%
 )
 
 
@@ -34,7 +35,8 @@ def text() -> str:
         widget = Truncation(**settings)
         found.append(
             {
-                "settings": widget.author_state, "reaches": widget.reaches,
+                "settings": widget.author_state,
+                "reaches": widget.reaches,
                 "lost": short(widget.lost),
                 "kept": [short(share) for share in widget.kept.tolist()],
                 "sentence": widget.static_sentence(),

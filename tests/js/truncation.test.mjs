@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { sentence } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { NUM_LETTERS, TAUS, countedOut, derive, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
+import { FARTHEST, NUM_LETTERS, TAUS, countedOut, derive, handleStops, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -69,7 +69,35 @@ test("the work: in windows each letter is gone back over once, else once for eac
 });
 
 test("a cut that is dragged goes to the nearest length", () => {
-  assert.deepEqual([-3, 0, 4.8, 5.2, 8.9, 9.1, 19].map(nearestTau), [1, 1, 4, 6, 6, 12, 12]);
+  const stops = handleStops("windows", 3); // those of the whole line, whichever guess is chosen
+  assert.deepEqual(stops, [11, 10, 9, 8, 6, 0]);
+  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map((wish) => nearestTau(wish, stops)), [1, 1, 4, 6, 6, 12, 12]);
+});
+
+test("always so many letters back, the handle is at the cut of the guess, or at the left end where that is out of sight", () => {
+  for (let chosen = 0; chosen < NUM_LETTERS; chosen += 1) {
+    const stops = handleStops("losses", chosen);
+    stops.forEach((stop, i) => {
+      const cut = chosen + 1 - TAUS[i];
+      assert.ok(cut >= FARTHEST ? stop === cut : stop < FARTHEST, `${chosen} ${TAUS[i]}`);
+      assert.ok(i === 0 || stop < stops[i - 1], "farther left is farther back");
+      assert.equal(nearestTau(stop, stops), TAUS[i]);
+    });
+  }
+});
+
+test("the sentence is of the guess that is chosen, what is spoken of all twelve", () => {
+  const t = translator("en", SPEC.words);
+  const model = shown();
+  assert.equal(t(...sentence(model, 6)), "Cut every 6 letters: this guess keeps 20% of its correction, all twelve 51% on average. Stored: 6 letters.");
+  assert.equal(t(...spoken(model)), "Cut every 6 letters: all twelve guesses keep 51% of their corrections on average. Stored: 6 letters.");
+  for (const tau of TAUS) assert.deepEqual(spoken(shown({ tau, way: "losses" })), sentence(shown({ tau, way: "losses" }), 4));
+  model.kept.forEach((share, i) => assert.equal(sentence(model, i)[1].kept, percentKept(1 - share)));
+  assert.equal(percentKept(1 - model.kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS), "51%");
+});
+
+test("what a correction is, is said in twenty words", () => {
+  assert.ok(SPEC.words.en.lead.split(" ").length <= 20);
 });
 
 test("the guided steps: what is said to be right is right", () => {
@@ -78,15 +106,15 @@ test("the guided steps: what is said to be right is right", () => {
   const { kept, reaches, tau } = sawtooth.after;
   kept.forEach((share, i) => assert.ok(i % tau === 0 ? reaches[i] === 1 : share > kept[i - 1], "the first after a cut reaches itself alone, and each later guess more"));
   assert.ok(sawtooth.right === 0 && en.step_1_answer_1.startsWith("the first") && en.step_1_question.includes(`every ${tau} `) && tau === 6);
-  assert.ok(price.after.lost < price.before.lost); // "less is cut off"
+  assert.ok(price.after.lost < price.before.lost); // "Each guess keeps" more
   assert.ok(price.after.work === 6 * price.before.work && en.step_2_answer_3 === String(price.after.work) && price.right === 2);
   assert.ok(en.step_2_question.includes(`${price.before.work} steps`));
-  assert.ok(en.step_2_question.includes(`each of the ${NUM_LETTERS} guesses`) && en.step_2_outcome.startsWith(`${NUM_LETTERS} guesses × ${tau} `));
+  assert.ok(en.step_2_question.includes(`each of the ${NUM_LETTERS} guesses goes ${tau} letters back`) && en.step_2_question.includes("How many steps back") && en.step_2_outcome.startsWith(`${NUM_LETTERS} guesses × ${tau} `));
   const rare = shown({ ...SPEC.steps[1].before, tau: NUM_LETTERS }); // "Cuts twice as far apart"
   assert.ok(rare.tau === 2 * tau && rare.lost < price.before.lost && rare.work === price.before.work);
   assert.equal(en.text.slice(0, tau).trim(), /“(.*?)”/.exec(en.step_1_outcome)[1]); // it ends at the cut: the guess after it learns nothing from it
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
-  assert.ok(en.step_3_answer_1.startsWith("Less"));
+  assert.ok(en.step_3_answer_1.startsWith("More"));
   assert.equal(faster.right, 0);
   for (const { factor } of [faster.before, faster.after]) assert.ok(en.step_3_question.includes(`${factor}`));
 });

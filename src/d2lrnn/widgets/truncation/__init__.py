@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
+
 import numpy as np
 
 from d2lrnn.widgets.base import Explorable, module, stylesheet
@@ -14,12 +16,13 @@ _SPEC = Spec("truncation")
 _NUM_LETTERS = 12
 
 
-def _percent(share: float) -> str:
-    """47%, 3.1%, 0.04%, <0.01%."""
-    value = 100 * share
+def _percent_kept(lost: float) -> str:
+    """51%, 93.1%, 99.98%, >99.99%: as many places as what is lost has, and a half goes up, as in the page."""
+    value = 100 * lost
     if value < 0.005:
-        return "<0.01%"
-    return f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.095 else f"{value:.2f}%"
+        return ">99.99%"
+    step = Decimal("1" if value >= 9.95 else "0.1" if value >= 0.095 else "0.01")
+    return f"{100 - Decimal(value).quantize(step, ROUND_HALF_UP)}%"
 
 
 class Truncation(Explorable):
@@ -77,15 +80,19 @@ class Truncation(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What is cut off on average."""
+        """What is kept, of the last guess and on average."""
         key = f"mean_{self.way}_one" if self.tau == 1 else f"mean_{self.way}"
-        return Words(self._words)(key, tau=self.tau, lost=_percent(self.lost))
+        return Words(self._words)(key, tau=self.tau, kept=self._last_kept, average=_percent_kept(self.lost))
+
+    @property
+    def _last_kept(self) -> str:
+        return _percent_kept(float(self.factor ** self.reaches[-1]))
 
     def static_picture(self) -> str:
-        """A bar over each letter, filled as far as its gradient gets through, and the cuts."""
+        """A bar over each letter, filled as far as its gradient gets through, their average, and the cuts."""
         words = Words(self._words)
-        picture = Picture(520, 176, words("title"), self.static_sentence())
-        left, top, width, height = 20.0, 16.0, 40.0, 110.0
+        picture = Picture(592, 196, words("title"), self.static_sentence())
+        left, top, width, height = 92.0, 16.0, 40.0, 110.0
         for place, (letter, kept) in enumerate(zip(words("text"), self.kept.tolist(), strict=True)):
             x, filled = left + width * place, height * kept
             orange, blue, wide = color("vermillion"), color("blue"), width - 10
@@ -93,6 +100,18 @@ class Truncation(Explorable):
             y = top + height - filled
             picture.add("rect", x=x + 5, y=y, width=wide, height=filled, fill=blue, stroke="none")
             picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
+        picture.add(
+            "rect", x=left + width * 11, y=top + height + 6, width=width, height=22, fill="none", stroke="currentColor"
+        )
+        end = left + width * 11.5
+        share = {"fill": color("blue"), "font_weight": "bold", "text_anchor": "middle"}
+        picture.add("text", self._last_kept, x=end, y=top + height + 46, **share)
+        y = top + height * self.lost
+        picture.add(
+            "path", d=f"M{left:g} {y:g}H{left + 12 * width:g}", fill="none", stroke="currentColor", stroke_width=1.5
+        )
+        for line, said in enumerate((words("average"), _percent_kept(self.lost))):
+            picture.add("text", said, x=left - 8, y=y - 2 + 16 * line, text_anchor="end")
         if self.way == "windows":
             for place in range(0, _NUM_LETTERS, self.tau):
                 way = f"M{left + width * place:g} 6V162"

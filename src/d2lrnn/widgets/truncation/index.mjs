@@ -1,16 +1,22 @@
 // Truncation: a line of text is cut; one guess shows which letters its correction reaches, and each how much of it is left.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, countedOut, derive, percent, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, countedOut, derive, percentKept } from "./maths.mjs";
 import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const LAST = NUM_LETTERS - 1; // the guess that is shown, unless another is touched
 const AFTER_A_CUT = 6; // in windows of 6
 
-/** What is cut off on average, as Python says it: a key, and its values. */
-export function sentence({ tau, way, lost }) {
-  return [`mean_${way}${tau === 1 ? "_one" : ""}`, { tau, lost: percent(lost) }];
+/** What is kept, of one guess and on average, as Python says it: a key, and its values. */
+export function sentence({ tau, way, lost, kept }, place = LAST) {
+  return [`mean_${way}${tau === 1 ? "_one" : ""}`, { tau, kept: percentKept(1 - kept[place]), average: percentKept(lost) }];
+}
+
+/** The same where it is not known which guess is chosen. */
+export function spoken(model) {
+  const [key, values] = sentence(model);
+  return [key === "mean_windows" ? "all_windows" : key, values];
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
@@ -47,13 +53,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
     const [least, most] = [AFTER_A_CUT, AFTER_A_CUT - 1].map((place) => percentKept(1 - after.kept[place]));
     return {
-      least, most, lost: percent(after.lost), before: percent(before.lost), each: after.work,
+      least, most, kept: percentKept(after.lost), before: percentKept(before.lost), each: after.work,
     };
   };
   const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
   const switched = element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
   const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // twice as far apart
-  const whole = { long: percent(long), shared };
+  const whole = { long: percentKept(long), shared };
   const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
   guided.node.addEventListener("click", () => { if (guided.opened() === 2) more.open = true; }, { signal }); // there is what it changes
   onReset(() => {
@@ -85,8 +91,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     line.draw(model, chosen, ghost?.kept ?? null);
     const reach = model.reaches[chosen];
     const about = { letter: visibleCharacter(line.text[chosen]), kept: percentKept(1 - model.kept[chosen]), ...countedOut(factor, reach) };
-    const [key, average] = sentence(model);
-    now.set(...emphasised(t.raw(key), average));
+    const [key, values] = sentence(model, chosen);
+    now.set(...emphasised(t.raw(key), values));
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
@@ -94,4 +100,4 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   return { draw: paint };
 }
 
-export default explorable({ spec: SPEC, derive, build, spoken: (model, t) => t(...sentence(model)) });
+export default explorable({ spec: SPEC, derive, build, spoken: (model, t) => t(...spoken(model)) });

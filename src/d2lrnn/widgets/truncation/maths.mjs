@@ -36,14 +36,27 @@ export function countedOut(factor, reach) {
   }
 }
 
-/** The possible length nearest to one that is wished. */
-export function nearestTau(wish) {
-  return TAUS.reduce((best, tau) => (Math.abs(tau - wish) < Math.abs(best - wish) ? tau : best));
+export const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there
+/** The last place on the left where a cut is drawn: letters beyond it fade. */
+export const FARTHEST = 1 - LEFT_SHOWN;
+const SQUEEZED = 0.4; // letters that the finger goes from one place out of sight to the next
+
+/** Where the handle is for each length: at a cut of the windows, or at that of the chosen guess; close together out of sight. */
+export function handleStops(way, chosen) {
+  const end = way === "windows" ? NUM_LETTERS : chosen + 1;
+  const numSeen = TAUS.filter((tau) => end - tau >= FARTHEST).length;
+  return TAUS.map((tau, i) => (i < numSeen ? end - tau : FARTHEST - SQUEEZED * (i - numSeen + 1)));
+}
+
+/** The possible length whose place is nearest to one that is wished. */
+export function nearestTau(wish, stops) {
+  const far = stops.map((stop) => Math.abs(stop - wish));
+  return TAUS[far.indexOf(Math.min(...far))];
 }
 
 const placesOf = (value) => (value >= 9.95 ? 0 : value >= 0.095 ? 1 : 2);
 
-/** What is cut off: 47%, 3.1%, 0.04%, <0.01%. */
+/** A share: 47%, 3.1%, 0.04%, <0.01%. */
 export function percent(share) {
   const value = 100 * share;
   return value < 0.005 ? "<0.01%" : `${value.toFixed(placesOf(value))}%`;

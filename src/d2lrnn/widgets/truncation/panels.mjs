@@ -1,9 +1,8 @@
 // A line of text: over it the correction that one guess sends back, and the cuts; under it the way on, and what is left of each guess’s correction.
 import { dragOn } from "../shape.mjs";
 import { element, svg, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, TAUS, nearestTau, percent, percentKept } from "./maths.mjs";
+import { FARTHEST, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, percentKept } from "./maths.mjs";
 
-const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
@@ -17,7 +16,7 @@ function arrows(node, { move, signal }) {
   }, { signal });
 }
 
-const within = (value, most) => Math.min(most, Math.max(0, value));
+const within = (value, most, least = 0) => Math.min(most, Math.max(least, value));
 
 /** `onTau` gets the length that a cut is dragged to, `onLetter` the place of a letter that is touched. */
 export function linePanel({ t, onTau, onLetter, signal }) {
@@ -26,7 +25,11 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const fills = each.map(() => element("span", { class: "trunc-fill" }));
   const stairs = svg("path"); // the bars as they were
   const was = svg("svg", { class: "trunc-ghost", viewBox: `0 0 ${NUM_LETTERS} 1`, preserveAspectRatio: "none", hidden: "" }, stairs);
-  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)), was);
+  const mean = element("b");
+  const average = element("span", { class: "trunc-average", "aria-hidden": "true" }, element("span", {}, t("average"), " ", mean));
+  const own = element("b", { "aria-hidden": "true" }); // below the bar of the chosen guess
+  const owns = element("div", { class: "trunc-own-kept" }, own);
+  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)), was, average);
   const cells = each.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
@@ -36,15 +39,14 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   letters.append(element("span", { class: "trunc-before", "aria-hidden": "true" }, ...earlier), next);
   // of the chosen guess's correction, letter by letter back
   const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
-  const sums = ["cut", "kept"].map((kind) => {
-    const [share, word] = [element("b"), element("span", {}, t(`side_${kind}`))];
-    return { node: element("div", { class: `trunc-sum trunc-sum-${kind}` }, share, " ", word), share, word };
-  });
+  const [share, word] = [element("b"), element("span")];
+  const keptSide = element("div", { class: "trunc-sum trunc-sum-kept" }, share, " ", word);
+  const cutSide = element("div", { class: "trunc-sum trunc-sum-cut" }, t("side_cut"));
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
-  const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, ...sums.map((side) => side.node));
-  const stops = TAUS.map((tau) => element("span", { style: `left:${at(NUM_LETTERS - tau)}` }));
+  const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, cutSide, keptSide);
+  const stops = TAUS.map(() => element("span"));
   const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, ...stops);
-  const lines = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-line-cut", hidden: true }));
+  const lines = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }, element("span", {}, t("line_cut"))));
   const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
   const sent = element("div", { class: "trunc-parts", "aria-hidden": "true" }, ...parts.map((part) => element("span", {}, part)));
@@ -52,19 +54,20 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const hint = element("span", {}, t("chart_hint"));
   const old = element("span", { class: "trunc-was" }, t("was"));
   const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), hint, old);
-  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, forth, title, bars, ...lines, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, forth, title, bars, owns, ...lines, drag, scissors);
 
-  let shown = null; // { model, chosen, ghost }
+  let shown = null; // { model, chosen, ghost, places }: of the handle, for each length
   let held = null; // the scissors in hand
   let isDragged = false; // so the word says nothing new
   dragOn(node, {
-    start: ({ x, event }) => {
+    start: ({ event }) => {
+      const x = along(event);
       held = event.target.closest?.(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
     },
-    move: ({ x }) => {
+    move: ({ x, event }) => {
       if (held) {
-        [held.x, isDragged] = [x, true];
-        onTau(nearestTau(NUM_LETTERS - wished()));
+        [held.x, isDragged] = [along(event), true];
+        onTau(nearestTau(wished(), shown.places));
         follow();
       } else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
     },
@@ -76,11 +79,14 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     },
     signal,
   });
+  /** Where the finger is, as a share of the line; less than 0 over the letters before it. */
+  const along = (event) => (event.clientX - node.getBoundingClientRect().left) / node.clientWidth;
   /** Where the finger wants the scissors. */
-  const wished = () => within(NUM_LETTERS - held.tau + (held.x - held.from) * NUM_LETTERS, NUM_LETTERS);
+  const wished = () => within(placeOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.places[0], shown.places.at(-1));
+  const placeOf = (tau) => shown.places[TAUS.indexOf(tau)];
   /** The cut is at an allowed place; its handle is a little nearer to the finger. */
   const follow = () => {
-    const pull = held ? PULL * (wished() - (NUM_LETTERS - shown.model.tau)) : 0;
+    const pull = held ? PULL * (wished() - placeOf(shown.model.tau)) : 0;
     scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
   };
   arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
@@ -90,7 +96,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   }, signal });
 
   function draw(model, chosen, ghost) {
-    shown = { model, chosen, ghost };
+    shown = { model, chosen, ghost, places: handleStops(model.way, chosen) };
     const { tau, factor, reaches, kept } = model;
     const isWindows = model.way === "windows";
     const start = chosen + 1 - reaches[chosen];
@@ -112,32 +118,45 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       part.className = `trunc-part${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
       part.style.height = place > chosen ? "0" : `${(100 * factor ** (chosen - place)).toFixed(2)}%`; // of what its own letter gets
     });
-    const isBeyond = start < -LEFT_SHOWN; // the cut lies left of all that is drawn
-    sum.style.setProperty("--trunc-at", at(Math.max(-LEFT_SHOWN, start)));
-    const lost = 1 - kept[chosen];
-    [percent(lost), percentKept(lost)].forEach((share, i) => { sums[i].share.textContent = share; });
-    sums[0].node.hidden = start < 0; // no room for it, and hardly any of it in sight
-    sums[1].word.textContent = t(isBeyond ? "side_beyond" : "side_kept");
+    const isBeyond = start < FARTHEST; // the cut lies left of all that is drawn
+    sum.style.setProperty("--trunc-at", at(Math.max(FARTHEST, start)));
+    share.textContent = percentKept(1 - kept[chosen]);
+    own.textContent = share.textContent;
+    own.style.left = at(chosen + 0.5);
+    mean.textContent = percentKept(model.lost);
+    average.firstChild.style.translate = `0 ${(-100 * model.lost).toFixed(2)}%`; // beside the bars wherever the line is
+    average.style.bottom = `${(100 * (1 - model.lost)).toFixed(2)}%`;
+    cutSide.hidden = start < 0; // no room for it, and hardly any of it in sight
+    word.textContent = t(isBeyond ? "side_beyond" : "side_kept");
     // windows: a line at each cut in sight; else at that of the chosen guess alone
+    const named = start < NUM_LETTERS / 2 ? NUM_LETTERS - tau : 0; // where cuts are close, the one of them that is called a cut
     lines.forEach((line, i) => {
       const place = i - LEFT_SHOWN;
-      const isCut = isWindows ? place > -LEFT_SHOWN && (NUM_LETTERS - place) % tau === 0 : place === start;
+      const isCut = isWindows ? place >= FARTHEST && (NUM_LETTERS - place) % tau === 0 : place === start && !isBeyond;
       line.hidden = !isCut;
       line.style.left = at(place);
       line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}`;
+      line.firstChild.hidden = place === start || place !== named && (tau < 4 || place < 0);
     });
-    const cut = NUM_LETTERS - tau;
+    const cut = Math.max(FARTHEST, placeOf(tau));
     scissors.style.left = at(cut);
     scissors.classList.toggle("trunc-own", cut === start);
+    scissors.classList.toggle("trunc-beyond", isBeyond);
+    stops.forEach((stop, i) => {
+      stop.style.left = at(shown.places[i]);
+      stop.hidden = shown.places[i] < FARTHEST;
+    });
+    rail.style.setProperty("--trunc-from", at(Math.max(FARTHEST, shown.places.at(-1))));
+    rail.style.setProperty("--trunc-to", at(shown.places[0]));
     follow();
     drag.style.left = at(cut);
-    drag.hidden = isDragged || Math.abs(cut - NUM_LETTERS / 2) > 1; // elsewhere it would cover places
+    drag.hidden = isDragged || tau !== 6 || cut < 3; // elsewhere it would cover places
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
     letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: percentKept(1 - kept[chosen]) }));
-    bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", ") }));
+    bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", "), average: mean.textContent }));
   }
   return { node, draw, text, fresh: () => { isDragged = false; } };
 }
