@@ -47,7 +47,7 @@ def computed(widget: Locator) -> Locator:
 def drag(page: Page, widget: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
     """From one point of the plane to another, in its units."""
     box = widget.locator(".clip-plane").bounding_box()
-    unit, middle = box["width"] / 13.6, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    unit, middle = box["width"] / 14.4, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     places = [(middle[0] + x * unit, middle[1] - y * unit) for x, y in (start, end)]
     page.mouse.move(*places[0])
     page.mouse.down()
@@ -148,6 +148,36 @@ def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_
     expect(widget.locator(".clip-valley .clip-flight")).to_have_count(0)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(ALONE)
+
+
+def test_a_hint_says_that_the_ball_can_be_dragged_until_it_is(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    hint = widget.locator(".clip-valley .clip-hint")
+    expect(hint).to_have_text("drag me")
+    expect(hint).to_be_visible()
+    move(page, widget, BALL, -0.5)
+    expect(hint).to_be_hidden()
+    widget.get_by_role("button", name="Reset").click()
+    expect(hint).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 760])
+def test_the_plane_has_room_for_any_limit_and_names_its_axes(
+    opened: tuple[Page, Record], tmp_path: Path, width: int
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": width, "height": 844})
+    for clip in (0.1, 7.0):
+        widget = show(page, tmp_path, Clipping(clip=clip))
+        unfold(widget)
+        expect(widget.locator(".clip-plane .clip-axis-text")).to_have_text(["weight 1", "weight 2"])
+        if clip < 1:
+            for name in widget.locator(".clip-plane .clip-axis-text").all():
+                expect(name).to_be_visible()
+        plane, allowed = (widget.locator(part).bounding_box() for part in (".clip-plane", ".clip-allowed"))
+        assert plane["x"] <= allowed["x"] and allowed["x"] + allowed["width"] <= plane["x"] + plane["width"]
+        assert plane["y"] <= allowed["y"] and allowed["y"] + allowed["height"] <= plane["y"] + plane["height"]
 
 
 def test_the_arrow_and_its_limit_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -267,7 +297,16 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(outcome).to_be_hidden()
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
-        expect(widget.locator(".clip-slope-text")).to_have_text(["slope 6.8", "slope 11.0"] if i == 0 else [])
+        expect(widget.locator(".clip-slope-text")).to_have_text(
+            ["slope 6.0", "slope 6.8", "slope 11.0"] if i == 0 else []
+        )
+        expect(widget.locator(".clip-tangent")).to_have_count(3 if i == 0 else 0)
+        expect(widget.locator(".clip-width-text")).to_have_text(["5.8 wide"] if i == 1 else [])
+        if i == 1:  # from wall to wall, on the scale of the weight
+            line = widget.locator(".clip-width").evaluate("(line) => line.getBBox().width")
+            unit = widget.locator(".clip-valley").bounding_box()["width"] / 8.8
+            assert line == pytest.approx(2 * 2.9 * unit, abs=1)
+            assert "here 5.8." in outcome.inner_text()
         expect(widget.locator(".clip-valley .clip-landed-clipped")).to_have_count(10 if i > 0 else 0)
     widget.get_by_role("slider", name="limit θ", exact=True).press("End")
     expect(now(widget)).to_contain_text("No step longer than 7.0: the ball stays in, but keeps jumping")
@@ -283,13 +322,13 @@ def test_the_slopes_of_a_step_are_gone_when_the_ball_is_moved(opened: tuple[Page
     titles.first.click()
     answers.first.click()
     move(page, widget, "limit θ", 1)  # it changes no slope of the ball that is not clipped
-    expect(slopes).to_have_text(["slope 6.8", "slope 11.0"])
+    expect(slopes).to_have_text(["slope 6.0", "slope 6.8", "slope 11.0"])
     move(page, widget, BALL, -1)
     expect(slopes).to_have_count(0)
     titles.first.click()
     titles.first.click()
     answers.first.click()
-    expect(slopes).to_have_count(2)
+    expect(slopes).to_have_count(3)
     titles.nth(2).click()
     expect(slopes).to_have_count(0)
 
@@ -303,7 +342,7 @@ def test_the_limit_keeps_its_words_and_its_handle_leaves_a_short_arrow_free(
         unfold(widget)
         expect(widget.locator(".clip-edge-text")).to_be_visible()
         plane, grip = widget.locator(".clip-plane").bounding_box(), widget.locator(".clip-handle-edge").bounding_box()
-        assert grip["x"] + grip["width"] < plane["x"] + plane["width"] * (0.5 - 0.45 / 13.6)
+        assert grip["x"] + grip["width"] < plane["x"] + plane["width"] * (0.5 - 0.45 / 14.4)
 
 
 @pytest.mark.parametrize("width", [320, 390, 760])

@@ -84,12 +84,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const guided = guidedSteps({
     t, state, steps, asked: (i) => [{}, {}, { fast: stepsOf(keptDown, t) }][i], onReset, say, signal,
     set: (values) => {
-      valley.mark(false);
+      valley.mark("");
       set(values);
       paint(derive(state())); // also where only what waits is new
     },
     outcome: (i) => {
-      valley.mark(i === 0);
+      valley.mark(["slopes", "width", ""][i]);
       play(i > 0);
       return outcomes[i];
     },
@@ -100,7 +100,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   }, { signal });
   onReset(() => {
-    valley.mark(false);
+    valley.mark("");
+    valley.askToDrag();
     waits = false;
     how.open = false;
     plane.askToDrag();

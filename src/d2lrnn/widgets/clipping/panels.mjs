@@ -5,7 +5,7 @@ import { element, svg } from "../ui.mjs";
 import { EDGE, lossAt, signed, slopeAt, STEPS, within } from "./maths.mjs";
 
 const UNIT = 24; // pixels
-const HALF = 6.8 * UNIT;
+const HALF = 7.2 * UNIT; // the widest limit has room
 const LIMIT = 6;
 const STEP = 0.1;
 const SIDEWAYS = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
@@ -61,7 +61,7 @@ export function planePanel({ t, range, onChange, signal }) {
   const edge = handle("edge", t("plane_limit"), [min, max], 28, knob(10), sideways());
   const tip = handle("tip", t("tip"), [0, 8.5], 28, knob(13));
   const grid = [];
-  for (let i = -6; i <= 6; i += 1) if (i !== 0) grid.push(`M${i * UNIT} ${-HALF}V${HALF}M${-HALF} ${i * UNIT}H${HALF}`);
+  for (let i = -7; i <= 7; i += 1) if (i !== 0) grid.push(`M${i * UNIT} ${-HALF}V${HALF}M${-HALF} ${i * UNIT}H${HALF}`);
   const picture = svg(
     "svg", { class: "clip-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "group" },
     svg("path", { class: "clip-grid", d: grid.join("") }),
@@ -126,7 +126,7 @@ export function planePanel({ t, range, onChange, signal }) {
   /** Beside the clipped arrow, on the side where the gradient is not, unless that is outside the picture. */
   const textAtClipped = ([x, y], size, clockwise, clip, words) => {
     const away = Math.hypot(x - holdAt(clip), y) * UNIT < 45 ? 40 : 14; // clear of the limit's handle
-    if (size * UNIT < 30) return text("clipped", clip * UNIT + 10, x > 0 ? (y < 0 ? -10 : 20) : 5, "start", words); // beside what is allowed
+    if (size * UNIT < 30) return text("clipped", clip * UNIT + 10, y < 0 ? -10 : 40, "start", words); // beside what is allowed, clear of the axis' name
     const side = x < 0 ? 1 : -1;
     const place = (sign) => ({ nx: (sign * y) / size, ny: (-sign * x) / size, left: x * UNIT + (away * sign * y) / size });
     const outer = place(clockwise ? 1 : -1);
@@ -193,6 +193,7 @@ const HIGHEST = lossAt(EDGE);
 const PLACES = Array.from({ length: 177 }, (_, i) => -EDGE + i / 20);
 const DEPTHS = [0, 12, 30, 54]; // pixels beneath the valley where its ground gets darker
 const HIGH = { narrow: 262, wide: 336 }; // of the valley
+const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
 const [BASE, RULER, MARGIN] = [54, 70, 22]; // pixels: beneath the valley, for words; for the limit's handle and its words; and left of its bar
 const [SKY, TOP] = [28, 6]; // above the walls; and no flight goes higher
@@ -214,22 +215,25 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("weight_axis"));
   const out = svg("text", { class: "clip-text clip-out" });
   const marks = svg("g"); // of an answered step
-  let isMarked = false;
+  let marked = ""; // "slopes" where the ball that is not clipped lands, or the valley's "width" at the ball
+  let asksToDrag = true; // until the ball is moved
+  const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "end" }, t("drag"));
   const limitText = svg("text", { class: "clip-text clip-limit-text", x: MARGIN });
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 10 }));
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
-  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, weight, track, bar, marks, free, kept, out, limitText, limit, ball);
+  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, weight, track, bar, marks, free, kept, hint, out, limitText, limit, ball);
   const node = element("div", { class: "clip-valley-box" }, picture);
 
   const x = (place) => ((place + EDGE) * width) / (2 * EDGE);
   const y = (value) => high - BASE - (value * (high - BASE - SKY)) / HIGHEST;
   const long = (size) => (size * width) / (2 * EDGE); // of the limit's bar: as long as the step, on the weight's scale
   const mark = (now) => {
-    isMarked = now;
+    marked = now;
     paint();
   };
   const moveBall = (place) => {
-    mark(false);
+    asksToDrag = false;
+    mark("");
     onChange({ start: rounded(place, rangeStart.max, rangeStart.min) });
   };
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min) });
@@ -250,6 +254,12 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   onKeys(ball, { map: byKey(rangeStart), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
+  /** A short line along the wall, as steep as it is there. */
+  const tangent = (place) => {
+    const [along, up] = [long(1), slopeAt(place) * (y(0) - y(1))];
+    const [dx, dy] = [along, -up].map((part) => (TANGENT * part) / Math.hypot(along, up));
+    return `M${number(x(place) - dx)} ${number(y(lossAt(place)) - dy)}l${number(2 * dx)} ${number(2 * dy)}`;
+  };
   /** So many steps of a path, each an arc to where it lands; the last may leave the picture. Where there is room, a landing has its number, in the ground. */
   function trail(kind, path, lift, steps, isNumbered) {
     const parts = [];
@@ -300,11 +310,22 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     free.replaceChildren(...(start === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips)));
     kept.replaceChildren(...(start === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), true)));
 
-    const ofSlopes = (isMarked ? shown.free.slice(1, freeSteps + 1) : []).filter((place) => Math.abs(place) <= EDGE).map((place) => svg("text", {
-      class: "clip-text clip-slope-text", "text-anchor": place < 0 ? "start" : "end",
-      x: number(x(place) + (place < 0 ? 14 : -14)), y: number(y(lossAt(place)) + 8),
-    }, t("slope_there", { slope: Math.abs(slopeAt(place)).toFixed(1) })));
-    marks.replaceChildren(...ofSlopes);
+    const ofSlopes = (marked === "slopes" ? shown.free.slice(0, freeSteps + 1) : []).filter((place) => Math.abs(place) <= EDGE).flatMap((place) => [
+      svg("path", { class: "clip-tangent", d: tangent(place) }),
+      svg("text", {
+        class: "clip-text clip-slope-text", "text-anchor": place < 0 ? "start" : "end",
+        x: number(x(place) + (place < 0 ? 26 : -26)), y: number(y(lossAt(place)) + 14),
+      }, t("slope_there", { slope: Math.abs(slopeAt(place)).toFixed(1) })),
+    ]);
+    const level = number(y(shown.loss));
+    const ofWidth = marked !== "width" || start === 0 ? [] : [
+      svg("path", { class: "clip-width", d: `M${number(x(-start))} ${level}H${number(x(start))}M${number(x(-start))} ${level - 5}v10` }),
+      svg("text", { class: "clip-text clip-width-text", "text-anchor": "middle", x: number(x(0)), y: level - 6 }, t("width_there", { width: (2 * Math.abs(start)).toFixed(1) })),
+    ];
+    marks.replaceChildren(...ofSlopes, ...ofWidth);
+    hint.style.display = asksToDrag && marked === "" && start > 1 ? "" : "none";
+    hint.setAttribute("x", number(x(start) - 34));
+    hint.setAttribute("y", number(y(shown.loss) + 18));
     const isOut = shown.freeEnd === "out" && freeSteps >= shown.free.length - 1;
     out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
     const isLeft = shown.free.at(-1) < 0;
@@ -340,8 +361,12 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   });
   return {
     node,
-    /** Whether an answered step marks the slopes where the ball that is not clipped lands, until it is moved. */
+    /** What an answered step marks until the ball is moved: the "slopes" where the one that is not clipped lands, the "width" of the valley, or nothing. */
     mark,
+    askToDrag: () => {
+      asksToDrag = true;
+      paint();
+    },
     /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped. */
     draw: (model, freeMany, keptMany) => {
       [shown, freeSteps, keptSteps] = [model, freeMany, keptMany];
