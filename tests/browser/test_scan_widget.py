@@ -99,7 +99,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(trick.locator(".trick-name")).to_have_text(["two boxes", "one box"])
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_have_text(
-        "Loop: one box a round. Scan: all boxes at once. Blue: the number after this step, its state, is known. "
+        "Loop: one box a round. Scan: all boxes at once. Blue: the state after this step is known. "
     )
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -189,7 +189,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. 4 rounds: boxes join before any state is known. They cover 2, then 4, then 8, then 16 steps. "
+        "No. 4 rounds: boxes join without waiting for a state. They cover 2, then 4, then 8, then 16 steps. "
         "So step 16 waits for 4 rounds, not for 15 steps."
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
@@ -215,6 +215,9 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         "Right. Each of its 6 rounds fills at least half a column: 321 boxes, about 5 times as many."
     )
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
+        "Steps of a plain RNN cannot join like this: its tanh bends every state."
+    )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
     assert [round(63 * height / heights[0]) for height in heights] == [63, 63, 62, 60, 56, 48, 32]
@@ -231,6 +234,22 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator("details")).not_to_have_attribute("open", "")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
     assert states(widget) == ["2", "2"]
+
+
+def test_headline_picture_and_answer_are_seen_at_one_look(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 1000, "height": 800})
+    widget = show(page, tmp_path, Scan())
+    for i in range(3):
+        widget.locator(".d2lrnn-step-title").nth(i).click()
+        widget.locator(".d2lrnn-answers button").first.click()
+        expect(widget.locator(".d2lrnn-outcome")).to_be_in_viewport(ratio=1)
+        headline, picture = (widget.locator(part).bounding_box() for part in (".d2lrnn-now", ".scan-figure"))
+        assert headline["y"] >= 0 and headline["y"] + headline["height"] <= picture["y"] + 1, i
+        shows = "([x, y]) => document.elementFromPoint(x, y)?.closest('.d2lrnn-now') !== null"
+        assert page.evaluate(shows, [headline["x"] + 40, headline["y"] + headline["height"] / 2]), (
+            "nothing lies over it"
+        )
 
 
 def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path: Path) -> None:
