@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { attend, derive, difference, FAR, line, loadAttention, MAX_TEXT, moved, PASSAGES, percent, readable, repair, replaceEach } from "../../src/d2lrnn/widgets/attention/maths.mjs";
-import { spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
+import { scores, spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode, leftOut, loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -133,7 +133,12 @@ test("the guided steps: what is called right is right", () => {
 
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean);
   assert.deepEqual([FAR, PASSAGES, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], 2223, "the state’s"]);
-  assert.match(t("step_3_outcome", toldOf()), /^The state’s: 372 against 22\. A case like step 1 is rare here\. /);
+  assert.match(t("step_3_outcome", { ...toldOf(), ...scores(shown()) }), /^The state’s: 372 against 22\. A case like step 1 is rare here\. The state also guesses better: /);
+  const [looksPerplexity, holdsPerplexity] = shown().perplexities;
+  assert.ok(holdsPerplexity < looksPerplexity, "lower is better");
+  assert.match(t("models", scores(shown())), /^The state’s network guesses better: /);
+  assert.match(t("step_1_outcome"), /one guess: for many guesses, see 3\.$/);
+  assert.ok(FAR[0] < FAR[1], "over many guesses it is the other way round");
   assert.ok(back(far.state) >= 8, "step 1 is a case of the 22");
   assert.match(t("step_3_question", toldOf()), /^In 2\u202f223 new passages /);
 });

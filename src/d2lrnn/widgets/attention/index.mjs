@@ -16,13 +16,14 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       commit({ text, letter: 0, view: "text" });
     },
   });
-  const steps = guidedSteps({ t, state, steps: SPEC.steps, set: commit, say, signal, onReset, asked: toldOf, outcome: toldOf });
+  const steps = guidedSteps({ t, state, steps: SPEC.steps, set: commit, say, signal, onReset, asked: toldOf, outcome: () => ({ ...toldOf(), ...scores(model) }) });
   onReset(own.clear);
-  // The last question asks about no letter of the text: none is to be pressed.
-  const isAsked = () => SPEC.steps[steps.opened()]?.state.view === "mean";
   let model = null;
   const show = () => {
-    const shown = isAsked() ? { ...model, such: -1, isAsked: true } : model;
+    const step = SPEC.steps[steps.opened()];
+    const isMean = step?.state.view === "mean"; // this question is about no letter of the text: none is to be pressed
+    const isOpen = step !== undefined && steps.node.querySelector(".d2lrnn-outcome").hidden; // it alone asks
+    const shown = { ...model, ...(isMean && { such: -1 }), isAsked: isMean || isOpen };
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };
