@@ -107,9 +107,9 @@ def test_own_text_is_normalised() -> None:
 @pytest.mark.parametrize("source", ["", "x", "!", "👩"])
 def test_a_text_that_is_too_short_is_said_in_words(source: str) -> None:
     widget = Windows(source="own", own_text=source)
-    with pytest.raises(ValueError, match=r"tokens, and 11 are needed for batch_size=1"):
+    with pytest.raises(ValueError, match=r"tokens, and 12 are needed for batch_size=1"):
         _ = widget.X
-    assert "11 are needed" in widget.static_sentence()
+    assert "12 are needed" in widget.static_sentence()
     ElementTree.fromstring(widget.static_picture())
     assert "Windows" in widget.static_html()
 
@@ -184,7 +184,8 @@ def test_the_average_over_all_jumps_is_the_one_that_is_told() -> None:
     count = f"{int(jumps.sum()):,}".replace(",", "\u202f")
     assert f"Over all {count} jumps in this text: {kept:.0%} kept, {empty:.0%} emptied." in outcome
     assert 0 < empty - kept < 0.05, "only a little better"
-    before, start = (Windows(sampling="random").starts[k][0] for k in (0, 1))
+    shown = Windows(sampling="random")
+    before, start = (shown.starts[k][0] for k in (shown.minibatch - 2, shown.minibatch - 1))
     alone = float(chances[0][before, start]), float(chances[1][before, start])
     assert alone == pytest.approx(Windows(sampling="random").first_guess, abs=1e-5)
 
@@ -195,13 +196,24 @@ def test_the_first_guess_reads_what_the_state_has_read() -> None:
     assert kept == empty, "nothing was read yet"
     assert Windows(source="numbers").first_guess is None and Windows(source="row").guesses is None
     guesses = Windows().guesses
-    assert len(guesses) == 10 and guesses[0] == Windows().first_guess
+    assert len(guesses) == 11 and guesses[0] == Windows().first_guess
     early, late = (sum(abs(kept - empty) for kept, empty in part) for part in (guesses[:3], guesses[-3:]))
-    assert late < early / 5, "a window of ten soon makes up for an empty memory"
+    assert late < early / 5, "a window of eleven soon makes up for an empty memory"
     first = Windows(batch_size=2, minibatch=3, offset=2).first_guess
     assert first == pytest.approx(
         Windows(source="own", own_text=Windows().text[2:40], batch_size=1, minibatch=3).first_guess
     )
+
+
+def test_the_first_presses_of_next_show_what_a_memory_is_worth() -> None:
+    """The piece that is shown first and the next three: the next begin inside words, and the memory helps in all."""
+    first = Windows().minibatch
+    for minibatch in range(first, first + 4):
+        widget = Windows(minibatch=minibatch)
+        kept, empty = widget.first_guess
+        assert kept > empty + 0.2
+        start = widget.starts[minibatch - 1][0]
+        assert widget.tokens[start] != " " and (minibatch == first or widget.tokens[start - 1] != " ")
 
 
 def test_the_story_ends_with_a_word() -> None:

@@ -47,7 +47,7 @@ def opened(browser: Browser) -> Iterator[tuple[Page, Record]]:
 
 def two(**traits: object) -> Windows:
     """Two readers of a longer text, at its beginning."""
-    return Windows(**{"batch_size": 2, "length": 222, "minibatch": 1, **traits})
+    return Windows(**{"batch_size": 2, "length": 222, "num_steps": 10, "minibatch": 1, **traits})
 
 
 def show(page: Page, folder: Path, *widgets: Windows, address: str | None = None, **arguments: str) -> Locator:
@@ -79,7 +79,7 @@ def jump_words(python: Windows) -> tuple[str, list[str]]:
     if abs(apart) < 6:
         return f"It jumps. Its old memory would change little: {kept} with, {empty} without.", []
     effect = "mislead" if apart < 0 else "help by luck"
-    return f"It jumps. Kept, its old memory would {effect}: {kept}, not {empty}.", [
+    return f"It jumps. If it kept its memory, that would {effect}: {kept}, not {empty}.", [
         "memory emptied" if apart < 0 else "memory kept"
     ]
 
@@ -169,18 +169,18 @@ def test_the_first_guess_is_the_network_s(opened: tuple[Page, Record], tmp_path:
     """With the memory that is tinted in the text and without, whatever is moved."""
     page, _ = opened
     widget = show(page, tmp_path, Windows())
-    assert guesses(widget) == told(Windows()) == [["the tide c", "l", "o", "74%"], ["", "l", "o", "14%"]]
+    assert guesses(widget) == told(Windows()) == [["…w water i ", "c", "a", "38%"], ["", "c", "a", "11%"]]
     expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "It reads on, so its memory helps its first guess: 74%, not 14%."
+        "It reads on, so its memory helps its first guess: 38%, not 11%."
     )
     best = widget.locator(".win-best > .win-guess-name")
     expect(best).to_have_text(["memory kept"])
     following = widget.get_by_role("button", name="Next piece")
-    for k in (3, 4):
+    for k in (6, 7):
         following.click()
         assert guesses(widget) == told(Windows(minibatch=k))
     widget.get_by_role("button", name="Jump", exact=True).click()
-    for k in (4, 5, 6):
+    for k in (7, 8, 9):
         python = Windows(sampling="random", minibatch=k)
         assert guesses(widget) == told(python)
         sentence, better = jump_words(python)
@@ -189,7 +189,7 @@ def test_the_first_guess_is_the_network_s(opened: tuple[Page, Record], tmp_path:
         following.click()
     bars = "(all) => all.map((e) => e.offsetWidth / e.parentNode.offsetWidth)"
     found = widget.locator(".win-chance-bar").evaluate_all(bars)
-    assert found == pytest.approx(Windows(sampling="random", minibatch=7).first_guess, abs=0.01)
+    assert found == pytest.approx(Windows(sampling="random", minibatch=10).first_guess, abs=0.01)
     for settings in ({"batch_size": 2, "num_steps": 7, "offset": 3, "minibatch": 5}, {"sampling": "adjoining"}):
         widget = show(page, tmp_path, Windows(**settings))
         assert guesses(widget) == told(Windows(**settings))
@@ -197,16 +197,16 @@ def test_the_first_guess_is_the_network_s(opened: tuple[Page, Record], tmp_path:
 
 def test_a_guess_against_the_rule_is_said_to_be_one(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    now = page.locator(".d2lrnn-now")
-    show(page, tmp_path, Windows(minibatch=12))
+    now, ten = page.locator(".d2lrnn-now"), {"length": 141, "num_steps": 10}
+    show(page, tmp_path, Windows(**ten, minibatch=12))
     expect(now).to_have_text("It reads on, but here its memory misleads: 8%, not 14%.")
     for k, sentence in ((3, "4% with, 7% without"), (7, "34% with, 35% without")):
-        show(page, tmp_path, Windows(minibatch=k))
+        show(page, tmp_path, Windows(**ten, minibatch=k))
         expect(now).to_have_text(f"It reads on. Here its memory changes little: {sentence}.")
         expect(page.locator(".win-best")).to_have_count(0)
-    show(page, tmp_path, Windows(sampling="random", seed=3, minibatch=2))
-    expect(now).to_have_text("It jumps. Kept, its old memory would help by luck: 29%, not 5%.")
-    show(page, tmp_path, Windows(sampling="random", seed=1, minibatch=3))
+    show(page, tmp_path, Windows(**ten, sampling="random", seed=3, minibatch=2))
+    expect(now).to_have_text("It jumps. If it kept its memory, that would help by luck: 29%, not 5%.")
+    show(page, tmp_path, Windows(**ten, sampling="random", seed=1, minibatch=3))
     expect(now).to_have_text("It jumps. Its old memory would change little: 10% with, 10% without.")
 
 
@@ -299,8 +299,8 @@ def test_what_is_told_is_of_the_piece_that_comes(browser: Browser, tmp_path: Pat
               document.querySelector(".win-next").click();
               look(); })"""
         )
-        python = Windows(sampling="random", minibatch=3)
-        assert seen == ["piece 3 of 14", jump_words(python)[0], per_cent(python.first_guess[0]), True]
+        python = Windows(sampling="random", minibatch=6)
+        assert seen == ["piece 6 of 12", jump_words(python)[0], per_cent(python.first_guess[0]), True]
         page.wait_for_function("() => +getComputedStyle(document.querySelector('.win-part')).opacity === 1")
         check(widget, python)
         assert guesses(widget) == told(python)
@@ -415,13 +415,13 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     fresh = shape.inner_text()
     outcome, now = widget.locator(".d2lrnn-outcome"), widget.locator(".d2lrnn-now")
     random = {"sampling": "random"}
-    shown = [Windows(minibatch=6), Windows(**random, minibatch=2), Windows(**random, seed=10, minibatch=2)]
+    shown = [Windows(minibatch=9), Windows(**random, minibatch=2), Windows(**random, seed=8, minibatch=2)]
     outcomes = [
-        "It knows how the word began: 90%, not 12%. Over all 13 pieces after the first: 39% on average, not 15%.",
-        "Here the memory of another place misleads: 4%, not 20%. At times it helps by luck.",
-        "Here the same text is cut again: none of the 14 pieces begins where one did before.",
+        "It knows how the word began: 82%, not 1%. Over all 11 pieces after the first: 38% on average, not 11%.",
+        "Here the memory of another place misleads: 3%, not 20%. At times it helps by luck.",
+        "None of the 12 pieces of this pass (marks below the letters) begins where one of the last pass did",
     ]
-    asked = [(["?"] * 2, "It reads on."), (["?"] * 2, "It jumps."), (["4%", "20%"], "It jumps. Kept,")]
+    asked = [(["?"] * 2, "It reads on."), (["?"] * 2, "It jumps."), (["3%", "20%"], "It jumps.")]
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(outcome).to_be_hidden()
@@ -432,13 +432,22 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(outcome).to_contain_text(f"Right. {expected_outcome}")
         assert guesses(widget) == told(shown[step])
         check(widget, shown[step])
+        # both cuttings at once, the last above the letters; what is said above is of them
+        edges = [widget.locator(f".win-cut-{which}") for which in ("last", "this")]
+        for edge in edges:
+            expect(edge).to_have_count(12 if step == 2 else 0)
+    expect(now).to_have_text("The same text, cut again at other places.")
+    expect(widget.locator(".win-passes > span")).to_have_text(["last pass", "this pass"])
+    places = "(all) => all.map((e) => Math.round(e.offsetLeft) + 10000 * Math.round(e.offsetTop)).sort()"
+    last, this = (edge.evaluate_all(places) for edge in edges)
+    assert len(set(last)) == len(set(this)) == 12 and not set(last) & set(this)
     widget.get_by_role("button", name="Reset").click()
     check(widget, Windows())
     assert shape.inner_text() == fresh
     # a question that is left gives the numbers back, and an answer says that it was of before
     widget.locator(".d2lrnn-step-title").first.click()
     widget.locator(".d2lrnn-step-title").first.click()
-    assert guesses(widget) == told(Windows(minibatch=6))
+    assert guesses(widget) == told(Windows(minibatch=9))
     widget.locator(".d2lrnn-step-title").first.click()
     widget.locator(".d2lrnn-answers button").nth(1).click()
     widget.get_by_role("button", name="Jump", exact=True).click()
@@ -456,25 +465,33 @@ def test_every_guess_of_the_piece_can_be_chosen(opened: tuple[Page, Record], tmp
         assert found == pytest.approx(chances, abs=1e-3)
     letters.press("End")
     kept, empty = map(per_cent, Windows().guesses[-1])
-    expect(title).to_have_text("Its guess 10: how likely is the right letter?")
-    assert [row[-1] for row in guesses(widget)] == [kept, empty] == ["46%", "37%"]
-    expect(widget.locator(".win-best")).to_contain_text("memory kept")
-    letters.press("ArrowLeft")
-    expect(widget.locator(".win-best")).to_have_count(0)  # so near, neither is better
-    letters.press("ArrowRight")
+    expect(title).to_have_text("Its guess 11: how likely is the right letter?")
+    assert [row[-1] for row in guesses(widget)] == [kept, empty]
+    now = widget.locator(".d2lrnn-now")
+    for n in range(11, 1, -1):  # the line above is of the guess that is chosen
+        kept, empty = Windows().guesses[n - 1]
+        apart = round(100 * kept) - round(100 * empty)
+        said = "It matters little." if abs(apart) < 6 else f"Keeping it {'helps' if apart > 0 else 'misleads'}."
+        expect(now).to_have_text(f"Its guess {n}: memory kept {per_cent(kept)}, emptied {per_cent(empty)}. {said}")
+        best = [] if abs(apart) < 6 else ["memory kept" if apart > 0 else "memory emptied"]
+        expect(widget.locator(".win-best > .win-guess-name")).to_have_text(best)
+        letters.press("ArrowLeft")
+    expect(now).to_contain_text("its memory helps its first guess")
+    letters.press("End")
+    kept, empty = map(per_cent, Windows().guesses[-1])
     assert letters.get_attribute("aria-valuetext") == (
-        f"after e, letter 10 of 10: {kept} with its memory kept, {empty} with it emptied"
+        f"after e, letter 11 of 11: {kept} with its memory kept, {empty} with it emptied"
     )
     bars.nth(2).click()
-    expect(widget.locator(".win-chosen")).to_have_text("c")
+    expect(widget.locator(".win-chosen")).to_have_text("m")
     kept, empty = map(per_cent, Windows().guesses[2])
-    assert guesses(widget) == [["…e tide c", "loc", "k", kept], ["", "loc", "k", empty]]
+    assert guesses(widget) == [["…water i ", "cam", "e", kept], ["", "cam", "e", empty]]
     widget.get_by_role("button", name="Next piece").click()
-    assert guesses(widget) == told(Windows(minibatch=3)), "a new piece begins with its first guess"
+    assert guesses(widget) == told(Windows(minibatch=6)), "a new piece begins with its first guess"
     widget.locator(".d2lrnn-step-title").first.click()
     letters.press("End")  # it would give the answer
     expect(title).to_have_text("Its first guess: how likely is the right letter?")
-    assert letters.get_attribute("aria-valuetext") == "after o, letter 1 of 10"
+    assert letters.get_attribute("aria-valuetext") == "after e, letter 1 of 11"
     assert {tuple(pair) for pair in bars.evaluate_all(heights)} == {(0, 0)}
 
 
@@ -492,7 +509,7 @@ def test_numbers_ask_nothing_of_a_memory(opened: tuple[Page, Record], tmp_path: 
 def test_a_window_on_its_way_is_held_at_once(browser: Browser, tmp_path: Path) -> None:
     """It stands where it goes as soon as it is touched, and can be dragged from there."""
     with watched_page(browser, width=760, height=1000) as (page, record):
-        widget = show(page, tmp_path, Windows())
+        widget = show(page, tmp_path, Windows(minibatch=2))
         part = widget.locator(".win-part:visible").first.bounding_box()
         cell = widget.evaluate("(e) => parseFloat(e.querySelector('.win-text').style.getPropertyValue('--win-cell'))")
         x, y = part["x"] + 14.5 * cell, part["y"] + part["height"] / 2
@@ -502,7 +519,7 @@ def test_a_window_on_its_way_is_held_at_once(browser: Browser, tmp_path: Path) -
         expect(widget.locator(".win-glides")).to_have_count(0)
         check(widget, Windows(minibatch=3))
         assert widget.locator(".win-windows").evaluate("(e) => e.classList.contains('win-held')")
-        page.mouse.move(x + 10 * cell, y, steps=4)
+        page.mouse.move(x + 11 * cell, y, steps=4)
         page.mouse.up()
         check(widget, Windows(minibatch=4))
         assert widget.locator(".win-part").first.evaluate("(e) => getComputedStyle(e).cursor") == "grab"
@@ -515,7 +532,7 @@ def test_a_press_leaves_a_question_and_nothing_is_told_before_a_guess(
     page, _ = opened
     widget = show(page, tmp_path, Windows())
     region, question = widget.get_by_role("status"), widget.locator(".d2lrnn-question")
-    for step, sentence in ((0, "piece 6 of 14. It reads on."), (1, "piece 2 of 14. It jumps.")):
+    for step, sentence in ((0, "piece 9 of 12. It reads on."), (1, "piece 2 of 12. It jumps.")):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(region).to_have_text(sentence)
         expect(question).to_be_visible()
@@ -535,7 +552,7 @@ def test_a_place_that_is_touched_brings_the_piece(opened: tuple[Page, Record], t
           const cell = parseFloat(e.querySelector(".win-text").style.getPropertyValue("--win-cell"));
           return lines[0].textContent.length + Math.floor(40 / cell); }"""
     )
-    check(widget, Windows(minibatch=place_touched // 10 + 1))
+    check(widget, Windows(minibatch=place_touched // 11 + 1))
 
 
 def test_an_answer_shows_the_figure_of_its_question(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -548,7 +565,7 @@ def test_an_answer_shows_the_figure_of_its_question(opened: tuple[Page, Record],
     expect(place(widget)).to_have_text("no piece")
     widget.locator(".d2lrnn-answers button").first.click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("It knows how the word began")
-    check(widget, Windows(minibatch=6))
+    check(widget, Windows(minibatch=9))
 
 
 def test_the_names_of_readers_stand_side_by_side(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -639,6 +656,8 @@ def test_nothing_moves_below_the_guess(browser: Browser, tmp_path: Path, width: 
                 tops.add(round(widget.evaluate("(e) => e.querySelector('.d2lrnn-step-titles').offsetTop")))
                 names = widget.locator(".win-guess > *")
                 assert names.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth + 1)")
+                widget.locator(".win-letters").press("End")  # a line about another guess
+                tops.add(round(widget.evaluate("(e) => e.querySelector('.d2lrnn-step-titles').offsetTop")))
                 widget.get_by_role("button", name="Next piece").click()
         assert len(tops) == 1 and record.errors == []
 

@@ -137,21 +137,21 @@ test("a text is guessed letter by letter, and a guess has the same chance howeve
   assert.equal(all.length, 3);
   assert.deepEqual(chancesOf(network, "the ", "ti"), all.slice(0, 1));
   assert.deepEqual(chancesOf(network, "the t", "ide"), all.slice(1));
-  const model = shown();
+  const model = shown({ num_steps: 10 });
   const { memory, text, kept, empty } = guessesIn(network, model, 1, 3);
-  assert.deepEqual([memory, text, kept, empty], ["the tide c", "lock", model.guess.kept.slice(0, 3), model.guess.empty.slice(0, 3)]);
+  assert.deepEqual([memory, text, kept, empty], ["the tide c", "lock", ...["kept", "empty"].map((name) => shown({ num_steps: 10, minibatch: 2 }).guess[name].slice(0, 3))]);
 });
 
 test("the case is named by what is shown", () => {
   assert.deepEqual(caseOf(shown()), { move: "on", effect: "helps" });
   assert.deepEqual(caseOf(shown({ minibatch: 1 })), { move: "begin", effect: null });
-  assert.deepEqual(caseOf(shown({ minibatch: 3 })), { move: "on", effect: "same" }, "4 and 7 per cent");
+  assert.deepEqual(caseOf(shown({ minibatch: 3 })), { move: "on", effect: "same" }, "19 and 14 per cent");
   assert.deepEqual(caseOf(shown({ minibatch: 12 })), { move: "on", effect: "not" });
   assert.deepEqual(caseOf(shown({ sampling: "random" })), { move: "jump", effect: "harms" });
   assert.deepEqual(caseOf(shown({ source: "numbers" })), { move: "on", effect: null });
-  assert.deepEqual(caseOf({ ...shown({ sampling: "random" }), epoch: [[3], [13]], num_steps: 10 }).move, "chance");
+  assert.deepEqual(caseOf({ ...shown({ sampling: "random" }), epoch: [[3], [13]], k: 1, num_steps: 10 }).move, "chance");
   assert.deepEqual([0, 0.004, 0.006, 0.5, 0.994, 0.996].map(percent), ["<1%", "<1%", "1%", "50%", "99%", ">99%"]);
-  for (let seed = 0; seed < 20; seed += 1) for (let minibatch = 2; minibatch <= 14; minibatch += 1) {
+  for (let seed = 0; seed < 20; seed += 1) for (let minibatch = 2; minibatch <= 12; minibatch += 1) {
     const model = shown({ sampling: "random", seed, minibatch });
     const { move, effect } = caseOf(model);
     const [kept, empty] = [model.guess.kept[0], model.guess.empty[0]].map(percent);
@@ -244,28 +244,27 @@ test("the right answers of the steps are right", () => {
   assert.ok(on.tokens[on.epoch[on.k][0] - 1] !== " ", "the new piece begins within a word");
   const mean = (guesses, name, n) => guesses.reduce((sum, guess) => sum + guess[name][n - 1], 0) / guesses.length;
   const all = on.epoch.map((_, k) => guessesIn(network, on, k)).slice(1);
-  for (const n of [1, 5]) {
+  for (const n of [1, 6]) {
     const average = averageOf(network, on, n);
     assert.equal(average.count, all.length);
     for (const name of ["kept", "empty"]) assert.ok(Math.abs(average[name] - mean(all, name, n)) < 1e-6);
   }
   assert.equal(averageOf(network, shown({ length: 11 })), null, "one piece has none before it");
-  assert.equal(averageOf(network, on, 11), null);
+  assert.equal(averageOf(network, on, 12), null);
   // what is told of these averages
   const shares = (guesses, n) => ["kept", "empty"].map((name) => percent(mean(guesses, name, n)));
-  assert.deepEqual(shares(all, 1), ["39%", "15%"]);
-  assert.deepEqual(shares(all, 5), ["27%", "27%"], "the fifth is equal");
-  for (const n of [1, 2, 3, 4]) assert.ok(mean(all, "kept", n) > mean(all, "empty", n) + 0.04, "only the first letters miss a memory");
+  assert.deepEqual([...shares(all, 1), ...shares(all, 6)], ["38%", "11%", "41%", "40%"]);
+  assert.match(SPEC.words.en.measured, /an empty memory lowers the first guess from 38% to 11%, the sixth only from 41% to 40%\./);
   const spaced = all.filter(({ text }) => text[0] === " ");
   const lettered = all.filter(({ text }) => text[0] !== " ");
-  assert.deepEqual([lettered.length, shares(lettered, 1), spaced.length, shares(spaced, 1)], [9, ["51%", "17%"], 4, ["9%", "11%"]]);
+  assert.deepEqual([lettered.length, shares(lettered, 1), spaced.length, shares(spaced, 1)], [10, ["41%", "11%"], 1, ["8%", "14%"]]);
   const { measured } = SPEC.words.en;
-  assert.match(measured, /the nine pieces that begin with a letter gain from a memory \(51% kept, 17% emptied on average\); the four that begin with a space gain nothing \(9% and 11%\)/);
+  assert.match(measured, /the ten pieces after the first that begin with a letter gain from a memory \(41% kept, 11% emptied on average\); the one that begins with a space gains nothing \(8% and 14%\)/);
   // the draw shown first is a typical one: near 13% kept and 17% emptied, and no jump that goes on by chance
   assert.equal(jump.seed, DEFAULTS.seed);
   const drawn = averageOf(network, jump);
   assert.ok(Math.abs(drawn.kept - 0.13) < 0.01 && Math.abs(drawn.empty - 0.17) < 0.01, JSON.stringify(drawn));
-  for (let minibatch = 2; minibatch <= 14; minibatch += 1) assert.equal(caseOf(shown({ ...SPEC.steps[1].state, minibatch })).move, "jump");
+  for (let minibatch = 2; minibatch <= 12; minibatch += 1) assert.equal(caseOf(shown({ ...SPEC.steps[1].state, minibatch })).move, "jump");
   const before = shown(SPEC.steps[2].before);
   assert.equal(before.tokens.join(""), other.tokens.join(""), "the same text");
   assert.ok(!before.epoch.flat().some((start) => other.epoch.flat().includes(start)), "no piece begins where one did");

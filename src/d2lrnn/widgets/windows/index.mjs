@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { averageOf, caseOf, derive, limits, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { averageOf, caseOf, derive, isApart, limits, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, guessPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -33,6 +33,14 @@ function sentence(t, model, isAsked = false) {
   const { kept: [kept], empty: [empty] } = model.guess ?? { kept: [0], empty: [0] };
   const values = { who: t(model.batch_size === 1 ? "it" : "reader_1"), kept: percent(kept), empty: percent(empty) };
   return [`now_${move}${effect === null || isAsked ? "" : `_${effect}`}`, values];
+}
+
+/** The same of a later guess that is chosen. */
+function sentenceOf(t, { guess, batch_size }, chosen) {
+  const [kept, empty] = [guess.kept[chosen], guess.empty[chosen]];
+  const effect = !isApart(kept, empty) ? "same" : kept > empty ? "helps" : "not";
+  const values = { n: chosen + 1, kept: percent(kept), empty: percent(empty) };
+  return [`now_nth_${effect}`, { whose: t(batch_size === 1 ? "its_guess" : "reader_guess"), ...values }];
 }
 
 function tooShort(t, model) {
@@ -79,7 +87,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onDrop: () => { isHeld = false; },
   });
   const arrays = arraysPanel({ t, signal });
-  const guess = guessPanel({ t, signal });
+  const guess = guessPanel({ t, signal, onChoose: () => tell() });
   const orders = orderPanel({ t, signal, onOrder: (sampling) => {
     steps.leave();
     keep({ sampling });
@@ -120,20 +128,34 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const shown = derive(state());
       const network = networkIn(shown.weights);
       const on = derive({ ...shown, ...SPEC.steps[0].state }); // reading on
-      const [all, fifth] = [1, 5].map((n) => averageOf(network, on, n));
+      const all = averageOf(network, on);
       const { kept: [kept], empty: [empty] } = shown.guess;
-      const chances = { kept, empty, all_kept: all.kept, all_empty: all.empty, fifth: fifth.kept };
+      const chances = { kept, empty, all_kept: all.kept, all_empty: all.empty };
       const count = steps.opened() === 2 ? shown.epoch.length : all.count;
       return { count, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
     },
   });
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.node.querySelector(".d2lrnn-outcome").hidden;
+  const cutAgain = SPEC.steps[2];
+  /** Whether the third step is open, and the figure as that has set it: "asked", "told", or null. */
+  const cutting = () => {
+    if (steps.opened() !== 2) return null;
+    if (steps.node.querySelector(".d2lrnn-outcome").hidden) return "asked";
+    return Object.entries(cutAgain.state).every(([name, value]) => model[name] === value) ? "told" : null;
+  };
+  const lineFor = () => {
+    const step = cutting();
+    if (step === "told") return ["now_cut", {}];
+    const isFirst = model.guess === null || isAsked() || step === "asked" || model.k === 0 || guess.chosen() === 0;
+    return isFirst ? sentence(t, model, isAsked() || step === "asked") : sentenceOf(t, model, guess.chosen());
+  };
   const tell = () => {
     const isFits = model.epoch.length > 0;
-    const [key, values] = sentence(t, model, isAsked());
-    now.set(...(isFits ? emphasised(t.raw(key).replace("{who}", values.who), values) : [tooShort(t, model)]));
-    now.node.classList.toggle("d2lrnn-error", !isFits);
     guess.draw(model, isAsked());
+    const [key, values] = lineFor();
+    now.set(...(isFits ? emphasised(t.raw(key).replace("{who}", values.who).replace("{whose}", values.whose), values) : [tooShort(t, model)]));
+    now.node.classList.toggle("d2lrnn-error", !isFits);
+    text.cuts(cutting() === "told" ? [derive({ ...state(), ...cutAgain.before }).epoch, model.epoch] : null);
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
     lead.textContent = t(model.isText ? "lead" : "lead_numbers");
   };

@@ -29,7 +29,9 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
   const memory = element("span", { class: "win-tag win-tag-memory", "aria-hidden": "true" }, t("tag_memory"));
   windows.append(memory);
   const probe = element("span", { class: "win-probe", "aria-hidden": "true" }, "0".repeat(20));
-  const node = element("div", { class: "win-text" }, probe, trails, lines, veils, windows);
+  const edges = element("div", { class: "win-layer win-cuts", "aria-hidden": "true" }); // where two passes cut
+  const node = element("div", { class: "win-text" }, probe, trails, lines, veils, edges, windows);
+  let passes = null;
   let model = null;
   let layout = null; // { columns, cell, starts: of the lines, tops: line -> y }
   let frame = null;
@@ -115,6 +117,21 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
     });
     trails.replaceChildren(...memoriesAt(model, k).flatMap((stretch, row) => boxesOf(stretch, `win-kept ${rowClass(row)}`)));
     veils.replaceChildren(...(isOver ? neverRead(tokens.length, epoch, num_steps).flatMap((stretch) => boxesOf(stretch, "win-never")) : []));
+  };
+
+  /** Where the pieces of the last pass begin, above the letters, and those of this pass, below. */
+  const drawCuts = () => {
+    node.classList.toggle("win-twice", passes !== null);
+    if (passes === null) return edges.replaceChildren();
+    const kinds = ["last", "this"];
+    const names = element("span", { class: "win-passes" }, ...kinds.map((kind) => element("span", { class: `win-pass-${kind}` }, t(`${kind}_pass`))));
+    const [end] = boxes(model.tokens.length - 1, model.tokens.length); // they are named behind the text
+    if (end) set(names, { ...end, left: end.right + 1, right: end.right + 1 });
+    return edges.replaceChildren(names, ...passes.flatMap((epoch, pass) => epoch.flat().flatMap((start) => boxes(start, start + 1).map((part) => {
+      const edge = element("i", { class: `win-cut win-cut-${kinds[pass]}` });
+      set(edge, part);
+      return edge;
+    }))));
   };
 
   // ---- the windows ----
@@ -240,6 +257,7 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
     if (!measure()) return;
     drawHolds();
     drawTrails(...trailed);
+    drawCuts();
     if (frame) paint(frame);
   } });
 
@@ -258,6 +276,10 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
   };
   return {
     node, draw, paint,
+    cuts: (given) => {
+      passes = given;
+      if (layout !== null) drawCuts();
+    },
     trails: (k, isOver) => {
       if (k === trailed[0] && isOver === trailed[1] && !isNew) return; // nothing new is made while it glides
       isNew = false;
@@ -341,7 +363,7 @@ const tail = (text, most) => (text.length <= most ? text : most < 2 ? "â€¦" : `â
  * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. The first stands there, and below it
  * (`every`) all guesses of the piece, to be chosen. `isAsked`: a question is open, and nothing is told. `first()` goes back to the first guess.
  */
-export function guessPanel({ t, signal }) {
+export function guessPanel({ t, signal, onChoose }) {
   const title = element("p", {});
   const lines = Object.fromEntries(["kept", "empty"].map((name) => {
     const seen = element("span", { class: "win-seen" });
@@ -352,7 +374,9 @@ export function guessPanel({ t, signal }) {
   }));
   const letters = element("div", { class: "win-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
   const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node));
-  const every = element("div", { class: "win-every" }, element("p", { class: "win-letters-title" }, t("letters")), letters);
+  const every = element("div", { class: "win-every" }, element(
+    "p", { class: "win-letters-title" }, t("letters"), ...["kept", "empty"].map((name) => element("span", { class: `win-key win-key-${name}` }, t(name))),
+  ), letters);
   let model = null;
   let isAsked = false;
   let chosen = 0;
@@ -410,6 +434,7 @@ export function guessPanel({ t, signal }) {
     if (isAsked || next === chosen) return;
     chosen = next;
     write();
+    onChoose();
   };
   dragOn(letters, { signal, start: () => !isAsked, move: ({ x }) => choose(Math.floor(x * columns.length)) });
   letters.addEventListener("keydown", (event) => {
@@ -418,7 +443,7 @@ export function guessPanel({ t, signal }) {
     event.preventDefault();
     choose(places[event.key]);
   }, { signal });
-  return { node, every, draw, first: () => choose(0) };
+  return { node, every, draw, first: () => choose(0), chosen: () => chosen };
 }
 
 /** The two orders to choose from. */
