@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import Concatenation
@@ -225,6 +226,8 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         expect(now).to_have_text("Numbers meet wrong weights: 1.08, not 1.40, and no error.")
         expect(result).to_have_text("a wrong result")
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
+        marks = "(all) => all.map((e) => getComputedStyle(e, '::after').content)"
+        assert {mark[1] for mark in widget.locator(".glue-one .glue-term").evaluate_all(marks)} == {"\u2717"}
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
         check_sums(widget)
         wrong = places(widget)
@@ -437,7 +440,7 @@ def test_words_below_the_result_keep_off_the_words_below_h(
     page, _ = opened
     page.set_viewport_size({"width": 390, "height": 900})
     widget = show(page, tmp_path, Concatenation(num_hiddens=columns, glued=True))
-    memory, result = (widget.locator(f".glue-{name} .glue-name").bounding_box() for name in ("H", "sum"))
+    memory, result = (widget.locator(f".glue-{name} .glue-name").bounding_box() for name in ("frame-rows", "sum"))
     assert memory and result and memory["x"] + memory["width"] < result["x"]
 
 
@@ -451,6 +454,87 @@ def test_the_first_motion_moves_no_block_and_stops_at_a_touch(browser: Browser, 
         widget.locator(".d2lrnn-now").click()
         expect(widget.locator(".glue-later, .glue-stage .glue-now")).to_have_count(0)
         assert places(widget) == at and record.errors == []
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+@pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 1, 4), (4, 4, 4), (1, 1, 1)])
+def test_what_is_glued_has_its_name_at_its_frame(
+    browser: Browser, tmp_path: Path, width: int, sizes: tuple[int, int, int]
+) -> None:
+    rows, inputs, hiddens = sizes
+    python = Concatenation(batch_size=rows, num_inputs=inputs, num_hiddens=hiddens, row=0, column=0)
+    X, W_xh, H, W_hh = python.matrices
+    shapes = [torch.cat((X, H), 1).shape, torch.cat((W_xh, W_hh)).shape]
+    with watched_page(browser, width=width, height=1000) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        widget = show(page, tmp_path, python)
+        names = widget.locator(".glue-frame .glue-name")
+        expect(names.first).to_be_hidden()
+        widget.locator(".glue-button").click()
+        for press, order in ((None, "XH"), (".glue-swap-rows", "HX")):
+            if press:
+                widget.locator(press).click()
+            for name, text, (high, wide) in zip(names.all(), (order, "W"), shapes):
+                expect(name).to_be_visible()
+                expect(name).to_have_text(re.compile(rf"^{text} {high}\u00d7{wide}(, |$)"))
+            shown = widget.locator(".glue-stage .glue-name").filter(visible=True)
+            boxes = [name.bounding_box() for name in shown.all()]
+            assert len(boxes) == 5, "of both frames, both blocks of weights and the result"
+            for i, a in enumerate(boxes):
+                for b in boxes[:i]:
+                    beside = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
+                    assert beside or a["y"] + a["height"] <= b["y"] + 1 or b["y"] + b["height"] <= a["y"] + 1
+        widget.locator(".glue-button").click()
+        expect(names.first).to_be_hidden()
+        assert record.errors == []
+
+
+TOLD_AT_ONCE = """() => {
+  window.told = new Set();
+  const at = (query) => document.querySelector(`.glue ${query}`);
+  const look = () => {
+    const sentence = at(".d2lrnn-now").textContent.split(":")[0];
+    const result = at("[role=radio]:nth-child(2)").textContent + at("[role=radio][aria-checked=true]").textContent;
+    const total = at(":is(.glue-one, .glue-two):not(.glue-ghost) p:last-of-type b").textContent;
+    const sums = at(".glue-two").classList.contains("glue-ghost") ? "one sum" : "two sums";
+    if (sentence.startsWith("One product") && !at(".glue-done")) window.told.add("early");
+    if (sentence.startsWith("The tables") && at(".glue-done")) window.told.add("late");
+    window.told.add([sentence, at(".glue-sum .glue-name").textContent, result, total, sums].join("|"));
+    requestAnimationFrame(look);
+  };
+  look(); }"""
+
+
+def test_joined_tables_are_told_of_while_a_hand_still_holds_them(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=1000, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        page.evaluate(TOLD_AT_ONCE)
+        at = places(widget)
+        page.mouse.move(at["H"][0] + 50, at["H"][1] + 15)
+        page.mouse.down()
+        page.mouse.move(at["X"][2] + 55, at["X"][1] + 15, steps=8)
+        expect(widget.locator(".glue-sum .glue-name")).to_have_text("the same result", timeout=10_000)
+        assert is_glued(widget)
+        page.mouse.up()
+        assert set(page.evaluate("[...window.told]")) == {
+            "Two products, then their sum|sum|1.401.40|1.40|two sums",
+            "The tables move, and the numbers stay.|sum|1.401.40|1.40|two sums",
+            "One product, the same 1.40|the same result|1.401.40|1.40|one sum",
+        }
+        assert record.errors == []
+
+
+@pytest.mark.parametrize("width", [760, 390, 320])
+def test_the_first_frame_is_explained_and_nothing_moves(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        page.wait_for_function("() => document.querySelector('.glue-terms .glue-now')")
+        said = widget.locator(".glue-hint > span").filter(visible=True)
+        expect(said).to_have_text("The frame shows which number meets which weight.")
+        top = widget.locator(".glue-stage").bounding_box()
+        page.wait_for_function("() => !document.querySelector('.glue-terms .glue-later, .glue-stage .glue-now')")
+        expect(said).to_have_text("or drag H to X. Press a result to see its sum.")
+        assert widget.locator(".glue-stage").bounding_box() == top and record.errors == []
 
 
 def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -570,21 +654,6 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
     context.close()
 
 
-TOLD_AT_ONCE = """() => {
-  window.told = new Set();
-  const at = (query) => document.querySelector(`.glue ${query}`);
-  const look = () => {
-    const sentence = at(".d2lrnn-now").textContent.split(":")[0];
-    const result = at("[role=radio]:nth-child(2)").textContent + at("[role=radio][aria-checked=true]").textContent;
-    const total = at(":is(.glue-one, .glue-two):not(.glue-ghost) p:last-of-type b").textContent;
-    const sums = at(".glue-two").classList.contains("glue-ghost") ? "one sum" : "two sums";
-    if (sentence.startsWith("One product") && !at(".glue-done")) window.told.add("early");
-    window.told.add([sentence, at(".glue-sum .glue-name").textContent, result, total, sums].join("|"));
-    requestAnimationFrame(look);
-  };
-  look(); }"""
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_path: Path, width: int) -> None:
     with watched_page(browser, width=width, height=900) as (page, record):
@@ -600,6 +669,7 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         expect(code).to_have_text(BOTH, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
             "Two products, then their sum|sum|1.401.40|1.40|two sums",
+            "The tables move, and the numbers stay.|sum|1.401.40|1.40|two sums",
             "One product, the same 1.40|the same result|1.401.40|1.40|one sum",
             "Numbers meet wrong weights|a wrong result|1.081.08|1.08|one sum",
             "Both swapped|the same result|1.401.40|1.40|one sum",

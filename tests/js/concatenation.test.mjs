@@ -82,6 +82,8 @@ test("the right answers of the steps are right", () => {
     X.length * (W_xh.length * W_xh[0].length + H[0].length * W_hh[0].length)));
   assert.deepEqual([n * h * (d + h), ...counted], [15, 15, 15]);
   assert.equal(words[`step_1_answer_${work.right + 1}`], "15 again");
+  assert.match(words.work, /\{results\} × \{count\} = \{all\}/);
+  assert.deepEqual([n * h, d + h], [3, 5], "results, products of each");
   assert.deepEqual([n * d * h, n * h * h], [6, 9], "as its question says");
   // [X H] times W_xh above W_hh is the sum of the two products; with W_hh above, another; with H first as well, the same
   const sum = (line, weights) => exactSum(line.map((value, k) => [value, weights[k][column]]));

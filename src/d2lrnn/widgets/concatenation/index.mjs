@@ -83,6 +83,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     sum.run(count, running);
     stage.light(looked, running ? count - 1 : -1);
     code.light(running ? all[count - 1][3] : null);
+    hints.classList.toggle("glue-runs", running && !touched);
   };
   const isAsking = () => steps.opened() >= 0 && steps.node.querySelector(".d2lrnn-outcome").hidden;
   const runSum = (seconds = SUM_SECONDS) => {
@@ -114,7 +115,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
     stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : "same");
     const areMoving = sum.show(pairsNow(), part, model.glued, model);
-    work.replaceChildren(...emphasised(t.raw("work"), values));
+    work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model);
     if (hovered) keepHeight();
@@ -163,6 +164,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const meet = async (slid) => {
     if (!await slid || !isMeeting) return false;
     isMeeting = false;
+    now.node.style.minHeight = "";
     look();
     return true;
   };
@@ -174,7 +176,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const swaps = Object.entries(SIDES).map(([side, name]) => buttonControl({
     label: t(side === "rows" ? "swap_rows" : "swap"), class: `d2lrnn-button glue-swap glue-swap-${side}`, signal, onPress: () => commit({ [name]: !state()[name] }),
   }));
-  const hint = element("span", { class: "glue-soft glue-hint" });
+  const [hint, runs] = [element("span"), element("span", {}, t("hint_runs"))]; // while the sum runs for the first time, it is said what runs
+  const hints = element("span", { class: "glue-soft glue-hint" }, hint, runs);
   const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
     const value = element("b", {});
@@ -195,7 +198,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hint), element("div", { class: "glue-made" }, stage.node, sum.node)),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hints), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
     fold(t("fold"), element("div", {}, numbers), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, work, pressed),
     footRow({ t, reset, link, say, signal }),
@@ -240,12 +243,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     isMeeting = waits;
     const slid = first ? null : slide();
-    if (isRunning) return; // a mouse was over this number before it was pressed
+    if (isRunning && !waits) return; // a mouse was over this number before it was pressed
     for (const { node } of [now, sum]) node.style.minHeight = "";
     if (waits) {
       runner?.stop();
       runner = null;
       lightTerm(Infinity);
+      now.node.style.minHeight = `${now.node.offsetHeight}px`;
+      now.set(t("now_moving"));
       meet(slid).then(async (met) => met && await carried && runSum());
       return;
     }

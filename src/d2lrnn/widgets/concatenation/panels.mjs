@@ -16,7 +16,7 @@ const sizesOfFont = (unit, [one, two]) => {
   const result = Math.min(LARGE, room / two);
   return [Math.min(LARGE, room / one, 1.1 * result), result];
 };
-const CAPTION = { X: [74, 81], H: [92, 108] }; // px that the words below X and H need, of one row and of more
+const CAPTION = { X: [74, 81], H: [92, 108], glued: [175, 190] }; // px that the words below X, H and both need, of one row and of more
 const RESULT_CAPTION = 74; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { H: "X", W_hh: "W_xh" };
@@ -116,7 +116,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part === "h") drag(name, nodes[name]);
   }
-  const glue = { rows: element("span", { class: "glue-frame", "aria-hidden": "true" }), columns: element("span", { class: "glue-frame", "aria-hidden": "true" }) };
+  const glue = { rows: element("span", { class: "glue-frame glue-frame-rows", "aria-hidden": "true" }, element("span", { class: "glue-name" })), columns: element("span", { class: "glue-frame glue-frame-columns", "aria-hidden": "true" }, element("span", { class: "glue-name" })) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
   const ties = svg("svg", { class: "glue-ties", "aria-hidden": "true" });
   stage.append(ties, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
@@ -190,8 +190,14 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       const many = Number(shown.batch_size > 1);
       nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION[name][many] ? ` ${t(`is_${name}${many ? "_many" : ""}`)}` : "");
     }
+    const inner = shown.num_inputs + shown.num_hiddens;
+    const order = shown.memory_first ? "HX" : "XH";
+    const many = shown.batch_size > 1 ? "_many" : "";
+    const isBroad = inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
+    glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
+    glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
     for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) { // between two lines
-      nodes[name].firstChild.style.top = rows === 1 ? "calc(0.5 * var(--glue-row) - 9px)" : `calc(${Math.floor(rows / 2)} * var(--glue-row))`;
+      nodes[name].firstChild.style.top = rows === 1 ? "calc(0.5 * var(--glue-row) + 9px)" : `calc(${Math.floor(rows / 2)} * var(--glue-row))`;
     }
     place();
     if (box.scrollWidth > box.clientWidth + 1) {
