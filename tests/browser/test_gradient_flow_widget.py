@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import GradientFlow
@@ -187,6 +190,100 @@ def test_the_message_runs_back_when_seen_and_after_a_change(opened: tuple[Page, 
     expect(ahead).to_have_count(0)
 
 
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_arrows_point_where_the_first_two_numbers_of_the_message_do(
+    opened: tuple[Page, Record], tmp_path: Path, width: int
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    for flow in (GradientFlow(), GradientFlow(matrix="orthogonal", radius=1.0, num_steps=60)):
+        widget = show(page, tmp_path, flow, inside=False)
+        message = torch.tensor(flow.networks["matrices"][flow.matrix]["gradient"], dtype=torch.float64)
+        assert len(message) == 24
+        expect(widget.locator(".d2lrnn-lead")).to_contain_text("24 numbers, one for each hidden unit")
+        expect(widget.locator(".flow-legend").first).to_have_text(
+            "Bar: length. Arrow: direction of the first 2 numbers."
+        )
+        angles = []
+        for _ in range(flow.num_steps):
+            angles.append(math.degrees(math.atan2(message[1], message[0])))
+            message = message @ flow.W_hh.T
+        drawn = widget.locator(".flow-arrow").evaluate_all(
+            "(all) => all.map((e) => [e.dataset.lag, e.getAttribute('transform').match(/rotate\\((.+)\\)/)[1]])"
+        )
+        assert len(drawn) == flow.num_steps or width < 1280
+        for lag, angle in drawn:
+            assert math.remainder(-float(angle) - angles[int(lag)], 360) == pytest.approx(0, abs=0.01), "up is positive"
+        middles = widget.locator(".flow-arrow").evaluate_all("(all) => all.map((e) => e.transform.baseVal[0].matrix.e)")
+        ends = "(e) => Number(e.getAttribute('d').match(/H([^M]+)/)[1]) * 2"
+        long = widget.locator(".flow-arrow").first.evaluate(ends)
+        assert 6 <= long < min(a - b for a, b in itertools.pairwise(middles)), "no arrow lies on another"
+
+
+@pytest.mark.parametrize("width", [320, 390, 760, 1280])
+def test_bars_that_are_cut_off_are_marked_and_told_of(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    widget = show(page, tmp_path, GradientFlow(), inside=False)
+    cuts, told = widget.locator(".flow-cuts"), widget.locator(".flow-chain .flow-legend")
+    slider = widget.get_by_label("factor of each step")
+    places = set()
+    for radius in (0.8, 1.0, 1.2, 1.4, 1.6):
+        slider.fill(str(round(100 * radius)))
+        norms = GradientFlow(radius=radius).norms_by_lag
+        shares = [norm / norms[0] for norm in norms]
+        picture = widget.locator(".flow-bars").bounding_box()["height"]
+        sent = float(widget.locator(".flow-sent").get_attribute("height"))
+        cut = [share * sent > picture for share in shares]
+        assert (cuts.get_attribute("d") or "").count("z") == 2 * sum(cut), "above and below"
+        expect(told).to_be_visible(visible=any(cut))
+        heats = widget.locator(".flow-bar").evaluate_all(
+            "(all) => all.map((bar) => parseFloat(bar.style.getPropertyValue('--flow-heat')))"
+        )
+        assert all(heat == 0 for heat, share in zip(heats, shares) if share <= 1), "blue"
+        assert all(heat == 100 for heat, share in zip(heats, shares) if share >= 1000), "orange"
+        assert all(0 <= heat < 100 for heat, share in zip(heats, shares) if share < 970)
+        places.add(round(slider.bounding_box()["y"]))
+    expect(told).to_have_text("Jagged: cut off. Blue: up to \u00d7\u00a01; orange: from \u00d7\u00a01\u202f000.")
+    assert len(places) == 1
+
+
+def test_a_finger_is_told_to_touch_a_letter(browser: Browser, tmp_path: Path) -> None:
+    for touch, text in ((False, "point at a letter"), (True, "touch a letter")):
+        context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=touch, is_mobile=touch)
+        page = context.new_page()
+        page.emulate_media(reduced_motion="reduce")
+        hint = show(page, tmp_path, GradientFlow(), inside=False).locator(".flow-hint").filter(visible=True)
+        expect(hint).to_have_text(text)
+        context.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 760, 1280])
+def test_the_slider_stays_whatever_reason_stands_above_it(
+    opened: tuple[Page, Record], tmp_path: Path, width: int
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    places, told = set(), set()
+    for flow in (
+        GradientFlow(),
+        GradientFlow(num_steps=4),
+        GradientFlow(matrix="orthogonal"),
+        GradientFlow(matrix="orthogonal", radius=0.8123),
+        GradientFlow(radius=1.2, activation="tanh"),
+        GradientFlow(radius=1.2, activation="tanh", input_size=1e-8),
+        GradientFlow(radius=1.2, activation="tanh", num_steps=2, input_size=0.1),
+    ):
+        widget = show(page, tmp_path, flow, inside=False)
+        slider = widget.get_by_label("factor of each step").bounding_box()["y"]
+        places.add(round(slider - widget.locator(".flow-main").bounding_box()["y"]))
+        told.add(re.sub(r"[\d.]+", "", widget.locator(".flow-factor").inner_text()))
+    assert len(told) >= 6 and len(places) == 1, told
+
+
 @pytest.mark.parametrize("width", [390, 760])
 def test_no_bar_is_higher_than_the_picture_and_a_hotter_one_is_larger(
     opened: tuple[Page, Record], tmp_path: Path, width: int
@@ -227,7 +324,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="More than 1?").click()
     widget.get_by_role("button", name="over 100 times").click()
     expect(outcome).to_contain_text(f"Right. It is {expected(large)} times as large: about 1.2")
-    expect(outcome).to_contain_text("…, 28 times. Steps multiply, they do not add. Bars too high")
+    expect(outcome).to_contain_text("…, 28 times. Steps multiply, they do not add.")
     assert left(widget) == expected(large)
 
     widget.locator(".d2lrnn-step-title").nth(1).click()

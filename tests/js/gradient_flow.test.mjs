@@ -157,6 +157,16 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(squashed.fate === "vanishes" && squashed.reason === "slopes", "weights that only turn do not save it from tanh");
 });
 
+test("single steps differ where the weights are random, and are alike where they turn", () => {
+  const steps = (settings) => shown(settings).shares.slice(1).map((share, k, shares) => share / (k === 0 ? 1 : shares[k - 1]));
+  assert.equal(formatFactor(steps({})[0]), "1.019", "the first step grows, though it is 0.80 on average");
+  assert.ok(Math.min(...steps({})) < 0.75);
+  steps({ matrix: "orthogonal", radius: 0.8123 }).forEach((step) => close(step, 0.8123, "a step", 1e-9));
+  const { angles, shares } = shown({ matrix: "orthogonal", radius: 1 });
+  assert.equal(angles.length, shares.length);
+  assert.ok(new Set(angles.map((angle) => angle.toFixed(3))).size === angles.length, "it only turns");
+});
+
 test("whatever the controls are set to, no number is lost", () => {
   for (const matrix of MATRICES) for (const activation of ["linear", "tanh"]) for (const radius of [0.2, 1, 1.6]) {
     for (const input_size of [1e-8, 3]) for (const num_steps of [2, 60]) {

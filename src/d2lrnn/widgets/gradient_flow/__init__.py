@@ -212,6 +212,7 @@ class GradientFlow(Explorable):
         x, y, unit = 378, 118, 44
         picture.add("circle", cx=x, cy=y, r=unit, stroke="currentColor", fill="none")
         picture.add("text", words("unit_circle"), x=x, y=y - unit - 8, font_size=11, text_anchor="middle")
+        picture.add("text", "1", x=x + unit + 4, y=y + 13, font_size=11)
         scale = self.radius / small_networks()["matrices"][self.matrix]["radius"]
         for re, im in small_networks()["matrices"][self.matrix]["eigenvalues"]:
             paint = color("blue" if math.hypot(re, im) * scale < 1 + 1e-8 else "vermillion")

@@ -16,11 +16,12 @@ function nearestPlace(places, value) {
 }
 
 /** The two halves of the living sentence: keys of words, and their values. */
-function sentence({ lag, left, factor, radius, fate, reason }, t) {
+function sentence({ lag, left, factor, radius, fate, reason, matrix }, t) {
+  const why = reason === "predicted" && matrix === "orthogonal" ? "about" : reason; // there all steps are alike
   const steps = lag === 1 ? t("steps_one") : t("steps_many", { count: lag });
   return [
     [`fate_${fate}`, { steps, left: formatLength(left) }],
-    [`why_${reason}`, { factor: formatFactor(factor), radius: formatFactor(radius), tanh: squeezedText(factor, radius) }],
+    [`why_${why}`, { factor: formatFactor(factor), radius: formatFactor(radius), tanh: squeezedText(factor, radius) }],
   ];
 }
 
@@ -126,7 +127,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node,
     element(
       "div", { class: "flow-main" },
-      element("div", { class: "flow-title" }, t("chain_title"), " ", element("span", { class: "flow-hint" }, t("chain_hint"))),
+      element("div", { class: "flow-title flow-chain-title" }, t("chain_title"), ...["chain_hint", "chain_hint_touch"].map((word) => element("span", { class: `flow-hint flow-${word}` }, t(word)))),
+      element("p", { class: "flow-legend" }, t("legend")),
       chain.node,
       control,
     ),

@@ -53,16 +53,21 @@ export function length(vector) {
   return Math.sqrt(sum);
 }
 
-/** Length of the gradient of the last loss by lag: how many steps back. */
-export function normsByLag(W, n, slopes, last) {
+/** The gradient of the last loss by lag: how many steps back. */
+export function messagesByLag(W, n, slopes, last) {
   const numSteps = slopes.length / n;
-  const norms = [];
+  const messages = [];
   let gradient = Float64Array.from(last);
   for (let lag = 0; lag < numSteps; lag += 1) {
-    norms.push(length(gradient));
+    messages.push(gradient);
     gradient = stepBack(W, n, slopes, (numSteps - 1 - lag) * n, gradient).before;
   }
-  return norms;
+  return messages;
+}
+
+/** Its length by lag. */
+export function normsByLag(W, n, slopes, last) {
+  return messagesByLag(W, n, slopes, last).map(length);
 }
 
 /** The key of the words for how it ends, by the share of its length and the mean factor a step: it stays where a step does. */
@@ -105,7 +110,9 @@ export function derive(state) {
   const n = network.W.length;
   const W = scaledMatrix(network, settings.radius);
   const { states, slopes } = runForward(W, n, networks.inputs, settings);
-  const norms = normsByLag(W, n, slopes, network.gradient);
+  const messages = messagesByLag(W, n, slopes, network.gradient);
+  const norms = messages.map(length);
+  const angles = messages.map(([first, second]) => (180 / Math.PI) * Math.atan2(second, first)); // of the first two numbers, in degrees
   const shares = norms.map((norm) => norm / norms[0]);
   const lag = settings.num_steps - 1;
   const left = shares[lag];
@@ -113,7 +120,7 @@ export function derive(state) {
   const scale = settings.radius / network.radius;
   const eigenvalues = network.eigenvalues.map(([re, im]) => [re * scale, im * scale]);
   return {
-    ...settings, lag, left, factor, norms, shares, eigenvalues, lastState: states.subarray(settings.num_steps * n),
+    ...settings, lag, left, factor, norms, shares, angles, eigenvalues, lastState: states.subarray(settings.num_steps * n),
     fate: fate(left, factor), reason: reason({ ...settings, shares, factor }),
   };
 }

@@ -3,10 +3,13 @@ import { dragOn, motion, watchWidth } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { formatFactor, formatLength, sideOf } from "./maths.mjs";
 
-const HIGH = { narrow: 190, wide: 228 }; // pixels
+const HIGH = { narrow: 142, wide: 196 }; // pixels
 const SENT = { narrow: 84, wide: 104 }; // of a message as large as at the wrong guess
 const WIDE = 420; // from this width on
-const FOOT = 28; // for the letters, and the mark of the step that is asked
+const FOOT = 46; // for the arrows, the letters, and the mark of the step that is asked
+const ARROWS = 9; // pixels from its top: the middle of the arrows
+const ARROW = 14; // pixels that an arrow is long, where there is room
+const JAG = 5; // pixels: how deep the teeth of a bar that is cut off are
 const LETTER_ROOM = 9.5; // pixels a letter; where there is less, only the first and the last stand
 const THICK = 0.64; // of the room of a step; where the message explodes, all of it
 const SECONDS = 1.4; // of the way back
@@ -26,19 +29,22 @@ export function chainPanel({ t, line, steps, signal }) {
   const sent = svg("rect", { class: "flow-sent", x: 0, rx: 8 });
   const dots = svg("g", { class: "flow-dots" });
   const layer = svg("g");
+  const cuts = svg("path", { class: "flow-cuts" });
+  const arrows = svg("g", { class: "flow-arrows" });
   const pulse = svg("circle", { class: "flow-pulse", r: 5 });
   const mark = svg("path", { class: "flow-asked" });
   const letters = svg("g", { class: "flow-letters" });
-  const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer, pulse);
+  const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer, cuts, pulse);
   const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemax": "0" },
-    picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, letters, mark));
+    picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, arrows, letters, mark));
   const where = element("span", { class: "flow-where" });
   const size = element("b", { class: "flow-end" });
   const ends = element(
     "div", { class: "flow-ends", "aria-hidden": "true" },
     where, element("span", { class: "flow-way" }), element("span", {}, t("sent")), size, element("b", { class: "flow-start" }, "1"),
   );
-  const node = element("div", { class: "flow-chain", role: "group" }, ends, probe);
+  const cutTold = element("p", { class: "flow-legend" }, t("legend_cut")); // its room stays
+  const node = element("div", { class: "flow-chain", role: "group" }, ends, probe, cutTold);
   const running = motion({ seconds: SECONDS, signal });
   let model = null;
   let width = 0;
@@ -69,9 +75,24 @@ export function chainPanel({ t, line, steps, signal }) {
       });
     });
     layer.replaceChildren(...bars);
+    const isCut = model.shares.map((share) => share * one > high);
+    cuts.setAttribute("d", model.shares.map((share, k) => {
+      if (!isCut[k]) return "";
+      const thick = thin + swellOf(share) * (room() - thin);
+      const teeth = (side) => `l${(thick / 4).toFixed(2)} ${side * JAG}l${(thick / 4).toFixed(2)} ${-side * JAG}`.repeat(2);
+      const x = (xOf(k) - thick / 2).toFixed(2);
+      return `M${x} -1V${JAG}${teeth(-1)}V-1zM${x} ${high + 1}V${high - JAG}${teeth(1)}V${high + 1}z`;
+    }).join(""));
+    cutTold.style.visibility = isCut.some(Boolean) ? "" : "hidden";
+    const every = Math.ceil(LETTER_ROOM / room()); // where there is less room, not each step has an arrow
+    const half = Math.min(ARROW, every * room() - 3) / 2;
+    arrows.replaceChildren(...model.angles.flatMap((angle, k) => (k % every > 0 ? [] : [svg("path", {
+      class: "flow-arrow", "data-lag": k, d: `M${-half} 0H${half}M${half - 3.5} -3L${half} 0L${half - 3.5} 3`,
+      transform: `translate(${xOf(k).toFixed(1)} ${ARROWS}) rotate(${(-angle).toFixed(2)})`,
+    })])));
     const isTight = room() < LETTER_ROOM;
     letters.style.fontSize = `${isTight ? 13 : Math.min(15, Math.max(10, room() * 0.9)).toFixed(1)}px`;
-    letters.replaceChildren(...bars.map((_, k) => svg("text", { x: xOf(k).toFixed(1), y: 13 }, isTight && k > 0 && k < model.lag ? "" : visibleCharacter(line.at(-1 - k)))));
+    letters.replaceChildren(...bars.map((_, k) => svg("text", { x: xOf(k).toFixed(1), y: 31 }, isTight && k > 0 && k < model.lag ? "" : visibleCharacter(line.at(-1 - k)))));
     pulse.setAttribute("cy", middle);
     paintReach();
   }
@@ -88,7 +109,7 @@ export function chainPanel({ t, line, steps, signal }) {
     size.style.setProperty("--flow-heat", `${heatOf(model.shares[at])}%`);
     where.textContent = t("where", { steps: steps(at) });
     size.textContent = formatLength(model.shares[at]);
-    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 17l6 9h-12z`);
+    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 35l6 9h-12z`);
     const shown = lag ?? 0;
     probe.setAttribute("aria-valuemin", -model.lag); // its least value lies at the left, where Home goes
     probe.setAttribute("aria-valuenow", -shown);
@@ -193,6 +214,7 @@ export function planePanel({ t, range, onRadius, signal }) {
     "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
+    svg("text", { class: "flow-axis flow-one", x: UNIT + 4, y: 14 }, "1"),
     svg("text", { class: "flow-axis", x: HALF - 1, y: 12, "text-anchor": "end" }, t("real")),
     svg("text", { class: "flow-axis", x: 4, y: 10 - HALF }, t("imaginary")),
     ring, stem, marks,
