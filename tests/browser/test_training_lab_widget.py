@@ -66,6 +66,7 @@ def perplexity(page: Page) -> float:
 
 def surprisal(page: Page) -> float:
     """Mean of the letters' colours."""
+    expect(page.locator(".lab-letter")).not_to_have_count(0)  # the worker scores them
     return page.evaluate(
         "() => { const all = [...document.querySelectorAll('.lab-letter')]"
         ".map((e) => Number(e.style.getPropertyValue('--lab-heat')));"
@@ -180,11 +181,11 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     expect(page.locator(".lab-norms .lab-head")).to_have_text("Length of each gradient")
     expect(outcome).to_contain_text("The same again", timeout=LONG_MS)
     expect(page.locator(".lab-ghost-button")).to_have_count(1)
-    expect(page.locator(".lab-ghost-button")).to_have_text(re.compile(r"^A: [^,]+ \(no clipping\)$"))
+    expect(page.locator(".lab-ghost-button")).to_have_text(re.compile(r"^A: [^,]+, worse than blind \(no clipping\)$"))
     expect(outcome).to_contain_text("Right. Unclipped, perplexity swings between", timeout=LONG_MS)
-    told = r"between (.+?) and (.+?) after the cat\. .* stays at ([\d.]+) or below\."
+    told = r"between (.+?) and (.+?) after the cat; over 27 is worse than blind\. .* stays at ([\d.]+) or below\."
     least, most, kept = re.search(told, outcome.inner_text()).groups()
-    end = re.search(r"A: (.+?) \(", page.locator(".lab-ghost-button").inner_text()).group(1)
+    end = re.search(r"A: (.+?),", page.locator(".lab-ghost-button").inner_text()).group(1)
     assert number(least) <= number(end) <= number(most), (least, end, most)
     expect(page.locator(".lab-chart .d2lrnn-tick")).to_have_text(ticks)  # the axes of the run before
     noted = page.locator(".lab-diary-row", has_text=re.compile("^300")).locator(".lab-diary-value").text_content()
@@ -192,6 +193,9 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     expect(page.locator(".lab-norms .lab-head")).to_have_text("Length of each gradient before clipping")
     assert number(most) > 27 and float(kept) < 1.3 * 8.85
     has_status(page, "ended")
+    press(page, "Next: 3")
+    expect(page.locator(".d2lrnn-question")).to_contain_text("one letter at a time")
+    expect(outcome).to_be_hidden()
 
 
 def test_a_story_begins_afresh_after_any_run_and_is_over_when_something_else_begins(narrow: Page) -> None:
@@ -236,6 +240,7 @@ def test_a_text_of_the_readers_own_is_learned_in_the_page(page: Page) -> None:
     expect(page.locator(".lab-message")).to_contain_text("2 line ends and extra spaces are dropped.")
     merged = re.compile(r"\d+ different; the 2 rarest \(% &\) count as one, □\.")
     expect(page.locator(".lab-message")).to_contain_text(merged)
+    expect(page.locator(".lab-reading-head")).to_contain_text("□: a rare sign.")
     press(page, "fast")
     press(page, "Start")
     expect(page.locator(".lab-ages")).to_contain_text("Meer", timeout=LONG_MS)
@@ -713,9 +718,15 @@ def test_a_network_that_knows_its_text_by_rote_is_said_to_overfit(narrow: Page) 
     page.get_by_label("Paste a text here").fill(" ".join(Random(0).choices(words, k=700)))  # no copies
     press(page, "fast")
     press(page, "Start")
-    expect(now(page)).to_contain_text("It learned its pages by heart: perplexity", timeout=LONG_MS)
+    expect(now(page)).to_contain_text("y heart: perplexity", timeout=LONG_MS)
     has_status(page, "ended")
-    mine, new = map(number, re.search(r"perplexity (\S+) there, (\S+) on new ones\.", now(page).inner_text()).groups())
+    mine, new = map(
+        number,
+        re.search(
+            r"^By heart: perplexity (\S+) on its pages, but (\S+) on new ones, worse than blind\.",
+            now(page).inner_text(),
+        ).groups(),
+    )
     assert new == perplexity(page) > 2 * mine
     told = r"^This is overfitting\. Its best was ([\d.]+), after (\d+) updates: stop there, or give it more text\."
     best, _ = re.search(told, page.locator(".lab-remark").inner_text()).groups()
@@ -735,7 +746,7 @@ def test_a_storys_run_can_go_on_and_what_ran_before_it_comes_back_after_it(page:
     go_on = page.get_by_role("button", name="Go on", exact=True)
     expect(go_on).to_be_hidden()
     expect(page.locator(".d2lrnn-verdict")).to_be_visible(timeout=LONG_MS)
-    told, steps = page.locator(".d2lrnn-outcome").inner_text(), page.evaluate(count)
+    told, steps = page.locator(".d2lrnn-outcome").text_content(), page.evaluate(count)
     go_on.click()
     expect(go_on).to_be_hidden()
     page.wait_for_function(f"(steps) => ({count})() > steps + 20", arg=steps)
@@ -963,6 +974,11 @@ def test_a_touched_rival_says_what_it_counts_at_the_letter_that_is_read(page: Pa
     assert page.evaluate(below) == top
     press(page, "Reset")
     expect(line).to_contain_text("Touch one.")
+    for story in ("No memory", "A cat on the keys", "A cat on the keys"):  # opened, the next, and closed
+        names.press("End")
+        expect(line).to_contain_text("The 5-gram")
+        press(page, story)
+        expect(line).to_contain_text("Touch one.")
 
 
 def test_a_memory_of_two_units_takes_the_room_of_one_of_64(browser: Browser, tmp_path: Path) -> None:

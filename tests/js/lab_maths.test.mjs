@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  axes, bestOf, changed, copiedShare, followers, hasGap, heat, inspectText, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, markPlace, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  axes, bestOf, changed, copiedShare, followers, hasGap, heat, inspectText, isBlind, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, markPlace, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
   powerName, rarestSign, reached, rivalsInSight, scales, standing, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest, valuePlace,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
@@ -121,6 +121,11 @@ test("the value of a dot stands beside it, and elsewhere where the curve or a le
   const rising = falling.map(({ x, y }) => ({ x, y: 200 - y }));
   assert.ok(valuePlace(rising.at(-1), [rising], [], box, 40).y < rising.at(-1).y, "above one that rises");
   assert.ok(valuePlace(falling.at(-1), [falling], [{ x: 270, y: 160 }], box, 40).y < falling.at(-1).y, "not on a letter");
+  const line = (y) => [{ x: 30, y }, { x: 300, y }];
+  const clear = valuePlace({ x: 100, y: 100 }, [], [], box, 60, [line(95), line(130)]);
+  for (const y of [95, 130]) assert.ok(Math.abs(clear.y - 8 - y) >= 9, `${clear.y}: between the lines of the rivals`);
+  const sparse = [{ x: 30, y: 100 }, { x: 300, y: 100 }];
+  assert.notEqual(valuePlace({ x: 100, y: 100 }, [sparse], [], box, 60).y, 108, "a curve of few points is a line, too");
   const last = valuePlace({ x: 300, y: 100 }, [], [], box, 60);
   assert.ok(last.anchor === "end" && last.x <= box.right, "left of the rivals' names");
 });
@@ -175,6 +180,9 @@ test("what a perplexity means is said once it is known, and never of an alphabet
   assert.deepEqual(meaningOf({ steps: 0, perplexity: 26.1, levels }), { key: "curve_means_fresh", letters: "27" });
   assert.deepEqual(meaningOf({ steps: 9, perplexity: 8.2, levels }), { key: "curve_means", letters: "8.20" });
   assert.deepEqual(meaningOf({ steps: 9, perplexity: Infinity, levels }), { key: "curve_wrong", letters: "27" });
+  assert.deepEqual([27.1, 27].map((perplexity) => meaningOf({ steps: 9, perplexity, levels }).key), ["curve_wrong", "curve_means"]);
+  assert.deepEqual([27.1, 27, NaN].map((perplexity) => isBlind({ perplexity, levels })), [true, false, true]);
+  assert.equal(isBlind({ perplexity: 900, levels: [] }), false);
   assert.deepEqual(meaningOf({ steps: 9, perplexity: 8.2, levels: [] }), { key: "curve_means", letters: "8.20" });
   for (const [steps, perplexity] of [[0, 26], [9, Infinity], [9, NaN]]) assert.equal(meaningOf({ steps, perplexity, levels: [] }), null);
 });
@@ -280,7 +288,7 @@ test("the unit that tells most is the one that differs most after the commonest 
 test("what a story came to is read off its runs", () => {
   const report = (ys, rest) => ({ heldout: { xs: ys.map((_, i) => 512 * (298 + i)), ys }, tokens: 512 * 600, steps: 600, perplexity: ys.at(-1), ...rest });
   const told = OUTCOMES[1]([report([8, 7.7, 3e7, 2e6]), report([8, 7.6, 8.7, 6.6])], LEVELS, 300);
-  assert.deepEqual(told, { least: "2.0×10⁶", most: "3.0×10⁷", clipped: "8.70" });
+  assert.deepEqual(told, { least: "2.0×10⁶", most: "3.0×10⁷", clipped: "8.70", letters: "27" });
   assert.equal(OUTCOMES[1]([report([8, 7.7, 3e3, 20])], LEVELS, 300).least, "20.00", "between the runs");
   const spelled = { steps: 251, real: 37, words: 73, pieces: [..."sea the qox the tide do".split(/( )/)].map((piece) => [piece, piece.length > 2 && piece !== "qox"]) };
   assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73, different: 2 });

@@ -50,14 +50,18 @@ test("a gap is told as a gap, and no more than is known of copies", () => {
   const rote = reportOf([20, 5, 5.5, 6, 6.5, 7], [20, 5, 4, 3, 2.5, 2]);
   assert.equal(tell(rote), "It learned its pages by heart: perplexity 2.00 there, 7.00 on new ones.");
   const much = reportOf([20, 5, 10, 60, 300, 669], [20, 5, 4, 3, 2, 1.24]);
-  assert.equal(tell(much), "It learned its pages by heart: perplexity 1.24 there, 669.0 on new ones.", "however large");
+  assert.equal(tell(much), "By heart: perplexity 1.24 on its pages, but 669.0 on new ones, worse than blind.", "however large");
   assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Perplexity 7.00. It may memorise: 50 % of the unseen pages are copies.");
 });
 
 test("a run that is thrown off says by what, and what helps", () => {
-  assert.equal(tell(reportOf([26, 8, 300])), "Thrown off: perplexity from 8.00 to 300.0. Lower the learning rate.");
-  assert.equal(tell(reportOf([26, 8, 300]), { clip: 0 }), "Thrown off: perplexity from 8.00 to 300.0. Clip, or lower the learning rate.");
-  assert.equal(tell(reportOf([26, 8, 300], [26, 8, 9], { catAt: 250 })), "The cat threw it off: perplexity from 8.00 to 300.0.");
+  assert.equal(tell(reportOf([26, 8, 300])), "Thrown off: perplexity 300.0, worse than blind. Lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 300]), { clip: 0 }), "Thrown off: perplexity 300.0, worse than blind. Clip, or lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 300], [26, 8, 9], { catAt: 250 })), "The cat threw it off: perplexity from 8.00 to 300.0, worse than blind.");
+  assert.equal(tell(reportOf([26, 8, 25])), "Thrown off: perplexity from 8.00 to 25.00. Lower the learning rate.", "not above the 27 letters");
+  assert.equal(tell(reportOf([26, 8, 25]), { clip: 0 }), "Thrown off: perplexity from 8.00 to 25.00. Clip, or lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 25], [26, 8, 9], { catAt: 250 })), "The cat threw it off: perplexity from 8.00 to 25.00.");
+  assert.equal(tell(reportOf([26, 15, 28], [26, 15, 28], { status: "ended", ended: "plateau" })), "It reached 15.00 (now 28.00, worse than blind): it beats the 1-gram, but not the 2-gram (8.85).");
   assert.equal(tell(reportOf([26, 8], [26, 8], { status: "diverged" })), "Its numbers are lost. Clip the gradient or lower the learning rate.");
 });
 
@@ -65,4 +69,11 @@ test("settings that differ are named", () => {
   const given = { clip: 1, carry: true, optimizer: "adam", seed: 0 };
   assert.deepEqual(changes(t, { clip: 0, carry: false, optimizer: "sgd", seed: 3 }, given, Object.keys(given)), ["no clipping", "memory not kept", "SGD", "seed 3"]);
   assert.deepEqual(changes(t, given, given, Object.keys(given)), []);
+});
+
+test("an update guesses at as many places as there are passages times letters", () => {
+  const { num_steps, batch_size } = SPEC.controls;
+  const letters = num_steps.default * batch_size.default;
+  assert.equal(t("lead", { letters }), "A network guesses the next letter at 512 places, then is corrected: one update.");
+  assert.equal(t("lead_sum", { letters, passages: batch_size.default, steps: num_steps.default }), "512 = 16 passages × 32 letters of a story.");
 });

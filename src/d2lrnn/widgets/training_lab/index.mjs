@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { bestOf, changed, copiedShare, hasSpiked, isLost, isMemorising, learnedPages, OUTCOMES, rarestSign, reached, rivalsInSight, standing } from "./maths.mjs";
+import { bestOf, changed, copiedShare, hasSpiked, isBlind, isLost, isMemorising, learnedPages, OTHER, OUTCOMES, rarestSign, reached, rivalsInSight, standing } from "./maths.mjs";
 import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
@@ -87,15 +87,16 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const shareButton = buttonControl({ label: t("share"), class: "d2lrnn-button lab-share", disabled: true, signal, onPress: share });
   const told = foot.lastChild; // what was copied, or saved
   foot.insertBefore(shareButton, told);
+  const curves = element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList);
+  const stage = element("div", { class: "lab-stage" }, curves, stories.node);
+  const lead = element("p", { class: "d2lrnn-lead lab-lead" });
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
-    element("p", { class: "d2lrnn-lead lab-lead" }, t("lead")),
+    lead,
     element("div", { class: "lab-bar" }, main,
       element("span", { class: "d2lrnn-segments lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
     trouble, now.node, writing.node,
-    element("div", { class: "lab-stage" },
-      element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList),
-      stories.node),
+    stage,
     diary.page, reading.node, text.node, network.knobs, element("div", { class: "lab-end" }, ages, more, foot, undo),
   );
   el.append(body);
@@ -150,7 +151,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   function keepRun() {
     if (report === null || report.steps < WORTH_KEEPING) return;
     const known = {
-      settings: orderedSettings, heldout: report.heldout, train: report.train, perplexity: report.perplexity, isFree: order.until === 0,
+      settings: orderedSettings, heldout: report.heldout, train: report.train, perplexity: report.perplexity, levels: report.levels, isFree: order.until === 0,
       stopped: report.status === "ended" && report.ended !== "until" ? 0 : report.steps,
     };
     ghosts = [...ghosts, known].slice(-MOST_GHOSTS);
@@ -224,6 +225,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   }
   function openStory(i) {
     opened = i + 1;
+    curve.clear();
     if (i < 0) {
       commit({ story: 0 });
       return;
@@ -239,6 +241,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const first = Object.fromEntries(SETTINGS.map((name) => [name, SPEC.controls[name].default]));
     const isPlain = [first, step.state, { ...step.state, ...step.then }].some((known) => changed(values, known, SETTINGS).length === 0);
     opened = values.story;
+    curve.clear();
     if (isPlain) openStory(values.story - 1);
     else begin(settings, pick(step, ORDER));
   }
@@ -363,7 +366,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     ghostList.classList.toggle("lab-awaited", order.cat > 0);
     ghostList.replaceChildren(element("span", { class: "lab-note" }, t("ghosts")), ...ghosts.map((ghost) => buttonControl({
       label: t(ghost.stopped && !isStory ? "ghost_stopped" : "ghost_label", {
-        letter: ghost.letter, settings: (isStory && others(ghost.settings, settings).join(", ")) || described(ghost), perplexity: formatNumber(ghost.perplexity), steps: formatNumber(ghost.stopped, 0),
+        letter: ghost.letter, settings: (isStory && others(ghost.settings, settings).join(", ")) || described(ghost), steps: formatNumber(ghost.stopped, 0),
+        perplexity: isBlind(ghost) ? t("ghost_blind", { perplexity: formatNumber(ghost.perplexity) }) : formatNumber(ghost.perplexity),
       }), signal,
       class: "d2lrnn-button lab-ghost-button", "aria-pressed": String(ghost.letter === picked), onPress: () => mark(ghost.letter),
     })));
@@ -387,7 +391,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const { levels } = report;
     const isBeside = standsBeside(body); // looked up before anything changes, as the colours are
     const forgets = settings.num_steps === 1 && !settings.carry;
-    reading.draw({ ...report, forgets, cell: settings.cell });
+    const hasOther = own !== null && own.includes(OTHER);
+    reading.draw({ ...report, forgets, cell: settings.cell, hasOther });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
@@ -409,16 +414,19 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     body.dataset.status = report.status;
     showSentence();
     network.tell(settings.cell, forgets);
-    writing.draw(report, own !== null);
+    writing.draw(report, own !== null, hasOther);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, reached: least, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
+    const hasNormsAside = order.cat > 0 && isBeside && state().story > 0; // below its question
+    const home = hasNormsAside ? stage : curves;
+    if (norms.node.parentNode !== home) home.insertBefore(norms.node, hasNormsAside ? stories.node : ghostList);
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
     showRemark();
-    curve.draw({ report: shown, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
+    curve.draw({ report: shown, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms && !hasNormsAside, isBeside, ghostLines: hasNormsAside ? 1 : ghosts.length, isCopied: isCopied(), hasRemark: !remark.hidden });
     norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     const story = SPEC.steps[state().story - 1];
@@ -448,6 +456,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   const draw = (values) => {
     const fresh = pick(values, SETTINGS);
+    const letters = values.batch_size * values.num_steps; // of one update
+    const sum = { letters: formatNumber(letters, 0), passages: values.batch_size, steps: values.num_steps };
+    lead.replaceChildren(t(letters === 1 ? "lead_one" : "lead", sum), ...(letters === 1 ? [] : [" ", element("span", { class: "lab-sum" }, t("lead_sum", sum))]));
     network.draw(values);
     const undone = others(values);
     undo.hidden = undone.length === 0;

@@ -59,10 +59,16 @@ export function hasGap(report) {
   return !isLost(report) && report.train.ys.at(-1) < 0.8 * report.perplexity; // the mean of late updates lags behind an explosion
 }
 
+/** The number of letters of the text's alphabet, or Infinity where nobody has counted it. */
+const alphabetOf = (levels) => levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
+
+/** Whether a perplexity is worse than that of guessing blindly: it is above the number of letters. */
+export const isBlind = ({ perplexity, levels }) => alphabetOf(levels) < Infinity && !(perplexity <= alphabetOf(levels));
+
 /** What a perplexity means, as the name of its words and a number of letters; null where nothing is scored or counted yet. */
 export function meaningOf({ steps, perplexity, levels }) {
-  const alphabet = levels.find(({ order }) => order === 0)?.perplexity ?? Infinity;
-  if (steps > 0 && Number.isFinite(perplexity) && perplexity <= 1.1 * alphabet) { // untrained it may be a little above
+  const alphabet = alphabetOf(levels);
+  if (steps > 0 && Number.isFinite(perplexity) && perplexity <= alphabet) {
     return { key: "curve_means", letters: formatNumber(perplexity) };
   }
   if (alphabet === Infinity) return null;
@@ -139,23 +145,40 @@ export function letterPlaces(curves, { left, right, top, bottom }) {
 const HALF_LINE = 12; // half the height of a value, which stands OFF away from its dot
 const OFF = 12;
 
+const NUDGES = [-6, 6, -11, 11, -36, 36, -48, 48, -64, 64]; // further heights that are tried, where the first ones hit something
+const DENSE = 4; // pixels between the points of a line, as it is looked at
+
+/** The points of a line, none further from the next than DENSE along. */
+const dense = (curve) => curve.flatMap((at, i) => {
+  const next = curve[i + 1];
+  if (!next) return [at];
+  const parts = Math.max(1, Math.ceil(Math.hypot(next.x - at.x, next.y - at.y) / DENSE));
+  return Array.from({ length: parts }, (_, k) => ({ x: at.x + (k * (next.x - at.x)) / parts, y: at.y + (k * (next.y - at.y)) / parts }));
+});
+
 /**
  * Where the value of a dot stands, { x, y, anchor }: beside it, or where that leaves the box or hits something, below or above
- * it. It keeps clear of `curves`, lists of { x, y }, and of `marks`, the middles of letters.
+ * it. It keeps clear of `curves` and, where it can, of `lines`, both lists of { x, y }, and of `marks`, the middles of letters.
  */
-export function valuePlace({ x, y }, curves, marks, { left, right, top, bottom }, width) {
-  const tries = [
+export function valuePlace({ x, y }, curves, marks, { left, right, top, bottom }, width, lines = []) {
+  const first = [
     { x: x + OFF, middle: y, anchor: "start" }, { x: x + OFF / 2, middle: y + 24, anchor: "end" }, { x: x + OFF / 2, middle: y - 24, anchor: "end" },
     { x: x - OFF / 2, middle: y + 24, anchor: "start" }, { x: x - OFF / 2, middle: y - 24, anchor: "start" },
-  ].map(({ middle, ...place }) => ({ ...place, middle, x: place.anchor === "end" ? Math.min(right, place.x) : place.x })).map(({ middle, ...place }) => ({
+  ];
+  const more = NUDGES.flatMap((off) => first.map((place) => ({ ...place, middle: place.middle + off })).filter(({ middle }, i) => i === 0 || Math.abs(middle - y) >= 17));
+  const tries = [...first, ...more].map(({ middle, ...place }) => ({ ...place, middle, x: place.anchor === "end" ? Math.min(right, place.x) : place.x })).map(({ middle, ...place }) => ({
     ...place, middle: Math.min(bottom - HALF_LINE, Math.max(top + HALF_LINE, middle)), from: place.anchor === "end" ? place.x - width : place.x,
   }));
+  const [drawn, levels] = [curves, lines].map((all) => all.flatMap(dense));
   const hits = ({ from, middle }) => {
-    const isIn = (at, room) => at.x > from - room && at.x < from + width + room && Math.abs(at.y - middle) < HALF_LINE + room;
-    return curves.reduce((sum, curve) => sum + curve.filter((at) => isIn(at, 0)).length, 0) + 100 * marks.filter((at) => isIn(at, LETTER / 2)).length;
+    const isIn = (room, half = HALF_LINE) => (at) => at.x > from - room && at.x < from + width + room && Math.abs(at.y - middle) < half + room;
+    return 3 * drawn.filter(isIn(0)).length + levels.filter(isIn(0, 9)).length + 0.05 * Math.abs(middle - y) + 100 * marks.filter(isIn(LETTER / 2)).length;
   };
   const inside = tries.filter(({ from }) => from >= left && from + width <= right);
-  const best = inside.reduce((least, place) => (hits(place) < hits(least) ? place : least), inside[0] ?? tries[1]);
+  const [best] = inside.reduce(([place, least], next) => {
+    const all = hits(next);
+    return all < least ? [next, all] : [place, least];
+  }, [inside[0] ?? tries[1], Infinity]);
   return { x: best.x, y: best.middle + 8, anchor: best.anchor };
 }
 
@@ -405,7 +428,7 @@ export const OUTCOMES = [
   ([free, clipped = free], levels, cat) => { // between its runs there is the first alone
     const after = ({ heldout, tokens, steps }) => around(heldout, cat * tokens / steps);
     const { least, worst } = after(free);
-    return { least: show(least), most: show(worst), clipped: show(after(clipped).worst) };
+    return { least: show(least), most: show(worst), clipped: show(after(clipped).worst), letters: formatNumber(alphabetOf(levels), 0) };
   },
   ([report], levels) => ({
     perplexity: show(report.perplexity),

@@ -33,6 +33,8 @@ const HALF = 16;
  * is touched.
  */
 export function readingPanel({ t, signal, onReset, onRead }) {
+  const rareMeans = element("span", { class: "lab-rare", hidden: true });
+  const readingMeans = element("span", { class: "lab-note" }, t("reading_means"), rareMeans);
   const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 2, "aria-valuemax": FIRST + 1, "aria-valuenow": FIRST + 1 });
   const net = netPicture({ t, signal, onUnit: (touched) => touchUnit(touched) });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 1 });
@@ -41,7 +43,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   const node = element(
     "div", { class: "lab-reading" },
     element("div", { class: "lab-reading-head" },
-      element("p", {}, element("span", { class: "lab-head" }, t("reading")), " ", element("span", { class: "lab-note" }, t("reading_means"))), unitButton),
+      element("p", {}, element("span", { class: "lab-head" }, t("reading")), " ", readingMeans), unitButton),
     page, strip, invitation, net.node,
   );
   const open = (isOpen) => {
@@ -212,6 +214,8 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     node, clear,
     draw(report) {
       latest = report;
+      rareMeans.textContent = report.hasOther ? ` ${t("other_means", { other: OTHER })}.` : "";
+      rareMeans.hidden = !report.hasOther;
       show();
     },
   };
@@ -286,9 +290,15 @@ export function characterCount(t, value) {
 }
 
 const FLASH_MS = 2000;
+const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
 const RIGHT = 122; // the room of the levels' names
 const [LINE, NORMS, REMARK] = [42, 150, 60]; // pixels that a line of earlier runs takes below the curve, two at most; one with the lengths of gradients; and a remark
 const OFF_ROOM = [26, 50]; // pixels above them for a value off the chart, and for words below it
+
+/** The highest point of a curve, as far as `to`: { x, y }. */
+function highestOf({ xs, ys }, to) {
+  return ys.reduce((most, y, i) => (xs[i] <= to && !(y <= most.y) ? { x: xs[i], y } : most), { x: 0, y: 0 });
+}
 
 /** Where a cat lay on the keyboard: a line through the chart, and its name. */
 function catMark(x, { top, bottom }, name) {
@@ -348,10 +358,10 @@ export function curvePanel({ t, signal, onReset }) {
   }, { signal });
   onReset(() => touch(-1));
 
-  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark }) => {
+  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark, ghostLines }) => {
     const { train, heldout, perplexity, levels, perUpdate } = report;
-    const height = isBeside ? 316 - (isLow ? NORMS : Math.min(2, ghosts.length) * LINE) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
-    const box = { left: 30, right: width - RIGHT, top: 12, bottom: height - 34 };
+    const height = isBeside ? 316 - (isLow ? NORMS : Math.min(2, ghostLines) * LINE) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
+    const box = { left: LEFT, right: width - RIGHT, top: 12, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, levels, until,
       curves: [{ heldout, train }, ...ghosts].flatMap((run) => [run.heldout, run.train]), // earlier runs keep their axes
@@ -423,6 +433,12 @@ export function curvePanel({ t, signal, onReset }) {
       const at = x(xs[heldout.ys.indexOf(worst)]);
       add("text", { class: "d2lrnn-axis", x: at, y: box.top - 3, "text-anchor": at > (box.left + box.right) / 2 ? "end" : "start" }, `↑ ${formatNumber(worst)}`);
     }
+    const tops = ghosts.map((ghost) => ({ letter: ghost.letter, ...highestOf(ghost.heldout, range.x.to) })).filter((top) => top.y > range.y.to);
+    if (tops.length > 0 && worst <= range.y.to) { // so is that of an earlier run
+      const top = tops.reduce((a, b) => (b.y > a.y ? b : a));
+      const at = Math.max(x(Math.max(top.x, range.x.from)), catAt ? x(catAt) + 4 : 0);
+      add("text", { class: "d2lrnn-axis lab-ghost-top", x: at, y: box.top - 3, "text-anchor": at > box.right - 80 ? "end" : "start" }, t("ghost_top", { letter: top.letter, perplexity: formatNumber(top.y) }));
+    }
     if ((report.status === "ended" || isMemorising(report)) && best !== perplexity) { // it was better than at its end
       const at = heldout.ys.indexOf(best);
       const mark = markPlace({ x: x(xs[at]), y: y(best) }, curves, box);
@@ -430,7 +446,8 @@ export function curvePanel({ t, signal, onReset }) {
       add("text", { class: "d2lrnn-level-text lab-next lab-best-value", x: mark.x, y: mark.y, "text-anchor": "middle" }, t("best", { perplexity: formatNumber(best) }));
       marks.push({ x: mark.x - 16, y: mark.y - 4 }, { x: mark.x + 16, y: mark.y - 4 });
     }
-    const value = isOff ? { x: box.right + 11, y: box.top + 8, anchor: "start" } : valuePlace({ x: cx, y: cy }, curves, marks, box, (isBeside ? 15 : 13.5) * shown.length);
+    const value = isOff ? { x: box.right + 11, y: box.top + 8, anchor: "start" }
+      : valuePlace({ x: cx, y: cy }, [...curves, ...ends.map(({ points }) => points)], marks, box, (isBeside ? 15 : 13.5) * shown.length, places.map((level) => [{ x: box.left, y: level.y }, { x: box.right, y: level.y }]));
     add("text", { class: `lab-now-value${isOff ? " lab-off" : ""}`, x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
     if (isOff && places[0].label >= OFF_ROOM[1]) add("text", { class: "d2lrnn-axis", x: value.x, y: value.y + 16 }, t("off_chart"));
     marks.slice(0, ends.length).forEach((place, i) => {
@@ -465,6 +482,8 @@ export function curvePanel({ t, signal, onReset }) {
       if (means.textContent !== meaning) means.textContent = meaning;
       if (width > 0) paint(data);
     },
+    /** A rival that was touched is let go. */
+    clear: () => touched >= 0 && touch(-1),
     /** The letters that the network has read, and the pages in which a rival counts. */
     read(before, pages) {
       if (pages !== read.pages) touched = -1; // another text
@@ -502,7 +521,7 @@ export function normPanel({ t, signal }) {
   } });
   const paint = ({ report: { norms, perUpdate, levels, longest }, tokens, clip, until, catAt }) => {
     const height = 82;
-    const place = { left: 30, right: width - RIGHT, top: 8, bottom: height - 8 };
+    const place = { left: LEFT, right: width - RIGHT, top: 8, bottom: height - 8 };
     const { x: along } = axes({ tokens, perUpdate, curves: [], levels, until });
     const up = normAxis(norms.ys, clip);
     const { x, y } = scales({ x: along, y: up }, place);
@@ -557,13 +576,14 @@ export function writingPanel({ t, count, signal }) {
   const blue = element("span", { class: "lab-note lab-blue" });
   const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, blue, count), text, before);
   let latest = null;
-  const draw = ({ written, writtenAt, steps, diary }, isOwn) => {
+  const draw = ({ written, writtenAt, steps, diary }, isOwn, hasOther) => {
     before.style.visibility = writtenAt > 0 && diary.length ? "" : "hidden"; // its room is there from the start
     first.textContent = (diary[0]?.pieces ?? []).map(([piece]) => piece).join("");
     const learned = { text: t(isOwn ? "own" : "the_story") };
     const title = steps === 0 ? t("writes_first", learned) : t("writes", { age: formatNumber(writtenAt, 0) });
     if (head.textContent !== title) head.textContent = title;
-    const means = steps === 0 ? "" : t("writes_blue", learned); // a phone has no room for it beside the counter
+    const rare = hasOther ? t("other_means", { other: OTHER }) : "";
+    const means = steps === 0 ? rare : [t("writes_blue", learned), rare].filter(Boolean).join("; "); // a phone has no room for it beside the counter
     if (blue.textContent !== means) blue.textContent = means;
     if (written === latest) return;
     latest = written;

@@ -53,9 +53,10 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
   /** On a phone the open story lies at the foot of the screen: what it asks about comes above it, once it is drawn. */
   const lookAt = (i) => {
     const part = panel.closest(".d2lrnn-shape")?.querySelector(steps[i].look);
-    if (!part || getComputedStyle(panel).position !== "sticky") return;
+    const sheet = [panel, node].find((one) => getComputedStyle(one).position === "sticky");
+    if (!part || !sheet) return;
     isAwaited = !part.checkVisibility();
-    if (!isAwaited) bringAbove(panel, part);
+    if (!isAwaited) bringAbove(sheet, part);
   };
   const begin = () => {
     const { i, reports } = story;
@@ -123,6 +124,9 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     told.classList.toggle("d2lrnn-missed", guess !== right);
     const verdict = element("b", { class: "d2lrnn-verdict" }, t(guess === right ? "step_right" : "step_wrong"));
     tell(t(`step_${i + 1}_outcome`, outcome(i, reports)), [verdict, " "]);
+    if (i + 1 < steps.length) { // on a phone the titles lie below the sheet
+      told.append(" ", buttonControl({ label: t("step_next", { step: i + 2 }), class: "d2lrnn-button lab-onward", signal, onPress: () => onOpen(i + 1) }));
+    }
     lookAt(i);
   };
   onReset(() => {

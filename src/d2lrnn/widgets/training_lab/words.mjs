@@ -1,6 +1,6 @@
 // What the lab says: the names of rivals and settings, and the sentence on top. No page here.
 import { formatNumber } from "../ui.mjs";
-import { beforeCat, bestOf, changed, isLost, isMemorising, reached, standing } from "./maths.mjs";
+import { beforeCat, bestOf, changed, isBlind, isLost, isMemorising, reached, standing } from "./maths.mjs";
 
 const value = (number) => formatNumber(number);
 
@@ -29,8 +29,9 @@ export function sentenceKey(report, { clip, isCopied, isTold = false }) {
   const { beaten, next } = standing(reached(report, { isTold }), levels);
   if (status === "diverged") return "now_diverged";
   if (steps === 0) return "now_fresh";
-  if (isMemorising(report) && !isCopied) return "now_overfits";
-  if (isLost(report)) return catAt > 0 ? "now_cat" : clip > 0 ? "now_lost" : "now_lost_unclipped";
+  const blind = isBlind(report) ? "_blind" : "";
+  if (isMemorising(report) && !isCopied) return `now_overfits${blind}`;
+  if (isLost(report)) return `${catAt > 0 ? "now_cat" : clip > 0 ? "now_lost" : "now_lost_unclipped"}${blind}`;
   if (beaten && isCopied) return "now_copied";
   if (!beaten && !next) return "now_plain";
   const rank = !beaten ? "none" : next ? "better" : "all";
@@ -44,7 +45,7 @@ export function sentenceValues(t, report, copied, isTold = false) {
   const least = reached(report, { isTold });
   const { beaten, next } = standing(least, levels);
   return {
-    steps: formatNumber(steps, 0), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t("reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
+    steps: formatNumber(steps, 0), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t(isBlind(report) ? "reached_now_blind" : "reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
     train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
     beaten: beaten && rivalName(t, beaten), next: next && (status === "ended" ? nextName : rivalName)(t, next),
   };
