@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  STAYS, VANISHED, derive, fate, formatFactor, formatLength, length, normsByLag, reason, runForward, scaledMatrix, sideOf, squeezedText,
+  STAYS, VANISHED, derive, fate, formatFactor, formatLength, length, messagesByLag, reason, runForward, scaledMatrix, sideOf, squeezedText,
   stepBack,
 } from "../../src/d2lrnn/widgets/gradient_flow/maths.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -183,7 +183,7 @@ test("lengths are written as in Python, factors with two decimals or three", () 
   assert.deepEqual([0.8, 1.2, 0.796, 0.745, 0.9954, 1, 0.0123, 0.05, 1e-4].map(formatFactor),
     ["0.80", "1.20", "0.80", "0.75", "0.995", "1.00", "0.012", "0.05", "0.0001"]);
   assert.equal(length([3, 4]), 5);
-  assert.equal(normsByLag(Float64Array.of(0.5), 1, Float64Array.of(1, 1, 1), [2]).join(), "2,1,0.5");
+  assert.equal(messagesByLag(Float64Array.of(0.5), 1, Float64Array.of(1, 1, 1), [2]).map(length).join(), "2,1,0.5");
 });
 
 test("a link may set what the controls may", () => {

@@ -65,11 +65,6 @@ export function messagesByLag(W, n, slopes, last) {
   return messages;
 }
 
-/** Its length by lag. */
-export function normsByLag(W, n, slopes, last) {
-  return messagesByLag(W, n, slopes, last).map(length);
-}
-
 /** The key of the words for how it ends, by the share of its length and the mean factor a step: it stays where a step does. */
 export function fate(left, factor) {
   if (left < VANISHED) return "vanishes";

@@ -386,8 +386,8 @@ export function guessPanel({ t, signal, onChoose }) {
   const write = () => {
     const { guess, batch_size } = model;
     const { memory, text } = guess;
-    const whose = batch_size === 1 ? "" : "_many";
-    title.textContent = chosen === 0 ? t(`guess${whose}`) : t(`guess_next${whose}`, { n: chosen + 1 });
+    const [first, next] = batch_size === 1 ? ["guess", "guess_next"] : ["guess_many", "guess_next_many"];
+    title.textContent = chosen === 0 ? t(first) : t(next, { n: chosen + 1 });
     const isTold = !isAsked && isApart(guess.kept[chosen], guess.empty[chosen]);
     const read = tail(text.slice(0, chosen + 1), SEEN);
     for (const [name, line] of Object.entries(lines)) {
