@@ -110,7 +110,7 @@ def test_the_pictures_of_play_move_once_and_not_for_those_who_want_none(
         page.wait_for_function(f"({running})() === 0")
         page.wait_for_function("document.querySelector('.hs-seen') === null")
         page.locator(".hs-tile").first.hover()
-        page.wait_for_function(f"({running})() > 5")
+        page.wait_for_function(f"({running})() > 3")  # four bars
         page.emulate_media(reduced_motion="reduce")
         page.reload()
         page.locator(".hs-tile").first.hover()

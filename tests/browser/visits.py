@@ -181,7 +181,8 @@ def press(page: Page, control: ElementHandle) -> None:
     elif kind in ("button", "submit", "reset"):
         page.keyboard.press("Enter")
     else:
-        page.keyboard.press("ArrowRight")
+        at_end = control.evaluate("(e) => e.ariaValueMax !== null && Number(e.ariaValueNow) >= Number(e.ariaValueMax)")
+        page.keyboard.press("ArrowLeft" if at_end else "ArrowRight")
 
 
 def operate(page: Page, widget: ElementHandle) -> Widget:
