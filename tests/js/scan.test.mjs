@@ -172,7 +172,7 @@ test("the right answers of the steps are right, and the question comes before th
   assert.match(t("step_2_question"), /^64 steps: .* 63 rounds/);
   assert.equal(counts(64, scanLevels(64, "doubling"), 63).loop.turns, 63);
   for (const { state } of SPEC.steps) {
-    const [key, values] = sentence(at(state), true);
+    const [key, values] = sentence({ ...at(state), isAsked: true });
     assert.equal(t(key, values), `Round ${state.step}: the loop knows ${state.step + 1} of ${state.x.length} states. And the scan?`);
   }
 });

@@ -148,7 +148,9 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
   const leave = () => {
     if (open >= 0 && told.hidden) ask(-1);
   };
-  return { node, ask, leave, opened: () => open };
+  /** Whether a question waits for its guess, which nothing may give away. */
+  const isAsking = () => open >= 0 && told.hidden;
+  return { node, ask, leave, opened: () => open, isAsking };
 }
 
 /** Where the steps do not lie over the figure, as on a phone, a question that opens and its outcome are scrolled into view. */

@@ -22,8 +22,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const show = () => {
     const step = SPEC.steps[steps.opened()];
     const isMean = step?.state.view === "mean"; // this question is about no letter of the text: none is to be pressed
-    const isOpen = step !== undefined && steps.node.querySelector(".d2lrnn-outcome").hidden; // it alone asks
-    const shown = { ...model, ...(isMean && { such: -1 }), isAsked: isMean || isOpen };
+    model.isAsked = isMean || steps.isAsking(); // an open question alone asks
+    const shown = isMean ? { ...model, such: -1 } : model;
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };

@@ -85,10 +85,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     code.light(running ? all[count - 1][3] : null);
     hints.classList.toggle("glue-runs", running && !touched);
   };
-  const isAsking = () => steps.opened() >= 0 && steps.node.querySelector(".d2lrnn-outcome").hidden;
   const runSum = (seconds = SUM_SECONDS) => {
     runner?.stop();
-    if (isAsking()) return; // nothing moves below an open question
+    if (steps.isAsking()) return; // nothing moves below an open question
     const all = model.mats.W_xh.length + model.mats.W_hh.length;
     const mine = motion({ seconds, signal });
     runner = mine;

@@ -38,8 +38,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** While a step asks, the figure stands where its answer will be, and keeps it to itself. */
   const asked = () => {
     const step = SPEC.steps[steps.opened()];
-    const isOpen = step && steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null;
-    return isOpen && Object.entries(step.before).every(([name, value]) => latest[name] === value) ? step.state : null;
+    return steps.isAsking() && Object.entries(step.before).every(([name, value]) => latest[name] === value) ? step.state : null;
   };
   const show = (model) => {
     const answer = model === latest ? asked() : null;

@@ -91,7 +91,7 @@ function build(context) {
   input.addEventListener("compositionend", read, { signal });
   const again = buttonControl({ label: t("again"), signal, 
     onPress: () => {
-      if (steps.opened() === 0 && steps.node.querySelector(".d2lrnn-outcome").hidden) steps.ask(-1); // this is its answer
+      if (steps.opened() === 0 && steps.isAsking()) steps.ask(-1); // this is its answer
       commit({ seed: (shown.seed + 1) % (SEED.max + 1) });
     },
   });

@@ -168,16 +168,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const first = motion({ seconds: 2.4, signal });
   whenSeen(rule.node, { signal, act: () => first.run(rule.melt) });
 
-  /** Whether a question waits for its answer, which nothing may give away. */
-  const asking = () => steps.node.querySelector(".d2lrnn-step:not([hidden]) > .d2lrnn-outcome[hidden]") !== null;
-  let said = null; // at first the reader has done nothing yet
-  const tell = () => {
-    const [key, values] = sentence(shown, asking());
-    now.set(...emphasised(t.raw(key), values));
-    const words = t(key, values);
-    if (said !== null && words !== said) say(words);
-    said = words;
-  };
   steps.node.addEventListener("click", () => draw(shown), { signal });
 
   const draw = (model) => {
@@ -186,7 +176,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       rule.melt(1);
     }
     shown = model;
-    tell();
+    shown.isAsked = steps.isAsking();
+    const [key, values] = sentence(shown);
+    now.set(...emphasised(t.raw(key), values));
     lead.textContent = t("lead", { last: model.numSteps, before: model.numSteps - 1 });
     length.textContent = String(model.numSteps);
     lengthRange.set(model.numSteps, t("length_value", { count: model.numSteps }));
@@ -194,7 +186,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(model);
-    const tells = !asking();
+    const tells = !shown.isAsked;
     const hintKey = tells && showsFilled(model) ? "hint_filled" : tells && model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
     const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
@@ -211,4 +203,4 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   return { draw };
 }
 
-export default explorable({ spec: SPEC, derive, build, repair });
+export default explorable({ spec: SPEC, derive, build, repair, spoken: (model, t) => t(...sentence(model)) });

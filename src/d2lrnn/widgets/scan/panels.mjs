@@ -557,11 +557,10 @@ export function countsTable({ t }) {
 }
 
 /** The sentence on top: a key of the words, and its values. */
-export function sentence(model, asking = false) {
-  const { step, numSteps, levels, states, done } = model;
+export function sentence({ step, numSteps, levels, states, done, isAsked = false }) {
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   const isFew = levels.length >= numSteps - 1;
-  if (step > 0 && asking) return ["now_asks", values]; // the reader may look, and tells it
+  if (step > 0 && isAsked) return ["now_asks", values]; // the reader may look, and tells it
   if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
   return [done.scan ? "now_scan_done" : "now", values];

@@ -100,20 +100,16 @@ class Truncation(Explorable):
             y = top + height - filled
             picture.add("rect", x=x + 5, y=y, width=wide, height=filled, fill=blue, stroke="none")
             picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
-        picture.add(
-            "rect", x=left + width * 11, y=top + height + 6, width=width, height=22, fill="none", stroke="currentColor"
-        )
-        end = left + width * 11.5
+        end, y = left + width * _NUM_LETTERS, top + height * self.lost
+        drawn = {"fill": "none", "stroke": "currentColor"}
+        picture.add("rect", x=end - width, y=top + height + 6, width=width, height=22, **drawn)
         share = {"fill": color("blue"), "font_weight": "bold", "text_anchor": "middle"}
-        picture.add("text", self._last_kept, x=end, y=top + height + 46, **share)
-        y = top + height * self.lost
-        picture.add(
-            "path", d=f"M{left:g} {y:g}H{left + 12 * width:g}", fill="none", stroke="currentColor", stroke_width=1.5
-        )
+        picture.add("text", self._last_kept, x=end - width / 2, y=top + height + 46, **share)
+        picture.add("path", d=f"M{left:g} {y:g}H{end:g}", stroke_width=1.5, **drawn)
         for line, said in enumerate((words("average"), _percent_kept(self.lost))):
             picture.add("text", said, x=left - 8, y=y - 2 + 16 * line, text_anchor="end")
         if self.way == "windows":
             for place in range(0, _NUM_LETTERS, self.tau):
                 way = f"M{left + width * place:g} 6V162"
-                picture.add("path", d=way, fill="none", stroke="currentColor", stroke_width=1.5, stroke_dasharray="5 4")
+                picture.add("path", d=way, stroke_width=1.5, stroke_dasharray="5 4", **drawn)
         return str(picture)

@@ -135,12 +135,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       return { count, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
     },
   });
-  const isAsked = () => [0, 1].includes(steps.opened()) && steps.node.querySelector(".d2lrnn-outcome").hidden;
+  const isAsked = () => [0, 1].includes(steps.opened()) && steps.isAsking();
   const cutAgain = SPEC.steps[2];
   /** Whether the third step is open, and the figure as that has set it: "asked", "told", or null. */
   const cutting = () => {
     if (steps.opened() !== 2) return null;
-    if (steps.node.querySelector(".d2lrnn-outcome").hidden) return "asked";
+    if (steps.isAsking()) return "asked";
     return Object.entries(cutAgain.state).every(([name, value]) => model[name] === value) ? "told" : null;
   };
   const lineFor = () => {

@@ -163,15 +163,11 @@ export function guessesIn(network, model, k, count = model.num_steps) {
   return { memory, text, kept, empty };
 }
 
-const MOST_AVERAGED = 200; // pieces of a pass; more take too long
-
-/** The mean chances of guess n of the pieces from the second on: { count, kept, empty }, null where there are none or too many. */
-export function averageOf(network, model, n = 1) {
-  const count = model.epoch.length - 1;
-  if (count < 1 || count >= MOST_AVERAGED || n > model.num_steps) return null;
-  const guesses = model.epoch.slice(1).map((_, i) => guessesIn(network, model, i + 1, n));
-  const mean = (name) => guesses.reduce((sum, guess) => sum + guess[name][n - 1], 0) / count;
-  return { count, kept: mean("kept"), empty: mean("empty") };
+/** The mean chances of the first guess in the pieces from the second on: { count, kept, empty }. */
+export function averageOf(network, model) {
+  const guesses = model.epoch.slice(1).map((_, i) => guessesIn(network, model, i + 1, 1));
+  const mean = (name) => guesses.reduce((sum, guess) => sum + guess[name][0], 0) / guesses.length;
+  return { count: guesses.length, kept: mean("kept"), empty: mean("empty") };
 }
 
 /** A chance in whole per cent. */
