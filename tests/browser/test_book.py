@@ -134,6 +134,14 @@ def test_the_folder_works_as_a_part_of_another_site(browser: Browser, book: Path
         assert record.errors == [] and record.outside == []
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_index_fits_a_phone(browser: Browser, addresses: dict[str, str], width: int) -> None:
+    with watched_page(browser, width=width) as (page, _):
+        page.goto(f"{addresses['file']}/genindex.html")
+        expect(page.get_by_role("link", name="associative operation", exact=True)).to_be_visible()
+        assert page.evaluate("() => document.documentElement.scrollWidth") == width
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_search_finds_a_chapter(browser: Browser, addresses: dict[str, str], scheme: str) -> None:
     with watched_page(browser) as (page, record):
