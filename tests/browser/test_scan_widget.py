@@ -42,7 +42,8 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Loop: yes, one step after another. Scan: no, neighbours join."
+START = "Loop: box by box. Scan: boxes join. Which is faster? Press Run."
+ASKED = "{} steps. Loop: box by box. Scan: boxes join."
 
 
 def now(widget: Locator) -> Locator:
@@ -78,14 +79,15 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
-    assert [text for text in heads if "up to" in text] == ["covers up to 2"]  # how many columns follow is not told
-    assert [text for text in heads if "round" in text] == ["round 1", "Press Run: each round fills a column."]
-    expect(widget.locator("rect.scan-cell.scan-ghost")).to_have_count(8)
+    assert [text for text in heads if text.startswith("round")] == ["round 1", "round 2", "round 3"]
+    expect(widget.locator("rect.scan-cell.scan-ghost")).to_have_count(3 * 8)  # the columns to come, empty
+    expect(widget.locator(".scan-lane b")).to_have_text(["1 of 8", "1 of 8"])
     trick = widget.locator(".scan-trick")
     rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. From 2 both ways lead to 1.72."  # noqa: RUF001
     assert trick.get_attribute("aria-label") == rule
     expect(trick.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
-    expect(trick.locator(".trick-state")).to_have_text(["2", "1.72", "2", "1.72"])
+    expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
+    expect(trick.locator(".trick-sums p")).to_have_text(["times0.9 × 0.9 = 0.81", "plus\u22121 × 0.9 + 1 = 0.1"])  # noqa: RUF001
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
     colour = (
@@ -115,6 +117,8 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     tick(widget)
     expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
+    expect(widget.locator(".scan-lane b")).to_have_text(["4 of 8", "✓ 3 rounds"])
+    expect(widget.locator(".scan-home")).to_have_count(1)
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert [text for text in heads if text.startswith("round")] == ["round 1", "round 2", "round 3"]
     assert [text for text in heads if "up to" in text] == ["covers up to 2", "covers up to 4", "covers up to 8"]
@@ -144,10 +148,7 @@ def test_run_stays_under_the_pointer(opened: tuple[Page, Record], tmp_path: Path
 
 def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     slider(widget, "Steps").fill("4")
-    expect(widget.locator(".scan-prompt").first).to_be_visible()
     press(widget, "Run")
-    prompts = "(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })).length"
-    assert widget.locator(".scan-prompt").evaluate_all(prompts) == 0  # at once, before the first round
     expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "Pause")
     widget.page.wait_for_timeout(1200)
@@ -174,9 +175,8 @@ def test_a_run_rests_where_the_scan_is_done(opened: tuple[Page, Record], tmp_pat
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
     press(widget, "How fast?")
-    expect(now(widget)).to_have_text(START)
+    expect(now(widget)).to_have_text(ASKED.format(16))  # to run is to see the answer
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(widget.locator(".scan-prompt")).to_be_hidden()  # to run is to see the answer
     for _ in range(4):
         tick(widget)
     expect(widget.locator(".d2lrnn-step")).to_be_visible()  # the reader may look, and is not told
@@ -189,14 +189,13 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. 4 rounds: boxes join without waiting for a state. They cover 2, then 4, then 8, then 16 steps. "
-        "So step 16 waits for 4 rounds, not for 15 steps."
+        "No. 4 rounds: no box waits for a state. Boxes cover 2, then 4, then 8, then 16 steps."
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
     expect(widget.locator(".scan-hint")).to_contain_text("Each line is the box of one of 64 steps")
-    expect(now(widget)).to_have_text(START)
-    guess = widget.locator(".scan-picture text", has_text="How many columns?")
+    expect(now(widget)).to_have_text(ASKED.format(64))
+    guess = widget.locator(".scan-picture text", has_text="How many rounds?")
     expect(guess).to_be_visible()
     for ghost in widget.locator(".scan-picture .scan-ghost").all():
         expect(ghost).to_be_hidden()  # no level before the guess
@@ -275,7 +274,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     press(widget, "64 steps?")  # closed while it plays: it stops, and can be asked again
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "64 steps?")
-    expect(now(widget)).to_have_text(START)
+    expect(now(widget)).to_have_text(ASKED.format(64))
     press(widget, "8")
     expect(outcome).to_contain_text("No. Only 6")
 
@@ -363,10 +362,9 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowDown")
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(widget.locator(".trick-box")).to_have_text(["×0.81 +0.7", "×0.81 +0.9", "×0.66 +1.47"])  # noqa: RUF001
-    expect(widget.locator(".trick-state")).to_have_text(["1.72", "2.60", "1.72", "2.60"])
+    expect(widget.locator(".trick-state")).to_have_text(["1.72", "2.09", "2.60", "1.72", "2.60"])
     expect(hint).to_be_hidden()  # what it was made from stands there
-    name, rounded = widget.locator(".trick-name"), widget.locator(".trick-rounded")
-    expect(rounded).to_be_visible()
+    name = widget.locator(".trick-name")
     for _ in range(3):
         picture.press("ArrowUp")
     expect(name).to_have_text(["state 2", "state 4"])  # a blue box was made from a state and a box
@@ -377,7 +375,6 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     for _ in range(3):
         picture.press("ArrowUp")
     expect(name).to_have_text(["two boxes", "one box"])  # nothing is joined in the first
-    expect(rounded).to_be_hidden()
     for _ in range(6):
         picture.press("ArrowDown")
     for _ in range(2):
@@ -432,7 +429,7 @@ def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
     tick(widget)
     picture = widget.get_by_role("application")
     picture.press("ArrowDown")
-    expect(widget.locator(".scan-hand")).to_contain_text("0.9 × 0.9 = 0.81 and 0.9 × 0 + 2 = 2.")  # noqa: RUF001
+    expect(widget.locator(".scan-hand")).to_contain_text("0.9 × 0.9 = 0.81 and 0 × 0.9 + 2 = 2.")  # noqa: RUF001
     picture.press("ArrowUp")
     expect(widget.locator(".scan-hand")).to_contain_text("Steps 6")
     picture.press("ArrowLeft")

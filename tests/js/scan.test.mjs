@@ -130,10 +130,10 @@ test("numbers as text are those of Python and fit their box", () => {
   assert.deepEqual([0, 4.44e-16, 2.4e-7, 0.5, 12].map(formatDifference), ["0", "4.4×10⁻¹⁶", "2.4×10⁻⁷", "5.0×10⁻¹", "1.2×10¹"]);
 });
 
-test("the figure opens before the first tick, and nothing in it says how the race ends", () => {
+test("the figure opens before the first tick, and its headline does not say how the race ends", () => {
   const model = at({});
   assert.deepEqual([model.step, model.level, model.cell, model.states], [0, 0, null, { loop: 1, scan: 1 }]);
-  assert.deepEqual(sentence(model)[0], "now_start");
+  assert.deepEqual([sentence(model)[0], sentence({ ...model, isAsked: true })[0]], ["now_start", "now_question"]);
   assert.deepEqual(presetOf(model), "fading");
 });
 
@@ -190,8 +190,8 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(words({ place: 5 }), ["Step 5 alone: × 0.9 − 2."]);
   const halving = { ...presetValues("halving", 8), place: 8 };
   assert.deepEqual(words({ ...halving, step: 2 }), [
-    "Steps 5⁠–⁠8 in one box: first × 0.25 + 1.5, then × 0.25 + 1.5, together × 0.0625 + 1.875 (rounded in the box).",
-    "0.25 × 0.25 = 0.0625 and 0.25 × 1.5 + 1.5 = 1.875.",
+    "Steps 5⁠–⁠8 in one box: × 0.0625 + 1.875 (rounded in the box).",
+    "0.25 × 0.25 = 0.0625 and 1.5 × 0.25 + 1.5 = 1.875.",
   ]);
   const [, product] = words({ ...presetValues("halving", 16), place: 16, step: 3 });
   assert.ok(product.startsWith("0.0625 × 0.0625 ≈ 0.004 and"), product);

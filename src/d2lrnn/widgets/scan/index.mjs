@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, figure, hand, isRounded, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
+import { countsTable, figure, hand, isRounded, lanes, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
@@ -151,15 +151,15 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   keepInView(steps.node, { signal });
 
-  const lead = element("p", { class: "d2lrnn-lead" });
   const rule = trick({ t });
+  const race = lanes({ t });
   const hint = element("span", {});
   const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
-    lead, now.node, rule.node,
-    element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node), picture.node),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, rule.node,
+    element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node, race.node), picture.node),
     element("div", { class: "scan-below" }, hintLine, inHand.node), steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
@@ -179,7 +179,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     shown.isAsked = steps.isAsking();
     const [key, values] = sentence(shown);
     now.set(...emphasised(t.raw(key), values));
-    lead.textContent = t("lead", { last: model.numSteps, before: model.numSteps - 1 });
     length.textContent = String(model.numSteps);
     lengthRange.set(model.numSteps, t("length_value", { count: model.numSteps }));
     at.textContent = model.step;
@@ -196,6 +195,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);
+    race.draw(model);
     picture.draw(model);
     inHand.draw(model);
     books.draw(model);

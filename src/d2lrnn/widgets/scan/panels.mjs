@@ -13,8 +13,7 @@ const LINE = 18; // pixels from one line of text to the next
 const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
 const HEAD_SIGN = 7.7; // of a bold one above a column
-const PROMPT_SIGN = 8.4; // of the words that say what to press
-const ASKED_SIGN = 10.8; // of the larger words that ask
+const ASKED_SIGN = 13; // of the larger words that ask
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
 const halves = (a, b) => [`×${formatValue(a)}`, `${b < 0 ? "" : "+"}${formatValue(b)}`];
@@ -46,7 +45,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 24) : Math.floor(TALL / numSteps); // whole pixels: no moiré
+  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : wide ? 23 : 24) : Math.floor(TALL / numSteps); // whole pixels: no moiré
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
@@ -105,7 +104,7 @@ function strokes(parts) {
   return { add, flush };
 }
 
-function paint(picture, width, places, model, t, { lit, isChosen }) {
+function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const { columns, box, y, top, row, height, numbers, boxes, mode, dot } = places;
   const { numSteps, levels, level, walked, loop, trace } = model;
   const cone = lit === null ? { loop: new Set(), scan: [], inputs: new Set() } : coneOf(model, lit);
@@ -154,6 +153,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
   const small = (atX, s) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], BAR, row));
   const between = places.levels[1] - places.levels[0];
+  picture.style.setProperty("--scan-hop", `${(-0.6 * between).toFixed(1)}px`);
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   const longest = doubles ? t("joined", { count: numSteps }) : t("apart", { distance: numSteps });
   const roomy = between >= HEAD_SIGN * longest.length;
@@ -168,7 +168,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   else if (doubles) text(numbered ? t("joined_one") : "1", boxes ? places.levels[0] : start, 31, "scan-soft", boxes ? {} : { anchor: "start" });
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
-  levels.slice(0, level + 1).forEach(({ distance }, i) => {
+  levels.forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
     const count = Math.min(2 * distance, numSteps);
     const head = doubles ? roomy ? t("joined", { count }) : numbered ? t("joined_short", { count }) : String(count) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
@@ -180,10 +180,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     const end = mode === "dots" ? places.now - places.nowBox / 2 : width;
     const middle = top + (row * numSteps) / 2;
     const asked = wrapped(t("empty"), (end - places.levels[0] - places.cell / 2 - 16) / ASKED_SIGN);
-    asked.forEach((line, i) => text(line, (places.levels[0] + places.cell / 2 + end) / 2, middle + 22 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
-    const from = places.levels[1] + (boxes ? places.cell / 2 : BAR);
-    const lines = wrapped(t("prompt"), (end - from - 16) / PROMPT_SIGN);
-    if (end - from > 100) lines.forEach((line, i) => text(line, (from + end) / 2, middle + 20 * (i - (lines.length - 1) / 2), "scan-soft scan-prompt"));
+    asked.forEach((line, i) => text(line, (places.levels[0] + places.cell / 2 + end) / 2, middle + 28 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
   }
   for (let s = 0; s < numSteps; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || ((s + 1) % 16 === 0 && (numSteps - 1 - s) * row >= LINE)) text(String(s + 1), columns.t, y[s], "scan-soft");
@@ -196,7 +193,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   }
   lines.flush();
   for (let s = 0; s < numSteps; s += 1) {
-    const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}`}${ofLoop}`;
+    const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}${s === walked ? " scan-new-down" : ""}`}${ofLoop}`;
     if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, small(columns.loop, s));
     else {
       frame(columns.loop, s, box, kind);
@@ -221,7 +218,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
   if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, "scan-sample scan-ghost");
   lines.flush();
-  for (let i = level + 1; i <= Math.min(level + 1, levels.length); i += 1) { // the next column; how many follow is not told
+  for (let i = level + 1; i <= levels.length; i += 1) { // the columns to come
     if (mode === "dense") { // an empty column, where single dots would run into one another
       const [x, from, to] = [places.levels[i], y[0] - row / 2, y.at(-1) + row / 2];
       lines.add("scan-cell scan-open scan-ghost", `M${(x - BAR).toFixed(1)} ${from.toFixed(1)}h${2 * BAR}V${to.toFixed(1)}h${-2 * BAR}Z`);
@@ -243,7 +240,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
     const isLast = i === levels.length; // all states
     const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
-    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end" : ""}${i === level && i > 0 && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end" : ""}${i === level && level === model.step ? " scan-new" : ""}${i === level && i > 0 && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < numSteps; s += 1) {
@@ -270,7 +267,7 @@ function paint(picture, width, places, model, t, { lit, isChosen }) {
   }
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   picture.setAttribute("height", height);
-  picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${showsFilled(model) ? " scan-filled" : ""}${lit === null ? "" : " scan-lit"}`);
+  picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${showsFilled(model) ? " scan-filled" : ""}${lit === null ? "" : " scan-lit"}${isNext ? " scan-next" : ""}`);
   const said = { states: walked + 1, steps: numSteps, level, scan_states: model.states.scan };
   picture.setAttribute("aria-label", t(numbers ? "figure" : "figure_large", {
     ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map((b, s) => (trace[level].from[s] === 0 ? formatValue(b) : cellText(trace[level].a[s], b))).join(", "),
@@ -287,11 +284,12 @@ export function figure({ t, signal, onCell, onMode }) {
   let places = null;
   let hovered = null;
 
-  const draw = () => {
+  /** `isNext`: the model is the round after the one that was drawn, so what it adds comes in by a movement. */
+  const draw = (isNext = false) => {
     if (width === 0 || latest === null) return;
     places = layoutOf(width, latest.numSteps, latest.levels.length, showsNumbers(latest) ? longestCell(latest.trace) : 0);
     onMode(places.mode);
-    paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null });
+    paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null, isNext });
   };
   watchWidth(node, {
     act: (now) => {
@@ -334,10 +332,11 @@ export function figure({ t, signal, onCell, onMode }) {
   return {
     node,
     draw: (model) => {
+      const isNext = latest !== null && model.step === latest.step + 1 && model.numSteps === latest.numSteps;
       latest = model;
       const filled = hovered !== null && hovered.level <= model.level && hovered.place < (hovered.level < 0 ? model.states.loop : model.numSteps);
       if (!filled) hovered = null;
-      draw();
+      draw(isNext);
     },
   };
 }
@@ -411,21 +410,39 @@ export function ruleValues(model) {
   return { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: fine(h0), h2: fine(h2) };
 }
 
-/** The trick, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. */
+const added = (b) => `${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
+
+/** The two numbers of a box of two, computed: { times, plus }. */
+function joinSums({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
+  return {
+    times: t("join_times", { a1: fine(a1), a2: term(a2), a: fine(a), equal_a: equals(a1, a2, a) }),
+    plus: t("join_plus", { b1: fine(b1), a2: term(a2), plus_b2: added(b2), b: fine(b), equal_b: equals(a2, b1, b2, b) }),
+  };
+}
+
+/** What a box makes of the state before it. */
+const stateSum = ({ next: [a, b], states: [h1, , h2] }, t) =>
+  t("join_state", { a: fine(a), h1: term(h1), plus_b: added(b), h2: fine(h2), equal: equals(a, h1, b, h2) });
+
+/** The trick, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. Beside it, its sums. */
 export function trick({ t }) {
   const part = (kind) => element("span", { class: `trick-${kind}` });
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
   const states = Array.from({ length: 4 }, () => part("state"));
+  const middle = [part("state trick-middle"), arrow()];
   const [first, next, both] = ["box trick-earlier", "box trick-later", "box trick-both"].map(part);
   const names = [part("name"), part("name")];
   const way = (i, ...parts) => element("div", { class: "trick-way" }, names[i], ...parts);
   const arrows = [arrow(), arrow(), arrow()];
-  const rounded = element("span", { class: "trick-rounded" }, t("rounded"));
-  const node = element(
-    "div", { class: "scan-trick", role: "img" },
-    way(0, states[0], arrows[0], first, arrow(), next, arrow(), states[1], rounded),
+  middle[1].classList.add("trick-middle");
+  const sum = () => element("p", {});
+  const lines = [sum(), sum()];
+  const ways = element(
+    "div", { class: "trick-ways" },
+    way(0, states[0], arrows[0], first, arrow(), ...middle, next, arrow(), states[1]),
     way(1, states[2], arrows[1], both, arrows[2], states[3]),
   );
+  const node = element("div", { class: "scan-trick", role: "img" }, ways, element("div", { class: "trick-sums" }, ...lines));
   const draw = (model) => {
     const told = ruleValues(model);
     node.hidden = told === null;
@@ -433,13 +450,15 @@ export function trick({ t }) {
     const join = joinOf(model);
     const isState = join.first === undefined; // one box, from one known state to the next
     node.setAttribute("aria-label", t(isState ? "rule_state" : "rule", told));
-    const numbers = [join.first, join.next, join.both, [join.states[0], join.states[2]]].filter(Boolean).flat();
-    rounded.hidden = numbers.every(isFull);
-    [arrows[0], first, states[2], arrows[1], both, arrows[2]].forEach((e) => (e.hidden = isState));
+    [arrows[0], first, ...middle, states[2], arrows[1], both, arrows[2]].forEach((e) => (e.hidden = isState));
     names[0].textContent = isState ? t("state_name", { t: told.before }) : t("two_boxes");
     names[1].textContent = isState ? t("state_name", { t: told.after }) : t("one_box");
     const [h0, h2] = [join.states[0], join.states[2]].map(formatValue);
     [h0, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
+    middle[0].textContent = isState ? "" : formatValue(join.states[1]);
+    const { times, plus } = isState ? { times: stateSum(join, t) } : joinSums(join, t);
+    lines[0].replaceChildren(...(isState ? [times] : [element("span", {}, t("times")), times]));
+    lines[1].replaceChildren(...(isState ? [] : [element("span", {}, t("plus")), plus]));
     const [one, two] = [isState ? "" : cellText(...join.first), cellText(...join.next)];
     first.textContent = one;
     next.textContent = two;
@@ -454,13 +473,6 @@ export function trick({ t }) {
   return { node, draw, melt };
 }
 
-/** One step of two, computed: values of the words `cell_sums`. */
-function sums([a1, b1], [a2, b2], [a, b]) {
-  return {
-    a1: term(a1), b1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, a: fine(a), b: fine(b),
-    equal_a: equals(a1, a2, a), equal_b: equals(a2, b1, b2, b),
-  };
-}
 
 /** How the cell in hand was made: lines of text. */
 export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } }, t) {
@@ -488,13 +500,11 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
   const s = place - distance;
   const [a1, b1, a2, b2] = [before.a[s], before.b[s], before.a[place], before.b[place]];
   if (isState) {
-    return [t("cell_state", {
-      ...state, h1: term(b1), a2: fine(a2), plus_b2: `${b2 < 0 ? "−" : "+"} ${fine(Math.abs(b2))}`, equal_b: equals(a2, b1, b2, b3),
-    })];
+    return [t("cell_state", { ...state, sum: stateSum({ next: [a2, b2], states: [b1, null, b3] }, t) })];
   }
   return [
-    t("cell_pair", { ...made, first: stepText(a1, b1), next: stepText(a2, b2) }),
-    t("cell_sums", sums([a1, b1], [a2, b2], [a3, b3])),
+    t("cell_pair", made),
+    t("cell_sums", joinSums({ first: [a1, b1], next: [a2, b2], both: [a3, b3] }, t)),
   ];
 }
 
@@ -517,7 +527,7 @@ export function hand({ t, signal, controls, onNumber }) {
       return;
     }
     const { level, place } = model.cell;
-    numbers.hidden = level > 0; // the two numbers of a step belong to its own box
+    numbers.hidden = level !== 0; // the two numbers of a step belong to its own box
     sliders[0].range.node.hidden = place === 0; // it multiplies a state of zero
     lines.replaceChildren(...cellInWords(model, t).map((line) => element("p", {}, line)));
     for (const { name, label, range } of sliders) {
@@ -556,11 +566,33 @@ export function countsTable({ t }) {
   return { node: element("div", {}, node, growth, equal), draw };
 }
 
+/** The race as two lanes: how many states the loop has, how many the scan, and who is home. */
+export function lanes({ t }) {
+  const lane = (name) => {
+    const [fill, count] = [element("span", { class: "scan-fill" }), element("b", {})];
+    const node = element("div", { class: "scan-lane" }, element("span", {}, t(name)), element("span", { class: "scan-track" }, fill), count);
+    return { name, node, fill, count };
+  };
+  const both = ["loop", "scan"].map(lane);
+  const node = element("div", { class: "scan-lanes", "aria-hidden": "true" }, ...both.map((one) => one.node)); // the headline says it
+  const draw = ({ numSteps, states, done, levels }) => {
+    const rounds = { loop: numSteps - 1, scan: levels.length };
+    node.style.setProperty("--steps", numSteps);
+    for (const { name, node: one, fill, count } of both) {
+      one.classList.toggle("scan-home", done[name]);
+      fill.style.setProperty("--known", states[name]);
+      count.textContent = !done[name] ? t("known", { known: states[name], steps: numSteps }) : t(rounds[name] === 1 ? "finished_one" : "finished", { rounds: rounds[name] });
+    }
+  };
+  return { node, draw };
+}
+
 /** The sentence on top: a key of the words, and its values. */
 export function sentence({ step, numSteps, levels, states, done, isAsked = false }) {
   const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
   const isFew = levels.length >= numSteps - 1;
   if (step > 0 && isAsked) return ["now_asks", values]; // the reader may look, and tells it
+  if (step === 0 && isAsked) return ["now_question", values];
   if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
   return [done.scan ? "now_scan_done" : "now", values];
