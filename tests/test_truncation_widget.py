@@ -44,24 +44,20 @@ def test_windows_are_uneven() -> None:
     assert Truncation(tau=4, way="losses").reaches == 12 * [4]
 
 
-def test_the_sentence_says_what_is_kept() -> None:
+def test_the_sentence_says_what_arrives() -> None:
     windows = Truncation().static_sentence()
-    assert windows == (
-        "Cut every 6 letters: this guess keeps 74% of its correction, all twelve 51% on average. Stored: 6 letters."
-    )
-    assert (round(100 * Truncation().kept[-1]), round(100 * Truncation().kept.mean())) == (74, 51)
+    assert windows == "Cut every 6 letters: 74% of this guess\u2019s message arrives."
+    assert round(100 * Truncation().kept[-1]) == 74
     losses = Truncation(way="losses").static_sentence()
-    assert (
-        losses == "Always 6 letters back: every guess keeps 74% of its correction. Stored: 6 letters. 6 times the work."
-    )
-    rest = "every guess keeps 20% of its correction. Stored: 1 letter."
+    assert losses == "Always 6 back: 74% of each guess\u2019s message arrives."
+    rest = "20% of each guess\u2019s message arrives."
     assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest}"
-    assert Truncation(tau=1, way="losses").static_sentence() == f"Always 1 letter back: {rest}"
+    assert Truncation(tau=1, way="losses").static_sentence() == f"Always 1 back: {rest}"
 
 
 def test_shares_have_as_many_places_as_they_need_and_a_half_goes_up() -> None:
     for factor, tau, said in ((0.5, 3, "87%"), (0.5, 4, "93.7%"), (0.8, 12, "93.1%"), (0.5, 12, "99.98%")):
-        assert f" keeps {said} of" in Truncation(factor=factor, tau=tau, way="losses").static_sentence()
+        assert f" {said} of" in Truncation(factor=factor, tau=tau, way="losses").static_sentence()
 
 
 @pytest.mark.parametrize(
@@ -77,8 +73,10 @@ def test_the_picture_has_a_bar_for_each_letter_their_average_and_the_cuts_of_win
         picture = Truncation(tau=tau, way=way).static_picture()
         assert picture.count("<rect") == 25 and picture.count("<text") == 15 and picture.count("<path") == cuts + 1
         texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
-        shares = re.findall(r"[\d.]+%", Truncation(tau=tau, way=way).static_sentence())  # of a guess, and on average
-        assert texts[12:] == [shares[0], "average", shares[-1]]
+        [share] = re.findall(r"[\d.]+%", Truncation(tau=tau, way=way).static_sentence())
+        mean = {"6 windows": "51%", "12 windows": "69%", "6 losses": "74%"}[f"{tau} {way}"]
+        assert texts[12:] == [share, "average", mean]
+        assert round(100 * Truncation(tau=tau, way=way).kept.mean()) == int(mean[:-1])
         bottom, top, y = 126, 16, 126 - 110 * Truncation(tau=tau, way=way).kept.mean()
         assert f'd="M92 {y:g}H572"' in picture and top < y < bottom
         assert "nan" not in picture
@@ -90,5 +88,5 @@ def test_the_lesson_says_what_the_figure_shows() -> None:
     told = [int(share) for share in re.findall(r"(\d+)%", "".join(cell["source"]))]
     six, twelve, each = Truncation().lost, Truncation(tau=12).lost, Truncation(way="losses").lost
     assert told == [round(100 * share) for share in (1 - six, 1 - twelve, six, twelve, 1 - each)]
-    for way in ("windows", "losses"):  # "more is kept either way"
+    for way in ("windows", "losses"):  # "more arrives either way"
         assert Truncation(way=way, factor=0.5).lost < Truncation(way=way).lost

@@ -48,13 +48,11 @@ def lines(python: Truncation, place: int = LAST) -> list[int]:
 def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     """Sentence, bars, average, lines and scissors are those of Python; `place` is the chosen guess."""
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
+    last = f"{kept_share(python.kept[LAST])} of"  # Python tells the last guess
     told = python.static_sentence()
-    if place != LAST and python.way == "windows":  # Python tells the last guess
-        before, after = f"this guess keeps {kept_share(python.kept[LAST])}", f"this guess keeps {share}"
-        assert told.count(before) == (python.tau > 1)
-        told = told.replace(before, after)
-    expect(now(widget)).to_have_text(told)
-    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} kept")
+    assert told.count(last) == 1
+    expect(now(widget)).to_have_text(told.replace(last, f"{share} of"))
+    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} arrives")
     expect(widget.locator(".trunc-own-kept")).to_have_text(share)
     left, letter = grid(widget)
     assert (middles(widget.locator(".trunc-own-kept > b"))[0] - left) / letter == pytest.approx(place + 0.5, abs=0.05)
@@ -205,10 +203,13 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     sides = widget.locator(".trunc-sum")
-    told = "Cut every 6 letters: this guess keeps {} of its correction, all twelve 51% on average. Stored: 6 letters."
+    told = "Cut every 6 letters: {} of this guess\u2019s message arrives."
     expect(now(widget)).to_have_text(told.format("74%"))
-    expect(sides).to_have_text(["cut off", "74% kept"])
-    expect(widget.locator(".trunc-guessed")).to_have_text("?")
+    expect(sides).to_have_text(["26% cut off", "74% arrives"])
+    asks = widget.locator(".trunc-asks")
+    expect(widget.locator(".trunc-guessed")).to_have_text("")  # nobody knows what comes after the text
+    left, letter = grid(widget)
+    assert middles(asks) == pytest.approx([left + 12.5 * letter], abs=1)
     counted = widget.locator(".trunc-counted")
     expect(counted).to_have_text("The guess after t: 3.69 out of 5 is 74% (5 = 1 + 0.8 + 0.64 + …).")
     assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
@@ -217,23 +218,25 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     expect(widget.locator(".trunc-before > span")).to_have_text([*"ve␣"])  # each of them has its letter
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(sides).to_have_text(["cut off", "20% kept"])
+    expect(sides).to_have_text(["80% cut off", "20% arrives"])
     expect(widget.locator(".trunc-guessed")).to_have_text("u")
+    assert middles(asks) == pytest.approx(middles(widget.locator(".trunc-guessed")), abs=1)
+    expect(widget.locator(".trunc-later")).to_have_text([*"unset"])  # not read yet
     expect(now(widget)).to_have_text(told.format("20%"))
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
-    expect(sides.last).to_have_text("74% kept")
+    expect(sides.last).to_have_text("74% arrives")
     letters.press("ArrowLeft")
-    expect(sides.last).to_have_text("67% kept")
-    assert letters.get_attribute("aria-valuetext") == "letter 5 of 12, r: 67% kept"
+    expect(sides.last).to_have_text("67% arrives")
+    assert letters.get_attribute("aria-valuetext") == "letter 5 of 12, r: 67% arrives"
     letters.press("Home")
     # what is cut off lies left of the line
-    expect(sides).to_have_text(["cut off", "20% kept"])
+    expect(sides).to_have_text(["80% cut off", "20% arrives"])
     assert sent(widget, "cut") == pytest.approx([0.512, 0.64, 0.8], abs=1e-3)
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(sides).to_have_text(["cut off", "74% kept"])
+    expect(sides).to_have_text(["26% cut off", "74% arrives"])
 
 
 def test_the_bars_are_as_high_as_what_gets_through(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -278,14 +281,16 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     for i, (answer, told) in enumerate(
         (
             (
-                "all learn the same",
-                "20% is kept, and nothing is learned from “after”. Five letters later, 74% is kept.",
+                "74% again",
+                "No. The cut is right behind it: 20% arrives, and it learns nothing from “after”. "
+                "One letter earlier, just before the cut, 74% arrives.",
             ),
             (
-                "24",
-                "letters = 72 steps back. Each guess keeps 74%, not 51% on average, with the same 6 letters stored.",
+                "twice as much",
+                "No. 72 steps back, not 12. Between two cuts, one way back serves 6 guesses at once; "
+                "here each needs its own. So training mostly cuts at fixed places, though only 51% arrives on average.",
             ),
-            ("More is kept", "Right. 84% on average, not 51%"),
+            ("a larger one", "Right. 84% on average, not 51%"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
@@ -297,7 +302,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(outcome).to_contain_text(told)
         if i == 0:  # the bars were hidden while it was asked
             expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("s")
-            expect(widget.locator(".trunc-sum-kept")).to_have_text("20% kept")
+            expect(widget.locator(".trunc-sum-kept")).to_have_text("20% arrives")
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
         before, after = Truncation().kept.tolist(), Truncation(**states[i]).kept.tolist()
@@ -305,9 +310,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
-        memory = "Each letter back passes on " + (
-            "0.5 of the correction (was 0.8)" if i == 2 else "0.8 of the correction"
-        )
+        memory = "Each letter back passes on " + ("0.5 of the message (was 0.8)" if i == 2 else "0.8 of the message")
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
         expect(widget.locator(".trunc-memory")).to_be_visible(visible=i == 2)
     widget.get_by_role("button", name="Reset").click()
@@ -376,12 +379,26 @@ def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert page.evaluate(told) == before
 
 
+def test_a_message_runs_back_to_its_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    run = """() => {
+      const key = new KeyboardEvent("keydown", { key: "ArrowLeft" });
+      document.querySelector(".trunc-letters").dispatchEvent(key);
+      return document.getAnimations().map(({ effect }) => effect.target.className);
+    }"""
+    moved = ["", *5 * ["trunc-part trunc-is-kept"]]  # the scissors, and the five letters from the cut to the fifth
+    for wish, expected in (("no-preference", moved), ("reduce", [])):
+        page.emulate_media(reduced_motion=wish)
+        show(page, tmp_path, Truncation())
+        assert sorted(page.evaluate(run)) == expected
+
+
 def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation(tau=12, way="losses"))
     widget.locator(".trunc-letter").nth(5).click()
     kept, cut = widget.locator(".trunc-sum-kept"), widget.locator(".trunc-sum-cut")
-    expect(kept).to_have_text("93.1% kept: all in sight, its cut is farther left")
+    expect(kept).to_have_text("93.1% arrives; its cut is farther left")
     expect(cut).to_be_hidden()
     expect(cuts(widget)).to_have_count(0)
     expect(widget.locator(".trunc-is-cut")).to_have_count(0)
@@ -391,9 +408,9 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     drag(page, widget, 2)
     is_of(widget, Truncation(tau=6, way="losses"), 5)
     drag(page, widget, -3)  # and back out of sight
-    expect(kept).to_have_text("93.1% kept: all in sight, its cut is farther left")
+    expect(kept).to_have_text("93.1% arrives; its cut is farther left")
     widget.locator(".trunc-letter").nth(9).click()  # two letters before the line, where those are drawn
-    expect(kept).to_have_text("93.1% kept")
+    expect(kept).to_have_text("93.1% arrives")
     parts = widget.locator(".trunc-is-kept").first.bounding_box()
     assert middles(cuts(widget)) == pytest.approx([parts["x"]], abs=4)
     widget.locator(".trunc-letter").nth(LAST).click()
@@ -410,7 +427,7 @@ def test_a_cut_stops_what_goes_back_and_not_the_memory(opened: tuple[Page, Recor
         assert abs(end - letters["y"]) < 2
     assert forth["y"] >= letters["y"] + letters["height"]
     assert forth["x"] + forth["width"] == pytest.approx(letters["x"] + letters["width"], abs=1)
-    expect(widget.locator(".trunc-forth")).to_have_text("the memory goes on, past every cut")
+    expect(widget.locator(".trunc-forth")).to_have_text("its memory of the text is not cut")
 
 
 def test_the_last_row_stays_when_the_link_is_told(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
+import { price, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
 import { FARTHEST, NUM_LETTERS, TAUS, countedOut, derive, handleStops, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -89,34 +89,43 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
 test("the sentence is of the guess that is chosen, what is spoken of all twelve", () => {
   const t = translator("en", SPEC.words);
   const model = shown();
-  assert.equal(t(...sentence(model, 6)), "Cut every 6 letters: this guess keeps 20% of its correction, all twelve 51% on average. Stored: 6 letters.");
-  assert.equal(t(...spoken(model)), "Cut every 6 letters: all twelve guesses keep 51% of their corrections on average. Stored: 6 letters.");
+  assert.equal(t(...sentence(model, 6)), "Cut every 6 letters: 20% of this guess’s message arrives.");
+  assert.equal(t(...spoken(model)), "Cut every 6 letters: on average 51% of a guess’s message arrives.");
   for (const tau of TAUS) assert.deepEqual(spoken(shown({ tau, way: "losses" })), sentence(shown({ tau, way: "losses" }), 4));
   model.kept.forEach((share, i) => assert.equal(sentence(model, i)[1].kept, percentKept(1 - share)));
   assert.equal(percentKept(1 - model.kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS), "51%");
 });
 
-test("what a correction is, is said in twenty words", () => {
+test("what is guessed and sent back, is said in twenty words", () => {
   assert.ok(SPEC.words.en.lead.split(" ").length <= 20);
+});
+
+test("the price is of the letters that are stored, and of the steps", () => {
+  const t = translator("en", SPEC.words);
+  const told = (settings) => t(...price(shown(settings)));
+  assert.equal(told({}), "Price: 6 letters stored, 12 steps back");
+  assert.equal(told({ way: "losses" }), "Price: 6 letters stored, 72 steps back");
+  assert.equal(told({ tau: 1 }), "Price: 1 letter stored, 12 steps back");
 });
 
 test("the guided steps: what is said to be right is right", () => {
   const { en } = SPEC.words;
-  const [sawtooth, price, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
+  const [sawtooth, fairer, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
   const { kept, reaches, tau } = sawtooth.after;
   kept.forEach((share, i) => assert.ok(i % tau === 0 ? reaches[i] === 1 : share > kept[i - 1], "the first after a cut reaches itself alone, and each later guess more"));
-  assert.ok(sawtooth.right === 0 && en.step_1_answer_1.startsWith("the first") && en.step_1_question.includes(`every ${tau} `) && tau === 6);
-  assert.ok(price.after.lost < price.before.lost); // "Each guess keeps" more
-  assert.ok(price.after.work === 6 * price.before.work && en.step_2_answer_3 === String(price.after.work) && price.right === 2);
-  assert.ok(en.step_2_question.includes(`${price.before.work} steps`));
-  assert.ok(en.step_2_question.includes(`each of the ${NUM_LETTERS} guesses goes ${tau} letters back`) && en.step_2_question.includes("How many steps back") && en.step_2_outcome.startsWith(`${NUM_LETTERS} guesses × ${tau} `));
+  const [before, past] = [NUM_LETTERS - 1, tau].map((place) => ({ letter: en.text[place], share: percentKept(1 - kept[place]) }));
+  assert.ok(tau === 6 && en.step_1_question.startsWith(`After “${before.letter}”, ${before.share} of`) && en.step_1_question.includes(`after “${past.letter}”, just past`));
+  assert.ok(sawtooth.right === 2 && en.step_1_answer_3 === `only ${past.share}`);
+  assert.equal(kept[tau - 1], kept[NUM_LETTERS - 1]); // "One letter earlier" as much as in the question
+  assert.ok(fairer.after.lost < fairer.before.lost);
+  assert.ok(fairer.after.work === tau * fairer.before.work && en.step_2_answer_3 === `${tau} times as much` && fairer.right === 2);
+  assert.ok(en.step_2_question.startsWith(`Let every guess go ${tau} letters back on its own: ${percentKept(fairer.after.lost)} `) && en.step_2_outcome.includes(` serves ${tau} guesses`));
   const rare = shown({ ...SPEC.steps[1].before, tau: NUM_LETTERS }); // "Cuts twice as far apart"
-  assert.ok(rare.tau === 2 * tau && rare.lost < price.before.lost && rare.work === price.before.work);
+  assert.ok(rare.tau === 2 * tau && rare.lost < fairer.before.lost && rare.work === fairer.before.work);
   assert.equal(en.text.slice(0, tau).trim(), /“(.*?)”/.exec(en.step_1_outcome)[1]); // it ends at the cut: the guess after it learns nothing from it
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
-  assert.ok(en.step_3_answer_1.startsWith("More"));
-  assert.equal(faster.right, 0);
-  for (const { factor } of [faster.before, faster.after]) assert.ok(en.step_3_question.includes(`${factor}`));
+  assert.ok(faster.right === 0 && en.step_3_answer_1 === "a larger one");
+  assert.ok(faster.after.factor === 0.5 && en.step_3_question.includes(`only half of the message, not ${faster.before.factor} `));
 });
 
 test("how it is counted is right", () => {

@@ -1,4 +1,4 @@
-"""The explorable of truncation: a line of text is cut, and each letter shows how much of its gradient gets through."""
+"""The explorable of truncation: a line of text is cut, and each letter shows how much of its gradient arrives."""
 
 from __future__ import annotations
 
@@ -80,16 +80,16 @@ class Truncation(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What is kept, of the last guess and on average."""
+        """What arrives of the last guess's message: its gradient."""
         key = f"mean_{self.way}_one" if self.tau == 1 else f"mean_{self.way}"
-        return Words(self._words)(key, tau=self.tau, kept=self._last_kept, average=_percent_kept(self.lost))
+        return Words(self._words)(key, tau=self.tau, kept=self._last_kept)
 
     @property
     def _last_kept(self) -> str:
         return _percent_kept(float(self.factor ** self.reaches[-1]))
 
     def static_picture(self) -> str:
-        """A bar over each letter, filled as far as its gradient gets through, their average, and the cuts."""
+        """A bar over each letter, filled as far as its gradient arrives, their average, and the cuts."""
         words = Words(self._words)
         picture = Picture(592, 196, words("title"), self.static_sentence())
         left, top, width, height = 92.0, 16.0, 40.0, 110.0

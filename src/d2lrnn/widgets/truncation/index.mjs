@@ -1,4 +1,4 @@
-// Truncation: a line of text is cut; one guess shows which letters its correction reaches, and each how much of it is left.
+// Truncation: a line of text is cut; one guess shows which letters its message reaches, and each how much of it arrives.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { NUM_LETTERS, countedOut, derive, percentKept } from "./maths.mjs";
@@ -8,7 +8,7 @@ import SPEC from "./spec.json" with { type: "json" };
 const LAST = NUM_LETTERS - 1; // the guess that is shown, unless another is touched
 const AFTER_A_CUT = 6; // in windows of 6
 
-/** What is kept, of one guess and on average, as Python says it: a key, and its values. */
+/** What arrives of one guess's message, as Python says it: a key, and its values. */
 export function sentence({ tau, way, lost, kept }, place = LAST) {
   return [`mean_${way}${tau === 1 ? "_one" : ""}`, { tau, kept: percentKept(1 - kept[place]), average: percentKept(lost) }];
 }
@@ -18,6 +18,9 @@ export function spoken(model) {
   const [key, values] = sentence(model);
   return [key === "mean_windows" ? "all_windows" : key, values];
 }
+
+/** What a choice of cuts asks for. */
+export const price = ({ tau, work }) => [tau === 1 ? "price_one" : "price", { tau, work }];
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
@@ -53,11 +56,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
     const [least, most] = [AFTER_A_CUT, AFTER_A_CUT - 1].map((place) => percentKept(1 - after.kept[place]));
     return {
-      least, most, kept: percentKept(after.lost), before: percentKept(before.lost), each: after.work,
+      least, most, kept: percentKept(after.lost), before: percentKept(before.lost), shared: before.work, each: after.work,
     };
   };
   const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
-  const switched = element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node));
+  const cost = element("p", { class: "trunc-price" });
+  const switched = element(
+    "div", { class: "trunc-choice" },
+    element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)), cost,
+  );
   const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // twice as far apart
   const whole = { long: percentKept(long), shared };
   const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
@@ -93,6 +100,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const about = { letter: visibleCharacter(line.text[chosen]), kept: percentKept(1 - model.kept[chosen]), ...countedOut(factor, reach) };
     const [key, values] = sentence(model, chosen);
     now.set(...emphasised(t.raw(key), values));
+    const [costs, spent] = price(model);
+    cost.replaceChildren(...emphasised(t.raw(costs), spent));
     counted.replaceChildren(...emphasised(t.raw("counted"), about));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));

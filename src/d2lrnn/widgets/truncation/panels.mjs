@@ -1,9 +1,10 @@
-// A line of text: over it the correction that one guess sends back, and the cuts; under it the way on, and what is left of each guess’s correction.
+// A line of text: over it the message that one guess sends back, and the cuts; under it the way on, and what arrives of each guess’s message.
 import { dragOn } from "../shape.mjs";
-import { element, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, percentKept } from "./maths.mjs";
+import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
+import { FARTHEST, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, percent, percentKept } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
+const PACE = 70; // milliseconds that the message takes over a letter
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
 /** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
@@ -35,13 +36,14 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
   const earlier = [...`${t("earlier")} `].slice(-LEFT_SHOWN).map((letter) => element("span", {}, visibleCharacter(letter)));
-  const next = element("span", { class: "trunc-next", "aria-hidden": "true" }, "?"); // what the last letter’s guess is about
+  const next = element("span", { class: "trunc-next", "aria-hidden": "true" }); // what the last letter’s guess is about
   letters.append(element("span", { class: "trunc-before", "aria-hidden": "true" }, ...earlier), next);
-  // of the chosen guess's correction, letter by letter back
+  // of the chosen guess's message, letter by letter back
   const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
-  const [share, word] = [element("b"), element("span")];
+  const asks = element("span", { class: "trunc-asks", "aria-hidden": "true" }, "?");
+  const [share, word, rest] = [element("b"), element("span"), element("b")];
   const keptSide = element("div", { class: "trunc-sum trunc-sum-kept" }, share, " ", word);
-  const cutSide = element("div", { class: "trunc-sum trunc-sum-cut" }, t("side_cut"));
+  const cutSide = element("div", { class: "trunc-sum trunc-sum-cut" }, rest, " ", t("side_cut"));
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, cutSide, keptSide);
   const stops = TAUS.map(() => element("span"));
@@ -54,7 +56,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const hint = element("span", {}, t("chart_hint"));
   const old = element("span", { class: "trunc-was" }, t("was"));
   const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), hint, old);
-  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, forth, title, bars, owns, ...lines, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, forth, title, bars, owns, ...lines, asks, drag, scissors);
 
   let shown = null; // { model, chosen, ghost, places }: of the handle, for each length
   let held = null; // the scissors in hand
@@ -74,8 +76,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     end: () => {
       const isTapped = held !== null && !held.isGrip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside the cut
       if (isTapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
+      const isMoved = held !== null && held.tau !== shown.model.tau;
       held = null;
       draw(shown.model, shown.chosen, shown.ghost);
+      if (isMoved) send();
     },
     signal,
   });
@@ -95,7 +99,20 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + (isTurned ? -step : step), TAUS.length - 1)]);
   }, signal });
 
+  /** The message runs back from the ?, and stops at the scissors, which close. */
+  function send() {
+    if (prefersReducedMotion()) return;
+    const { chosen, model } = shown;
+    parts.forEach((part, i) => {
+      const lag = chosen - i + LEFT_SHOWN;
+      if (lag < 0 || lag >= model.reaches[chosen]) return;
+      part.animate([{ opacity: 0, translate: "60% 0" }, {}], { duration: 2 * PACE, delay: PACE * lag, fill: "backwards", easing: "ease-out" });
+    });
+    grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * model.reaches[chosen] });
+  }
+
   function draw(model, chosen, ghost) {
+    const isNew = shown !== null && (chosen !== shown.chosen || ["tau", "way", "factor"].some((name) => model[name] !== shown.model[name]));
     shown = { model, chosen, ghost, places: handleStops(model.way, chosen) };
     const { tau, factor, reaches, kept } = model;
     const isWindows = model.way === "windows";
@@ -110,7 +127,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const path = ghost?.map((share, i) => (share < kept[i] - 1e-9 ? `M${i + 0.12} ${(1 - share).toFixed(4)}H${i + 0.88}` : "")).join("") ?? "";
     stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
-      cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : i === chosen + 1 ? " trunc-guessed" : ""}`;
+      cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : i > chosen ? " trunc-later" : i >= start ? " trunc-reached" : ""}${i === chosen + 1 ? " trunc-guessed" : ""}`;
     });
     next.classList.toggle("trunc-guessed", chosen === NUM_LETTERS - 1);
     parts.forEach((part, i) => {
@@ -121,6 +138,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const isBeyond = start < FARTHEST; // the cut lies left of all that is drawn
     sum.style.setProperty("--trunc-at", at(Math.max(FARTHEST, start)));
     share.textContent = percentKept(1 - kept[chosen]);
+    rest.textContent = percent(1 - kept[chosen]);
+    asks.style.left = at(chosen + 1.5);
     own.textContent = share.textContent;
     own.style.left = at(chosen + 0.5);
     mean.textContent = percentKept(model.lost);
@@ -128,6 +147,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     average.style.bottom = `${(100 * (1 - model.lost)).toFixed(2)}%`;
     cutSide.hidden = start < 0; // no room for it, and hardly any of it in sight
     word.textContent = t(isBeyond ? "side_beyond" : "side_kept");
+    bars.style.setProperty("--trunc-apart", at(isWindows ? tau : NUM_LETTERS));
     // windows: a line at each cut in sight; else at that of the chosen guess alone
     const named = start < NUM_LETTERS / 2 ? NUM_LETTERS - tau : 0; // where cuts are close, the one of them that is called a cut
     lines.forEach((line, i) => {
@@ -149,6 +169,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     rail.style.setProperty("--trunc-from", at(Math.max(FARTHEST, shown.places.at(-1))));
     rail.style.setProperty("--trunc-to", at(shown.places[0]));
     follow();
+    if (isNew && held === null) send();
     drag.style.left = at(cut);
     drag.hidden = isDragged || tau !== 6 || cut < 3; // elsewhere it would cover places
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
