@@ -28,7 +28,7 @@ def make() -> ModuleType:
 def test_the_stored_cases_are_fresh(make: ModuleType) -> None:
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
         assert (old["text"], old["sentence"]) == (new["text"], new["sentence"])
-        for name in ("effects", "probs", "replaced", "differs"):
+        for name in ("effects", "probs", "replaced", "weights", "differs"):
             assert torch.tensor(old[name]).allclose(torch.tensor(new[name]), atol=1e-4), "make_attention_cases.py"
 
 
@@ -98,10 +98,13 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 def test_the_averages_are_told_and_drawn() -> None:
     shown = Attention(view="mean")
     assert shown.static_sentence() == (
-        "A letter far back changes the state\u2019s guess in 372 of 2\u202f223 passages, attention\u2019s in 22."
+        "Erase the letter 8 before the last: the state\u2019s guess changes in 232 of 2\u202f223 passages, "
+        "attention\u2019s in 10."
     )
     picture = shown.static_picture()
-    assert picture.count("<rect") == 2 and ">372 (17%)</text>" in picture and ">22 (1%)</text>" in picture
+    assert picture.count("<polyline") == 2 and ">State 10%</text>" in picture and ">Attention &lt;1%</text>" in picture
+    last = Attention(view="mean", letter=16)
+    assert last.static_sentence().startswith("Erase the last letter:") and ">State 89%</text>" in last.static_picture()
 
 
 def test_the_picture_has_the_text_twice_and_its_memory() -> None:
@@ -117,7 +120,8 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
         assert d.load_pretrained(name).vocab.encode("abc xyz") == d.load_text().vocab.encode("abc xyz")
     stored, found = json.loads(make.AVERAGES.read_text(encoding="utf-8")), make.averages()
     assert stored["passages"] == found["passages"] == 2223
-    assert stored["far"] == pytest.approx(found["far"], abs=1)
+    for old, new in zip(stored["changes"], found["changes"], strict=True):
+        assert old == pytest.approx(new, abs=1)
 
 
 @pytest.mark.parametrize("wrong", [{"letter": 17}, {"letter": -1}, {"view": "bars"}])

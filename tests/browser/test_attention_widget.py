@@ -16,6 +16,7 @@ from watching import Record, watched_page
 pytestmark = pytest.mark.browser
 
 NOW = ".d2lrnn-now"
+TOLD = ".att-letter.att-told"  # the place of the erased letter, in both rows
 # Does what is said of a guess stay inside the figure and off the letters?
 COVERED = """(e) => {
   const boxes = (selector) => [...e.querySelectorAll(selector)].map((x) => x.getBoundingClientRect());
@@ -54,15 +55,15 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     page, _ = opened
     widget = show(page, tmp_path)
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
-    expect(widget.locator(".att-lines path")).to_have_count(14)
+    expect(widget.locator(".att-band")).to_have_count(14)
     expect(widget.locator(".att-bead")).to_have_count(14)
     for row in (ABOVE, BELOW):
         assert "".join(letters(widget, row).all_inner_texts()) == "along\u2423the\u2423shel"
-    expect(widget.locator(".att-told")).to_have_count(0)
+    expect(widget.locator(TOLD)).to_have_count(0)
     expect(widget.locator(".att-guess-letter")).to_have_text(["f", "f"])
     expect(widget.locator(".att-guess-note")).to_have_text(["47% sure", "22% sure"])
     expect(widget.locator(".att-such")).to_have_text(["g", "g"])  # the one that the line on top names
-    expect(widget.locator(".att-bars")).to_be_hidden()
+    expect(widget.locator(".att-averages")).to_be_hidden()
     widget.get_by_text("How it is measured").click()
     models = widget.locator(".d2lrnn-fold > p").last
     expect(models).to_contain_text("as among 4.06 (this number is called perplexity")
@@ -79,13 +80,13 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     expect(widget.locator(NOW)).to_have_text(Attention(text=text, letter=6).static_sentence())
     expect(widget.locator(".att-changed")).to_have_text("e45% surewas k 72%")
     expect(widget.locator(".att-guess-state")).to_have_text("k88% surewas 86%")
-    expect(widget.locator(".att-told")).to_have_text(["", ""])
+    expect(widget.locator(TOLD)).to_have_text(["", ""])
     expect(widget.locator(".att-such")).to_have_count(0)
-    boxes = [box.bounding_box() for box in widget.locator(".att-told, .att-letter:nth-child(5)").all()]
+    boxes = [box.bounding_box() for box in widget.locator(f"{TOLD}, .att-letter:nth-child(5)").all()]
     assert len({round(box["height"]) for box in boxes}) == 1, "an empty place is as high"
-    expect(widget.locator(".att-name-attention")).to_have_text("Attention thicker: matters more")
-    expect(widget.locator(".att-lit")).to_have_count(1)
-    expect(widget.locator(".att-name-state")).to_have_text("State coloured: the memory has changed")
+    expect(widget.locator(".att-name-attention")).to_have_text("Attention dashed: the line that is lost")
+    expect(widget.locator(".att-lost")).to_have_count(1)
+    expect(widget.locator(".att-name-state")).to_have_text("State the trail fades: 15% left")
     outline = "(e) => getComputedStyle(e).outlineStyle"
     assert widget.locator(".att-told").first.evaluate(outline) == "none", "a hand has seen what it moved"
     page.keyboard.press("ArrowRight")
@@ -103,18 +104,23 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     expect(widget.locator(NOW)).to_contain_text("Without the\u00a0w")
 
 
-def test_a_line_is_as_thick_as_the_effect_and_a_circle_as_deep_as_the_memory_differs(
+def test_a_line_is_as_thick_as_attention_looks_and_a_circle_as_deep_as_the_memory_differs(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
-    for text, letter in (("went quite slac", 6), ("said before ever", 10), ("said before ever", 16)):
+    for text, letter in (("went quite slac", 0), ("went quite slac", 6), ("said before ever", 16)):
         shown = Attention(text=text, letter=letter)
         widget = show(page, tmp_path, shown)
-        wide = widget.locator(".att-lines path").evaluate_all(
-            "(all) => all.map((path) => parseFloat(getComputedStyle(path).strokeWidth))"
-        )
-        assert wide == pytest.approx([1.5 + 11 * effect for effect in shown.effects[0].tolist()], abs=0.02)
+        at_letter = "(all) => all.map((e) => e.getPointAtLength(0).x)"
+        ends = """(all) => all.map((e) => [0, e.getTotalLength()].map((at) => e.getPointAtLength(at).x))"""
+        middles = widget.locator(".att-line").evaluate_all(at_letter)
+        lefts = widget.locator(".att-band").evaluate_all(ends)
+        wide = [2 * (middle - left) for middle, (left, _) in zip(middles, lefts, strict=True)]
+        assert wide == pytest.approx([0.8 * weight for weight in shown.weights.tolist()], abs=0.002)
+        expect(widget.locator(".att-lost")).to_have_count(min(letter, 1))
+        if letter == 0:
+            continue
         beads = widget.locator(".att-bead")
         deep = beads.evaluate_all("(all) => all.map((e) => Number(e.style.getPropertyValue('--att-differs')))")
         assert deep == pytest.approx([min(1, value) for value in shown.differs.tolist()], abs=0.001)
@@ -122,11 +128,17 @@ def test_a_line_is_as_thick_as_the_effect_and_a_circle_as_deep_as_the_memory_dif
         assert len(set(colours[: letter - 1])) == 1 and colours[letter - 1] != colours[0]
 
 
-def test_lines_are_alike_before_a_letter_is_erased(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """So that they give no answer away."""
+def test_attention_lines_arrive_at_the_box_of_its_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    paths = show(page, tmp_path).locator(".att-lines path")
-    assert paths.evaluate_all("(all) => [...new Set(all.map((e) => getComputedStyle(e).strokeWidth))]") == ["1.5px"]
+    widget = show(page, tmp_path)
+    box = widget.locator(".att-guess-attention .att-guess-letter").bounding_box()
+    for band in widget.locator(".att-line").all():
+        x, y = band.evaluate(
+            "(e) => { const { x, y } = e.getPointAtLength(e.getTotalLength()).matrixTransform(e.getScreenCTM());"
+            " return [x, y]; }"
+        )
+        assert x == pytest.approx(box["x"], abs=0.5)
+        assert box["y"] < y < box["y"] + box["height"]
 
 
 def test_a_drag_replaces_one_letter_after_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -140,7 +152,7 @@ def test_a_drag_replaces_one_letter_after_another(opened: tuple[Page, Record], t
     page.mouse.move(letter.nth(4).bounding_box()["x"] + 5, box["y"] + 5, steps=4)
     page.mouse.up()
     expect(letter.nth(4)).to_have_class(re.compile("att-told"))
-    expect(widget.locator(".att-told")).to_have_count(2)
+    expect(widget.locator(TOLD)).to_have_count(2)
 
 
 @pytest.mark.parametrize("width", [720, 390, 320])
@@ -184,16 +196,25 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(
     widget = show(page, tmp_path, Attention(view="mean"))
     expect(widget.locator(NOW)).to_have_text(Attention(view="mean").static_sentence())
     expect(widget.locator(".att-stage")).to_be_hidden()
-    expect(widget.locator(".att-bar")).to_have_text(["Attention22 (1%)", "State372 (17%)"])
-    wide = [bar.bounding_box()["width"] for bar in widget.locator(".att-bar i").all()]
-    assert wide[0] / wide[1] == pytest.approx(22 / 372, abs=0.002)
-    box = widget.locator(".att-bars").bounding_box()
-    for number in widget.locator(".att-bar-line > b").all():
-        found = number.bounding_box()
-        assert found["x"] + found["width"] <= box["x"] + box["width"] + 0.5
+    shares = widget.locator(".att-read > span")
+    expect(shares).to_have_text(["Attention <1%", "State 10%"])
+    plot = widget.locator(".att-plot").bounding_box()
+    dot = widget.locator(".att-dot-state").bounding_box()
+    high = (plot["y"] + plot["height"] - dot["y"] - dot["height"] / 2) / plot["height"]
+    assert high == pytest.approx(232 / 2223, abs=0.01)
+    page.mouse.click(plot["x"] + plot["width"] - 5, plot["y"] + 40)
+    expect(shares).to_have_text(["Attention 95%", "State 89%"])
+    expect(widget.locator(NOW)).to_have_text(Attention(view="mean", letter=16).static_sentence())
+    page.keyboard.press("ArrowLeft")  # the keys go on from there
+    expect(widget.locator(NOW)).to_contain_text("the letter 1 before the last")
+    keys = widget.get_by_role("slider", name="The letter that is erased")
+    expect(keys).to_have_attribute("aria-valuetext", "the letter 1 before the last")
+    page.keyboard.press("Home")
+    expect(shares).to_have_text(["Attention <1%", "State 2%"])
+    expect(keys).to_have_attribute("aria-valuetext", "the letter 15 before the last")
     widget.get_by_role("button", name="Back to the text").click()
     expect(widget.locator(NOW)).to_have_text(Attention().static_sentence())
-    expect(widget.locator(".att-bars")).to_be_hidden()
+    expect(widget.locator(".att-averages")).to_be_hidden()
     widget = show(page, tmp_path, Attention(view="mean"))
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(NOW)).to_have_text(Attention(text="low tide").static_sentence())
@@ -203,21 +224,21 @@ STEPS = [
     (
         "Who sees the q?",
         "attention\u2019s",
-        "it looks straight at the q",
+        "its line leads straight to the q",
         ["45% surewas k 72%", "88% surewas 86%"],
         "q",
     ),
     (
         "Who needs the r?",
         "the state\u2019s",
-        "Attention can look straight at the r too",
+        "Attention could look straight at the r too",
         ["49% surewas 49%", "80% surewas y 98%"],
         "r",
     ),
     (
         "And on average?",
         "the state\u2019s",
-        "attention as among 4.06. Why do chat programs",
+        "232 times against 10",
         ["47% sure", "22% sure"],
         "",
     ),
@@ -233,18 +254,18 @@ def test_a_step_asks_first_and_shows_then(
     before = widget.locator(NOW).inner_text()
     widget.get_by_role("button", name=title).click()
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
-    expect(widget.locator(".att-told, .att-changed")).to_have_count(0)
+    expect(widget.locator(f"{TOLD}, .att-changed")).to_have_count(0)
     expect(widget.locator(".att-such")).to_have_text([asked] * 2 if asked else [])  # the letter of the question
     expect(widget.locator(NOW)).to_have_text(re.compile(r"^Both guess \w next\.$"))  # the question alone asks
-    expect(widget.locator(".att-bars")).to_be_hidden()
+    expect(widget.locator(".att-averages")).to_be_hidden()
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-guess-note")).to_have_text(marked)
-    expect(widget.locator(".att-bars")).to_be_visible(visible=title == "And on average?")
+    expect(widget.locator(".att-averages")).to_be_visible(visible=title == "And on average?")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
-    expect(widget.locator(".att-told")).to_have_count(0)
+    expect(widget.locator(TOLD)).to_have_count(0)
     expect(widget.locator(".att-such")).to_have_text(["g", "g"])
     if asked:
         widget.get_by_role("button", name=title).click()
@@ -297,7 +318,7 @@ def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_p
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
-    expect(widget.locator(".att-lines path")).to_have_count(8)
+    expect(widget.locator(".att-band")).to_have_count(8)
 
 
 def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:

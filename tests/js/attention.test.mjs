@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, derive, difference, FAR, line, loadAttention, MAX_TEXT, moved, PASSAGES, percent, readable, repair, replaceEach } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { attend, BACK, CHANGES, curve, derive, difference, lines, loadAttention, MAX_TEXT, moved, PASSAGES, PORT, percent, readable, repair, replaceEach, trail } from "../../src/d2lrnn/widgets/attention/maths.mjs";
 import { scores, spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -29,14 +29,16 @@ function assertAllClose(found, wanted, message) {
 test("effects and predictions are those of torch, and the sentence is Python's", () => {
   const attention = loadAttention(WEIGHTS.weights_attention);
   const network = loadModel(WEIGHTS.weights_trained);
-  for (const { given, text, effects, probs, replaced, differs, sentence } of CASES) {
+  for (const { given, text, effects, probs, replaced, weights, differs, sentence } of CASES) {
     assert.equal(readable(given), text);
     const ids = encode(text, network.vocab);
     const found = replaceEach(network, ids);
-    assertAllClose(attend(attention, ids), probs[0], "attention expects");
+    assertAllClose(attend(attention, ids).probs, probs[0], "attention expects");
     assertAllClose(found.probs, probs[1], "the network expects");
     const model = shown({ text, letter: Math.floor(text.length / 2) });
     effects.forEach((row, k) => assertAllClose(model.effects[k], row, `${text}, effects ${k}`));
+    assertAllClose(model.weights, weights, `${text}, attention's weights`);
+    assert.ok(Math.abs(model.weighed.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-9, "all weights are 1");
     assertAllClose(model.differs, differs, `${text}, the state differs`);
     model.after.forEach(({ index, p }, k) => {
       assert.ok(Math.abs(p - replaced[k][index]) < 1e-4 && p >= Math.max(...replaced[k]) - 1e-4, `${text}, replaced`);
@@ -61,11 +63,30 @@ test("percent is never an all or a nothing that it is not", () => {
   assert.deepEqual([0, 0.0001, 0.006, 0.25, 0.996, 1].map(percent), ["0%", "<1%", "1%", "25%", ">99%", "100%"]);
 });
 
-test("a line leads from its letter to the guess", () => {
-  const numbers = (path) => path.match(/-?[\d.]+/g).map(Number);
-  const [x, y, ...rest] = numbers(line(3, 8.6));
-  assert.deepEqual([x, y, rest.at(-2)], [3.5, 1, 8.6]);
-  assert.ok(rest.at(-1) > 0 && rest.at(-1) < 0.5, "above the letters");
+const numbers = (path) => path.match(/-?[\d.]+/g).map(Number);
+
+test("a line leads from its letter to a place of its own at the guess, as thick as the letter weighs", () => {
+  const weights = [0, 0.5, 0.125, 0.375];
+  let last = 0;
+  lines(weights, 4.6).forEach(({ line, band }, s) => {
+    const [x, y, ...rest] = numbers(line);
+    assert.deepEqual([x, y, rest.at(-2)], [s + 0.5, 1, 4.6]);
+    const [from, , , , , , endX, top, , low] = numbers(band);
+    assert.equal(endX, 4.6);
+    assert.ok(Math.abs(numbers(band).at(-2) - from - 0.8 * weights[s]) < 1e-3, "at the letter");
+    assert.ok(Math.abs(low - top - PORT / 2 * weights[s]) < 1e-3, "at the guess");
+    assert.ok(top > last + 0.02 && low < PORT, "apart, and at the box");
+    last = low;
+  });
+});
+
+test("a trail begins at the erased letter and is as high as the memory differs", () => {
+  assert.equal(trail([0, 0, 0], -1, 3.6), "");
+  assert.deepEqual(numbers(trail([0, 0.5, 0.25], 1, 3.6)), [1.5, 0.5, 2.5, 0.75, 3.6, 0.75, 3.6, 1.25, 2.5, 1.25, 1.5, 1.5]);
+});
+
+test("a curve has a point for each distance, the last letter on the right", () => {
+  assert.deepEqual(numbers(curve([PASSAGES, 0])), [0.5, 1, 1.5, 0]);
 });
 
 test("the memory is the same before a replaced letter, and differs less and less after it", () => {
@@ -122,25 +143,27 @@ test("the guided steps: what is called right is right", () => {
   assert.deepEqual([guessed(near.state), t(`step_2_answer_${near.right + 1}`)], [["yy", "y "], "the state’s"]);
   assert.deepEqual([near.state.text[near.state.letter - 1], back(near.state)], ["r", 6]);
   const [sure, still] = ["before", "after"].map((when) => shown(far.state)[when][1].p);
-  assert.match(t("step_1_outcome"), /The state still guesses k, as surely as before/);
+  assert.match(t("step_1_outcome"), /the state guesses k as surely as before/);
   assert.ok(still >= sure && still - sure < 0.05, `${sure} ${still}`);
-  const thick = shown(far.state).effects[0];
-  assert.ok(thick[5] > 0.3 && thick.slice(0, 5).every((effect) => effect < 0.02), "see its line");
+  const { weighed } = shown(far.state);
+  assert.ok(weighed[5] > 0.02 && weighed.every((weight, s) => s === 5 || s > 9 || weight < weighed[5] / 2), "its line leads to the q");
   assert.equal(near.state.text.slice(5, 11), "before");
   const [looksMoved, holdsMoved] = shown(near.state).effects.map((row) => row[near.state.letter - 1]);
-  assert.ok(looksMoved < 0.01 && holdsMoved > 0.8, "attention hardly uses the r");
+  assert.ok(looksMoved < 0.01 && holdsMoved > 0.8 && shown(near.state).weighed[near.state.letter - 1] < 0.005, "a hair");
   assert.ok(shown(near.state).differs.at(-1) > 0.2, "the memory still holds the r");
 
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean);
-  assert.deepEqual([FAR, PASSAGES, t(`step_3_answer_${mean.right + 1}`)], [[22, 372], 2223, "the state’s"]);
-  assert.match(t("step_3_outcome", { ...toldOf(), ...scores(shown()) }), /^The state’s: 372 against 22\. A case like step 1 is rare here\. The state also guesses better: /);
+  assert.deepEqual([shown(mean.state).back, CHANGES.map((counts) => counts[8]), PASSAGES, t(`step_3_answer_${mean.right + 1}`)], [BACK, [10, 232], 2223, "the state’s"]);
+  assert.match(t("step_3_outcome", toldOf(shown(mean.state), t)), /^The state’s: 232 times against 10\. Drag along the chart: /);
+  const [looks, holds] = CHANGES;
+  assert.ok(looks[0] > holds[0] && looks.slice(5).every((count) => count < PASSAGES / 100), "attention looks at the last few letters");
+  assert.ok(holds.every((count, back) => back === 0 || (count < holds[back - 1] && count > 0.6 * holds[back - 1])), "the state's memory fades slowly");
   const [looksPerplexity, holdsPerplexity] = shown().perplexities;
   assert.ok(holdsPerplexity < looksPerplexity, "lower is better");
   assert.match(t("models", scores(shown())), /^The state’s network guesses better: /);
-  assert.match(t("step_1_outcome"), /one guess: for many guesses, see 3\.$/);
-  assert.ok(FAR[0] < FAR[1], "over many guesses it is the other way round");
-  assert.ok(back(far.state) >= 8, "step 1 is a case of the 22");
-  assert.match(t("step_3_question", toldOf()), /^In 2\u202f223 new passages /);
+  assert.match(t("step_1_outcome"), /one guess: for many, see 3\.$/);
+  assert.ok(back(far.state) >= 8 && looks.slice(8).every((count, k) => count < holds[8 + k] / 4), "a case like step 1 is rare");
+  assert.match(t("step_3_question", toldOf({ back: BACK }, t)), /^In 2\u202f223 new passages we erase the letter 8 before the last\./);
 });
 
 test("a question shows the text, and nothing that tells the answer", () => {
@@ -151,11 +174,12 @@ test("a question shows the text, and nothing that tells the answer", () => {
   assert.match(spoken({ ...shown({ text: "the tide" }), isAsked: true }, t), /^(Both guess .+ next|Attention guesses .+ next, the state .+)\.$/);
 });
 
-test("the averages are told in words, and are of no letter", () => {
+test("the averages are told in words, by how far back the letter stands", () => {
   const { told, mean } = shown({ view: "mean", letter: 5 });
   assert.deepEqual([told, mean], [-1, true]);
   for (const text of ["the sea", ""]) {
-    assert.equal(spoken(shown({ view: "mean", text }), t), "A letter far back changes the state’s guess in 372 of 2\u202f223 passages, attention’s in 22.");
+    assert.equal(spoken(shown({ view: "mean", text }), t), "Erase the letter 8 before the last: the state’s guess changes in 232 of 2\u202f223 passages, attention’s in 10.");
+    assert.match(spoken(shown({ view: "mean", text, letter: 16 }), t), /^Erase the last letter: the state’s guess changes in 1\u202f?974 .* attention’s in 2\u202f?104\.$/);
   }
 });
 
@@ -169,6 +193,7 @@ test("texts and letters are bounded, in links too", () => {
   assert.equal(link({ text: "x".repeat(17), letter: 99 }), null);
   assert.deepEqual([shown({ letter: 7 }).told, shown({ text: "the", letter: 7 }).told], [6, -1]);
   assert.equal(repair({ text: "the sea", letter: 8, view: "text" }).letter, 0);
+  assert.equal(repair({ text: "the sea", letter: 16, view: "mean" }).letter, 16, "of a passage of the averages");
   assert.equal(repair({ text: "The SEA", letter: 0 }).text, "the sea");
   assert.deepEqual(shown({ text: "" }).effects, [[], []]);
 });

@@ -14,7 +14,6 @@ from d2lrnn.widgets import Attention, attention
 FILE = Path(__file__).with_name("attention_cases.json")
 AVERAGES = Path(attention.__file__).with_name("averages.json")
 _LENGTH = 16  # letters in a passage: as many as the figure reads
-_FAR = 8  # letters back, and more
 _TEXTS = ("A", "And then there was another one", "quixotl zz", "e e e e ", "x" * 60)
 
 
@@ -28,6 +27,7 @@ def cases() -> list[dict[str, Any]]:
                 "given": given,
                 "text": widget.text,
                 "effects": [[round(effect, 6) for effect in row] for row in widget.effects.tolist()],
+                "weights": [round(weight, 6) for weight in widget.weights.tolist()],
                 "differs": [round(value, 6) for value in widget.differs.tolist()],
                 "probs": [[round(p, 6) for p in row] for row in widget.probs.tolist()],
                 "replaced": [[round(p, 6) for p in row] for row in widget.probs_replaced.tolist()],
@@ -46,22 +46,21 @@ def passages() -> torch.Tensor:
 
 
 def averages() -> dict[str, Any]:
-    """In how many passages the guess changes when one far letter or another is replaced: attention's, the state's."""
+    """In how many passages the guess changes with the letter 0, 1, ... back erased: attention's, the state's."""
     rows = passages()
     space, e = d.load_text().vocab.encode(" e")
-    far = []
+    changes = []
     for name in ("attention", "trained"):
         model = d.load_pretrained(name).model
+        counts = []
         with torch.no_grad():
             found = model(rows)[0][:, -1].argmax(dim=1)
-        changes = torch.zeros(len(rows), dtype=torch.bool)
-        for back in range(_FAR, _LENGTH):
-            replaced = rows.clone()
-            replaced[:, -1 - back] = torch.where(rows[:, -1 - back] == space, e, space)
-            with torch.no_grad():
-                changes |= found != model(replaced)[0][:, -1].argmax(dim=1)
-        far.append(int(changes.sum()))
-    return {"passages": len(rows), "far": far}
+            for back in range(_LENGTH):
+                replaced = rows.clone()
+                replaced[:, -1 - back] = torch.where(rows[:, -1 - back] == space, e, space)
+                counts.append(int((found != model(replaced)[0][:, -1].argmax(dim=1)).sum()))
+        changes.append(counts)
+    return {"passages": len(rows), "changes": changes}
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ __all__ = ["Attention"]
 
 _SPEC = Spec("attention")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
+_BACK = 8  # the distance that the averages show at first
 
 _AVERAGES = json.loads(Path(__file__).with_name("averages.json").read_text(encoding="utf-8"))
 
@@ -38,18 +39,18 @@ def _percent(share: float) -> str:
 class Attention(Explorable):
     r"""Which earlier letters the next guess depends on: of a layer of attention, and of a recurrent state.
 
-    A letter is erased: replaced by a space (by an e where it is one). Each of attention's lines is then as thick as its
-    guess depends on that letter: the total variation distance between the probabilities of the next letter with and
-    without it. Both models were trained on *The Tide Clock* and come with the package.
+    Each of attention's lines is as thick as its letter weighs, on average over the heads. A letter can be erased:
+    replaced by a space (by an e where it is one); then the state's memory differs, less and less. Both models
+    were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
     text : str, optional
         Normalised to letters (without accents) and spaces, and cut to its last 16 characters.
     letter : int, optional
-        Which letter is erased, from 1; 0 for none.
+        Which letter is erased, from 1; 0 for none. In the averages, of a passage of 16 letters (0: the 8th).
     view : {"text", "mean"}, optional
-        The text, or in how many passages a letter far back changes either guess.
+        The text, or how often either guess changes, by how far back the erased letter stands.
 
     Raises
     ------
@@ -92,6 +93,15 @@ class Attention(Explorable):
             return torch.zeros(2, 0)
         ids = self._ids()
         return (self._predict(self._each_replaced(ids)) - self._predict(ids[None])).clamp(min=0).sum(dim=2)
+
+    @property
+    def weights(self) -> torch.Tensor:
+        """How much attention looks at each letter (the erased replaced), the heads' mean. Shape (num_letters,)."""
+        model: Any = _network("attention").model
+        with torch.no_grad():
+            inputs = model.embedding(self._replaced(self._ids())[:, None])
+            weights: torch.Tensor = model.rnn.layer.weights(inputs)
+        return weights[0, :, -1].mean(dim=0)
 
     @property
     def differs(self) -> torch.Tensor:
@@ -164,10 +174,10 @@ class Attention(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What either guesses, and what with the letter erased; or in how many passages a far letter counts."""
+        """What either guesses, and what with the letter erased; or in how many passages the letter counts."""
         words, text, s = Words(self._words), self.text, self.letter - 1
         if self.view == "mean":
-            return words("now_mean", **self._far())
+            return words("now_mean", **self._counted(words))
         if not text:
             return words("now_empty")
         vocab = _network("trained").vocab
@@ -186,25 +196,34 @@ class Attention(Explorable):
         without = words("without_space") if text[s] == " " else words("without", letter=text[s])
         return words(f"now_{which}", without=without, looks=after[0], holds=after[1])
 
-    @staticmethod
-    def _far() -> dict[str, object]:
-        """In how many passages a far letter changes attention's guess, and the state's."""
-        looks, holds = _AVERAGES["far"]
-        return {"looks": looks, "holds": holds, "passages": f"{_AVERAGES['passages']:,}".replace(",", "\u202f")}
+    def _counted(self, words: Words) -> dict[str, object]:
+        """In how many passages the letter so far back changes attention's guess, and the state's."""
+        back = self._back()
+        looks, holds = (changes[back] for changes in _AVERAGES["changes"])
+        return {
+            "looks": looks,
+            "holds": holds,
+            "passages": f"{_AVERAGES['passages']:,}".replace(",", "\u202f"),
+            "place": words("place_back", back=back) if back else words("place_last"),
+        }
+
+    def _back(self) -> int:
+        """How far back the letter stands whose averages are told."""
+        return _MAX_TEXT - self.letter if self.letter else _BACK
 
     def static_picture(self) -> str:
         """The text twice: lines from its letters to attention's guess; a memory handed on to the state's."""
         words = Words(self._words)
         if self.view == "mean":
-            return self._bars(words)
-        effects, number = self.effects.tolist(), len(self.text)
+            return self._averages(words)
+        weights, number = self.weights.tolist() if self.text else [], len(self.text)
         characters = [visible_character(character) for character in self.text]
         looks, holds = (
             ", ".join(
                 words("picture_letter", character=characters[s], share=_percent(row[s]))
                 for s in sorted(range(number), key=lambda s: -row[s])[:4]
             )
-            for row in effects
+            for row in (weights, self.effects[1].tolist())
         )
         picture = Picture(440, 236, words("title"), words("picture", context=self.text, looks=looks, holds=holds))
         step, end, told = min(25, 384 / max(number, 1)), 398, self.letter - 1
@@ -218,16 +237,19 @@ class Attention(Explorable):
         for name, y, fill in (("attention", 16, "blue"), ("state", 146, "vermillion")):
             picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
         picture.add("line", x1=left, y1=172, x2=end, y2=172, stroke=color("vermillion"), stroke_width=1.5)
+        high = 20.0  # where a line arrives
         for s, character in enumerate(characters):
-            x, wide = left + step * (s + 0.5), 9 * effects[0][s] + 1 if told >= 0 else 1
-            path = f"M{x:.1f} 92C{x:.1f} 40 {x + 0.3 * (end - x):.1f} 40 {end} 40"
+            x, wide = left + step * (s + 0.5), 24 * weights[s]
+            high += wide / 2 + 1
+            path = f"M{x:.1f} 92C{x:.1f} {high:.1f} {x + 0.3 * (end - x):.1f} {high:.1f} {end} {high:.1f}"
+            high += wide / 2
             picture.add(
                 "path",
                 d=path,
                 fill="none",
                 stroke=color("blue"),
-                stroke_width=f"{wide:.1f}",
-                opacity=0.7 if s == told or told < 0 else 0.3,
+                stroke_width=f"{max(wide, 0.6):.1f}",
+                opacity=0.7,
             )
             for y in (108, 206):
                 if s == told:
@@ -242,13 +264,23 @@ class Attention(Explorable):
             picture.add("text", guess, x=end + 16, y=y, font_size=20, **mono)
         return str(picture)
 
-    def _bars(self, words: Words) -> str:
-        """In how many passages a far letter changes either guess."""
-        picture = Picture(440, 120, words("title"), words("picture_mean", **self._far()))
-        for name, y, fill, far in zip(("attention", "state"), (28, 84), ("blue", "vermillion"), _AVERAGES["far"]):
-            wide = 320 * far / max(_AVERAGES["far"])
-            told = words("bar", count=far, share=_percent(far / _AVERAGES["passages"]))
-            picture.add("text", words(f"name_{name}"), x=12, y=y - 10, font_size=14, font_weight=600, fill=color(fill))
-            picture.add("rect", x=12, y=y, width=f"{wide:.1f}", height=24, fill=color(fill))
-            picture.add("text", told, x=f"{20 + wide:.1f}", y=y + 17, font_size=14)
+    def _averages(self, words: Words) -> str:
+        """How often either guess changes, by how far back the erased letter stands."""
+        told = self._counted(words)
+        place = str(told["place"])
+        picture = Picture(440, 200, words("title"), words("picture_mean", **{**told, "place": place.capitalize()}))
+        for name, y, fill, changes in zip(
+            ("attention", "state"), (60, 36), ("blue", "vermillion"), _AVERAGES["changes"]
+        ):
+            shares = [count / _AVERAGES["passages"] for count in changes]
+            points = " ".join(f"{414 - 26 * back:.1f},{160 - 140 * share:.1f}" for back, share in enumerate(shares))
+            picture.add("polyline", points=points, fill="none", stroke=color(fill), stroke_width=2.5)
+            read = f"{words(f'name_{name}')} {_percent(shares[self._back()])}"
+            picture.add("text", read, x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
+        x = 414 - 26 * self._back()
+        picture.add("line", x1=x, y1=20, x2=x, y2=160, stroke="currentColor", stroke_width=1.5)
+        picture.add("text", place, x=12, y=16, font_size=13)
+        picture.add("line", x1=12, y1=160, x2=428, y2=160, stroke="currentColor")
+        picture.add("text", words("end_far"), x=12, y=178, font_size=12)
+        picture.add("text", words("end_last"), x=428, y=178, font_size=12, text_anchor="end")
         return str(picture)

@@ -2,13 +2,13 @@
 import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { derive, MAX_TEXT, repair } from "./maths.mjs";
+import { BACK, derive, MAX_TEXT, repair } from "./maths.mjs";
 import { scores, sentenceNodes, spoken, textPanel, textRow, toldOf } from "./panels.mjs";
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const models = element("p");
-  const panel = textPanel({ t, signal, onLetter: (letter) => commit({ letter }), onBack: () => commit({ view: "text" }) });
+  const panel = textPanel({ t, signal, onLetter: (letter) => commit({ letter }), onBack: () => commit({ view: "text", letter: 0 }) });
   const own = textRow({
     t, signal,
     onText: (text) => {
@@ -16,7 +16,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       commit({ text, letter: 0, view: "text" });
     },
   });
-  const steps = guidedSteps({ t, state, steps: SPEC.steps, set: commit, say, signal, onReset, asked: toldOf, outcome: () => ({ ...toldOf(), ...scores(model) }) });
+  const steps = guidedSteps({ t, state, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ back: BACK }, t), outcome: () => ({ ...toldOf(model, t), ...scores(model) }) });
   onReset(own.clear);
   let model = null;
   const show = () => {

@@ -37,7 +37,7 @@ function softmax(scores) {
   return shares.map((share) => share / total);
 }
 
-/** What the layer expects after these letters; in each head letter s weighs softmax_s(q · k_s / √d + b_{t-s}). */
+/** After these letters: what the layer expects, and how much each letter weighs, softmax_s(q · k_s / √d + b_{t-s}), on average over the heads. */
 export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }, ids) {
   const last = ids.length - 1;
   const size = numHiddens / numHeads;
@@ -46,6 +46,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
   const [keys, contents] = ["layer.W_k", "layer.W_v"].map((name) => ids.map(made(name)));
   const q = made("layer.W_q")(ids[last]);
   const out = new Float64Array(numHiddens);
+  const mean = new Float64Array(ids.length);
   for (let h = 0; h < numHeads; h += 1) {
     const weights = softmax(keys.map((k, s) => {
       if (last - s >= reach) return -Infinity;
@@ -54,6 +55,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
       return fit / Math.sqrt(size) + values["layer.b"][h * reach + last - s];
     }));
     weights.forEach((weight, s) => {
+      mean[s] += weight / numHeads;
       for (let j = h * size; j < (h + 1) * size; j += 1) out[j] += weight * contents[s][j];
     });
   }
@@ -64,7 +66,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
     return Math.max(0, sum);
   });
   const logits = times(hidden, values.W_hq, vocabSize);
-  return softmax(Array.from(logits, (logit, j) => logit + values.b_q[j]));
+  return { probs: softmax(Array.from(logits, (logit, j) => logit + values.b_q[j])), weights: Array.from(mean) };
 }
 
 /** What a letter is replaced by: a space, or an e where it is one. */
@@ -133,9 +135,11 @@ function sizeOf(view) {
   return Object.values(readSafetensors(view).tensors).reduce((sum, { values }) => sum + values.length, 0);
 }
 
-/** In how many passages of new text a far letter changes the guess: attention's, the state's. */
-export const FAR = AVERAGES.far;
+/** In how many passages of new text the guess changes with the letter so far back erased: attention's, the state's. */
+export const CHANGES = AVERAGES.changes;
 export const PASSAGES = AVERAGES.passages;
+export const BACK = 8; // the distance that the averages show at first
+
 /** Which letter to try (-1: the last): that of the step about this text; or one that stands once in it and changes one of the two guesses, the one that moves most. */
 export function tellingLetter(text, read, vocab) {
   const step = SPEC.steps.find(({ state }) => state.text === text);
@@ -159,18 +163,18 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const mean = view === "mean";
   const count = text.length;
   const told = !mean && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
-  const shown = { text, told, mean, count, perplexities, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
-  if (text === "") return { ...shown, effects: [[], []] };
+  const back = letter > 0 ? MAX_TEXT - letter : BACK;
+  const shown = { text, told, mean, back, count, perplexities, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
+  if (text === "") return { ...shown, effects: [[], []], weights: [], weighed: [] };
   const { vocab } = network;
   const ids = encode(text, vocab);
   const replaced = (s) => ids.map((index, i) => (i === s ? otherThan(index, vocab) : index));
-  const read = [
-    { probs: attend(attention, ids), others: ids.map((_, s) => attend(attention, replaced(s))) },
-    replaceEach(network, ids),
-  ];
+  const looks = attend(attention, ids);
+  const without = ids.map((_, s) => attend(attention, replaced(s)));
+  const read = [{ probs: looks.probs, others: without.map(({ probs }) => probs) }, replaceEach(network, ids)];
   return {
     ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && !mean ? tellingLetter(text, read, vocab) : -1,
-    effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
+    weights: (without[told] ?? looks).weights, weighed: looks.weights, effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),
   };
@@ -179,12 +183,44 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
 /** A link's text is what is read of it, and the letter is one of it. */
 export function repair(state) {
   const text = readable(state.text);
-  return { ...state, text, letter: state.letter > text.length ? 0 : state.letter };
+  return { ...state, text, letter: state.view !== "mean" && state.letter > text.length ? 0 : state.letter };
 }
 
-/** Attention's line from a letter (column s, at y = 1) to the guess (at x = end, y = AT). An SVG path in columns and heights. */
-export function line(s, end) {
-  const AT = 0.26;
-  const x = s + 0.5;
-  return `M${x} 1C${x} ${AT} ${(x + 0.3 * (end - x)).toFixed(3)} ${AT} ${end} ${AT}`;
+export const PORT = 0.45; // how much of the picture's height is the box of the guess, from the top
+
+/**
+ * Attention's lines from all letters (column s, at y = 1) to the box of the guess (at x = end), each as thick as its letter
+ * weighs: { line, band }, SVG paths in columns and heights. They arrive one below the other, with even gaps.
+ */
+export function lines(weights, end) {
+  const thick = PORT / 2;
+  const gap = (PORT - thick) / (weights.length + 1);
+  let y = 0;
+  return weights.map((weight, s) => {
+    const [from, to] = [-1, 1].map((side) => s + 0.5 + 0.4 * weight * side);
+    const bend = (x) => x + 0.3 * (end - x);
+    y += gap;
+    const [top, low] = [y, y + thick * weight];
+    const mid = (top + low) / 2;
+    y = low;
+    const path = (...parts) => parts.map((part) => (typeof part === "number" ? Number(part.toFixed(4)) : part)).join(" ");
+    return {
+      line: path("M", s + 0.5, 1, "C", s + 0.5, mid, bend(s + 0.5), mid, end, mid),
+      band: path("M", from, 1, "C", from, top, bend(from), top, end, top, "L", end, low, "C", bend(to), low, to, low, to, 1, "Z"),
+    };
+  });
+}
+
+/** What an erased letter leaves in the memory: a band around y = 1, in each column as high as the memory differs. An SVG path. */
+export function trail(differs, told, end) {
+  if (told < 0) return "";
+  const points = differs.slice(told).map((value, k) => [told + k + 0.5, Math.min(1, value)]);
+  points.push([end, points.at(-1)[1]]);
+  const edge = (side, all) => all.map(([x, value]) => `${x} ${(1 + side * value).toFixed(4)}`);
+  return `M${[...edge(-1, points), ...edge(1, [...points].reverse())].join("L")}Z`;
+}
+
+/** How often a guess changes, by the column of the erased letter (the last on the right), from y = 1 (never) to 0. An SVG path. */
+export function curve(changes) {
+  return `M${changes.map((count, back) => `${changes.length - back - 0.5} ${(1 - count / PASSAGES).toFixed(4)}`).reverse().join("L")}`;
 }
