@@ -427,7 +427,7 @@ def test_a_cut_stops_what_goes_back_and_not_the_memory(opened: tuple[Page, Recor
         assert abs(end - letters["y"]) < 2
     assert forth["y"] >= letters["y"] + letters["height"]
     assert forth["x"] + forth["width"] == pytest.approx(letters["x"] + letters["width"], abs=1)
-    expect(widget.locator(".trunc-forth")).to_have_text("its memory of the text is not cut")
+    expect(widget.locator(".trunc-forth")).to_have_text("the network\u2019s memory is not cut")
 
 
 def test_the_last_row_stays_when_the_link_is_told(opened: tuple[Page, Record], tmp_path: Path) -> None:
