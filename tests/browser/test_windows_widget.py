@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,11 +78,47 @@ def jump_words(python: Windows) -> tuple[str, list[str]]:
     kept, empty = map(per_cent, python.first_guess)
     apart = round(100 * python.first_guess[0]) - round(100 * python.first_guess[1])
     if abs(apart) < 6:
-        return f"It jumps. Its old memory would change little: {kept} with, {empty} without.", []
+        return f"Reader 1 jumps. Its old memory would change little: {kept} with, {empty} without.", []
     effect = "mislead" if apart < 0 else "help by luck"
-    return f"It jumps. If it kept its memory, that would {effect}: {kept}, not {empty}.", [
+    return f"Reader 1 jumps. If it kept its memory, that would {effect}: {kept}, not {empty}.", [
         "memory emptied" if apart < 0 else "memory kept"
     ]
+
+
+def averages(python: Windows, *, asked: bool = False) -> str:
+    """What is told of lines: their first guesses on average."""
+    kept, empty = map(per_cent, python.average_guesses[0])
+    now, other = (kept, f"Emptied: {empty}.") if python.memory == "kept" else (empty, f"Kept: {kept}.")
+    begin = {
+        (True, "empty"): "Memory emptied at each line",
+        (True, "kept"): "Memory kept from line to line",
+        (False, "empty"): "It jumps, memory emptied",
+        (False, "kept"): "It jumps with its old memory",
+    }[python.carries_state, python.memory]
+    return f"{begin}: the first guess gives the right letter {now} on average." + ("" if asked else f" {other}")
+
+
+def check_lines(widget: Locator, python: Windows) -> None:
+    """Letters, memories and tints of all lines are those of Python, and so is the guess that is chosen."""
+    text = "".join(python.tokens)
+    starts = [start for (start,) in python.starts]
+    found = widget.locator(".win-piece").evaluate_all("(all) => all.map((e) => e.textContent)")
+    pasts = [""] * len(starts)
+    if python.memory == "kept":
+        pasts = ["", *(text[: start + python.num_steps][-4:] for start in starts[:-1])]
+    assert found == [past + text[start : start + python.num_steps] for past, start in zip(pasts, starts)]
+    level = "(all) => all.map((e) => +getComputedStyle(e).getPropertyValue('--win-level'))"
+    tints = widget.locator(".win-cell").evaluate_all(level)
+    pieces = [Windows(**cut_of(python), minibatch=k + 1).guesses for k in range(len(starts))]
+    chances = [guess[python.memory == "empty"] for piece in pieces for guess in piece[:-1]]
+    assert tints == pytest.approx([min(1, -math.log2(chance) / 8) for chance in chances], abs=2e-3)
+    expect(widget.locator(".win-piece-chosen")).to_have_attribute("data-line", str(python.minibatch - 1))
+    assert guesses(widget) == told(python)
+    assert arrays(widget) == expected(python)
+
+
+def cut_of(python: Windows) -> dict[str, object]:
+    return {name: getattr(python, name) for name in ("length", "num_steps", "sampling", "seed")}
 
 
 def guesses(widget: Locator) -> list[list[str]]:
@@ -165,49 +202,96 @@ def test_the_button_reads_the_epoch_and_begins_again(opened: tuple[Page, Record]
     expect(widget.locator(".d2lrnn-now")).to_have_text("It reads on.")
 
 
-def test_the_first_guess_is_the_network_s(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_guesses_of_several_readers_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """With the memory that is tinted in the text and without, whatever is moved."""
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
-    assert guesses(widget) == told(Windows()) == [["…w water i ", "c", "a", "38%"], ["", "c", "a", "11%"]]
-    expect(widget.locator(".d2lrnn-now")).to_have_text(
-        "It reads on, so its memory helps its first guess: 38%, not 11%."
-    )
+    widget = show(page, tmp_path, two(minibatch=2))
+    assert guesses(widget) == told(two(minibatch=2))
     best = widget.locator(".win-best > .win-guess-name")
     expect(best).to_have_text(["memory kept"])
     following = widget.get_by_role("button", name="Next piece")
-    for k in (6, 7):
+    for k in (3, 4):
         following.click()
-        assert guesses(widget) == told(Windows(minibatch=k))
+        assert guesses(widget) == told(two(minibatch=k))
     widget.get_by_role("button", name="Jump", exact=True).click()
-    for k in (7, 8, 9):
-        python = Windows(sampling="random", minibatch=k)
+    effects = set()
+    for k in range(4, 11):
+        python = two(sampling="random", minibatch=k)
         assert guesses(widget) == told(python)
         sentence, better = jump_words(python)
+        effects.add(str(better))
         expect(widget.locator(".d2lrnn-now")).to_have_text(sentence)
         expect(best).to_have_text(better)
         following.click()
+    assert len(effects) > 1
     bars = "(all) => all.map((e) => e.offsetWidth / e.parentNode.offsetWidth)"
     found = widget.locator(".win-chance-bar").evaluate_all(bars)
-    assert found == pytest.approx(Windows(sampling="random", minibatch=10).first_guess, abs=0.01)
-    for settings in ({"batch_size": 2, "num_steps": 7, "offset": 3, "minibatch": 5}, {"sampling": "adjoining"}):
-        widget = show(page, tmp_path, Windows(**settings))
-        assert guesses(widget) == told(Windows(**settings))
+    assert found == pytest.approx(two(sampling="random", minibatch=11).first_guess, abs=0.01)
+    for settings in ({"num_steps": 7, "offset": 3, "minibatch": 5}, {"sampling": "adjoining", "minibatch": 5}):
+        widget = show(page, tmp_path, two(**settings))
+        assert guesses(widget) == told(two(**settings))
 
 
-def test_a_guess_against_the_rule_is_said_to_be_one(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_lines_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """Every letter's tint, with either memory, read on or drawn; and what is said of them all."""
     page, _ = opened
-    now, ten = page.locator(".d2lrnn-now"), {"length": 141, "num_steps": 10}
-    show(page, tmp_path, Windows(**ten, minibatch=12))
-    expect(now).to_have_text("It reads on, but here its memory misleads: 8%, not 14%.")
-    for k, sentence in ((3, "4% with, 7% without"), (7, "34% with, 35% without")):
-        show(page, tmp_path, Windows(**ten, minibatch=k))
-        expect(now).to_have_text(f"It reads on. Here its memory changes little: {sentence}.")
-        expect(page.locator(".win-best")).to_have_count(0)
-    show(page, tmp_path, Windows(**ten, sampling="random", seed=3, minibatch=2))
-    expect(now).to_have_text("It jumps. If it kept its memory, that would help by luck: 29%, not 5%.")
-    show(page, tmp_path, Windows(**ten, sampling="random", seed=1, minibatch=3))
-    expect(now).to_have_text("It jumps. Its old memory would change little: 10% with, 10% without.")
+    widget = show(page, tmp_path, Windows())
+    now = widget.locator(".d2lrnn-now")
+    marks = "(all) => all.map((e) => +getComputedStyle(e).getPropertyValue('--win-other'))"
+    for sampling, press in (("sequential", "Read on"), ("random", "Jump")):
+        for memory, name in (("empty", "emptied"), ("kept", "kept")):
+            for label in (press, name):
+                widget.get_by_role("button", name=label, exact=True).click()
+                expect(widget.get_by_role("button", name=label, exact=True)).to_have_attribute("aria-pressed", "true")
+            python = Windows(sampling=sampling, memory=memory)
+            check_lines(widget, python)
+            expect(now).to_have_text(averages(python))
+            other = widget.locator(".win-mean").evaluate_all(marks)  # the first is higher or lower than the bar
+            bars = widget.locator(".win-mean").evaluate_all(marks.replace("other", "level"))
+            assert (bars[0] > other[0]) == (memory == ("empty" if sampling == "sequential" else "kept"))
+    again = widget.get_by_role("button", name="Jump anew")
+    again.click()
+    check_lines(widget, Windows(sampling="random", memory="kept", seed=Windows().seed + 1))
+    widget.get_by_role("button", name="Read on", exact=True).click()
+    expect(again).to_be_hidden()
+    assert averages(Windows()).endswith("right letter 11% on average. Kept: 38%.")
+
+
+def test_a_letter_of_the_lines_is_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows(memory="kept"))
+    letters, title = widget.get_by_role("slider", name="Letter in the lines"), widget.locator(".win-guess-title")
+    expect(title).to_have_text("Line 2, first guess: how likely is c?")
+
+    def chosen(k: int, n: int, right: str) -> None:
+        expect(title).to_have_text(f"Line {k}, {'first guess' if n == 1 else f'guess {n}'}: how likely is {right}?")
+        kept, empty = map(per_cent, Windows(minibatch=k).guesses[n - 1])
+        assert [row[-1] for row in guesses(widget)] == [kept, empty]
+        here = widget.locator(".win-here")
+        expect(here).to_have_count(1)
+        expect(here).to_have_text(right.replace("␣", " "), use_inner_text=False)
+        said = letters.get_attribute("aria-valuetext")
+        assert said.startswith(f"line {k}, guess {n}: after ") and said.endswith(f" comes {right}, found {kept} likely")
+
+    widget.locator(".win-piece").nth(4).locator(".win-cell").nth(1).click()
+    chosen(5, 2, "m")
+    check_lines_of = Windows(minibatch=5, memory="kept")
+    assert arrays(widget) == expected(check_lines_of)
+    for key, place in {
+        "ArrowLeft": (5, 1, "a"), "ArrowUp": (4, 1, "w"), "ArrowRight": (4, 2, "␣"), "ArrowDown": (5, 2, "m"),
+        "Home": (1, 1, "h"), "End": (12, 10, "d"),
+    }.items():  # fmt: skip
+        letters.press(key)
+        chosen(*place)
+    widget.locator(".win-piece").nth(2).locator(".win-past").click()
+    chosen(3, 1, "r")
+    # all lines of a long text are there
+    widget = show(page, tmp_path, Windows(length=1200, num_steps=5))
+    page_box = widget.locator(".win-page")
+    expect(page_box.locator(".win-piece")).to_have_count(239)
+    letters.press("End")
+    box, last = page_box.bounding_box(), page_box.locator(".win-piece").last.bounding_box()
+    assert box["height"] < 450 and last["y"] + last["height"] <= box["y"] + box["height"] + 1
 
 
 def test_memory_and_piece_are_named_at_their_places(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -219,14 +303,14 @@ def test_memory_and_piece_are_named_at_their_places(opened: tuple[Page, Record],
     for width in (760, 390):
         page.set_viewport_size({"width": width, "height": 900})
         for sampling in ("sequential", "random"):
-            widget = show(page, tmp_path, Windows(sampling=sampling, minibatch=4))
+            widget = show(page, tmp_path, Windows(source="numbers", sampling=sampling, minibatch=4))
             expect(widget.locator(".win-tag:visible")).to_have_text(
                 ["its memory" if sampling == "sequential" else "old memory", "new piece"], use_inner_text=True
             )
             for tag, part in ((".win-tag-memory", ".win-kept"), (".win-window .win-tag", ".win-part:not([hidden])")):
                 (left, top), (x, y) = widget.evaluate(boxes, [tag, part])
                 assert abs(left - x) < 90 and 0 < y - top < 22, "above it, pushed aside at most by the other"
-    widget = show(page, tmp_path, Windows(minibatch=1))
+    widget = show(page, tmp_path, Windows(source="numbers", minibatch=1))
     expect(widget.locator(".win-tag:visible")).to_have_text(["new piece"])
 
 
@@ -287,7 +371,7 @@ def test_a_hurried_reader_sees_the_windows(browser: Browser, tmp_path: Path) -> 
 def test_what_is_told_is_of_the_piece_that_comes(browser: Browser, tmp_path: Path) -> None:
     """While the old piece leaves, sentence, place and guess are of the new one, all three."""
     with watched_page(browser, width=760, height=1000) as (page, record):
-        widget = show(page, tmp_path, Windows(sampling="random"))
+        widget = show(page, tmp_path, two(sampling="random", minibatch=5))
         seen = page.evaluate(
             """() => new Promise((done) => { // what is told as soon as the old piece begins to pale, where it still is
               const part = document.querySelector(".win-part");
@@ -299,8 +383,8 @@ def test_what_is_told_is_of_the_piece_that_comes(browser: Browser, tmp_path: Pat
               document.querySelector(".win-next").click();
               look(); })"""
         )
-        python = Windows(sampling="random", minibatch=6)
-        assert seen == ["piece 6 of 12", jump_words(python)[0], per_cent(python.first_guess[0]), True]
+        python = two(sampling="random", minibatch=6)
+        assert seen == ["piece 6 of 11", jump_words(python)[0], per_cent(python.first_guess[0]), True]
         page.wait_for_function("() => +getComputedStyle(document.querySelector('.win-part')).opacity === 1")
         check(widget, python)
         assert guesses(widget) == told(python)
@@ -414,102 +498,116 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     shape = widget.locator(".d2lrnn-shape")  # without what the live region says
     fresh = shape.inner_text()
     outcome, now = widget.locator(".d2lrnn-outcome"), widget.locator(".d2lrnn-now")
+    key, region = widget.locator(".win-key-other"), widget.get_by_role("status")
     random = {"sampling": "random"}
-    shown = [Windows(minibatch=9), Windows(**random, minibatch=2), Windows(**random, seed=8, minibatch=2)]
+    asked = [Windows(), Windows(**random), Windows(**random)]
+    shown = [Windows(memory="kept"), Windows(**random, memory="kept"), Windows(**random, seed=8)]
     outcomes = [
-        "It knows how the word began: 82%, not 1%. Over all 11 pieces after the first: 38% on average, not 11%.",
-        "Here the memory of another place misleads: 3%, not 20%. At times it helps by luck.",
-        "None of the 12 pieces of this pass (marks below the letters) begins where one of the last pass did",
+        "It knows how the cut word began: the first guess gives the right letter 38% on average, not 11%. By guess 6"
+        " both are alike (41% and 40%).",
+        "A memory of another place misleads: 12% on average, not 16%.",
+        "Reading on, every pass cuts at the same places. Jumps cut anew: none of these 12 lines begins where one did",
     ]
-    asked = [(["?"] * 2, "It reads on."), (["?"] * 2, "It jumps."), (["3%", "20%"], "It jumps.")]
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(outcome).to_be_hidden()
-        chances, sentence = asked[step]
-        assert [row[-1] for row in guesses(widget)] == chances, "what is asked is not shown"
-        expect(now).to_contain_text(sentence)
+        is_open = step < 2  # of the memory kept
+        expect(now).to_have_text(averages(asked[step], asked=is_open))
+        empty = per_cent(asked[step].first_guess[1])
+        kept = "?" if is_open else per_cent(asked[step].first_guess[0])
+        assert [row[-1] for row in guesses(widget)] == [kept, empty], "what is asked is not shown"
+        expect(key).to_have_text("with memory kept: ?" if is_open else "with memory kept")
+        expect(widget.locator(".win-mean > u:visible")).to_have_count(0 if is_open else 10)
+        assert "Kept" not in region.text_content() or not is_open
         widget.locator(".d2lrnn-answers button").nth(right).click()
         expect(outcome).to_contain_text(f"Right. {expected_outcome}")
-        assert guesses(widget) == told(shown[step])
-        check(widget, shown[step])
-        # both cuttings at once, the last above the letters; what is said above is of them
-        edges = [widget.locator(f".win-cut-{which}") for which in ("last", "this")]
-        for edge in edges:
-            expect(edge).to_have_count(12 if step == 2 else 0)
-    expect(now).to_have_text("The same text, cut again at other places.")
-    expect(widget.locator(".win-passes > span")).to_have_text(["last pass", "this pass"])
-    places = "(all) => all.map((e) => Math.round(e.offsetLeft) + 10000 * Math.round(e.offsetTop)).sort()"
-    last, this = (edge.evaluate_all(places) for edge in edges)
-    assert len(set(last)) == len(set(this)) == 12 and not set(last) & set(this)
+        check_lines(widget, shown[step])
+        expect(now).to_have_text(averages(shown[step]) if is_open else re.compile("cut again at other places"))
+        # both cuttings at once, the last above
+        expect(widget.locator(".win-strip")).to_have_count(2 if step == 2 else 1)
+    expect(widget.locator(".win-strip-name")).to_have_text(["last time", "this time"])
+    places = "(all) => all.map((e) => Math.round(133 * parseFloat(e.style.left) / 100))"
+    last, this = (widget.locator(".win-strip").nth(i).locator("i").evaluate_all(places) for i in (0, 1))
+    assert [last, this] == [[start for (start,) in python.starts] for python in (asked[2], shown[2])]
+    assert not set(last) & set(this)
     widget.get_by_role("button", name="Reset").click()
-    check(widget, Windows())
+    check_lines(widget, Windows())
     assert shape.inner_text() == fresh
     # a question that is left gives the numbers back, and an answer says that it was of before
     widget.locator(".d2lrnn-step-title").first.click()
     widget.locator(".d2lrnn-step-title").first.click()
-    assert guesses(widget) == told(Windows(minibatch=9))
+    expect(now).to_have_text(averages(Windows()))
     widget.locator(".d2lrnn-step-title").first.click()
     widget.locator(".d2lrnn-answers button").nth(1).click()
+    widget.locator(".win-cell").nth(55).click()  # another line is no other figure
+    expect(outcome).to_have_text(re.compile("^No. It knows how the cut word began"))
     widget.get_by_role("button", name="Jump", exact=True).click()
-    expect(outcome).to_have_text(re.compile("^Before your change: No. It knows how the word began"))
+    expect(outcome).to_have_text(re.compile("^Before your change: No. It knows how the cut word began"))
 
 
 def test_every_guess_of_the_piece_can_be_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """A pair of bars for each letter; the one that is chosen stands above, with what was read."""
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
+    widget = show(page, tmp_path, two(minibatch=5))
     letters, title = widget.get_by_role("slider", name="Letter of the piece"), widget.locator(".win-guesses > p")
     heights = "(all) => all.map((e) => [...e.querySelectorAll('i')].map((i) => parseFloat(i.style.height) / 100))"
     bars = widget.locator(".win-letter")
-    for found, chances in zip(bars.evaluate_all(heights), Windows().guesses, strict=True):
+    for found, chances in zip(bars.evaluate_all(heights), two(minibatch=5).guesses, strict=True):
         assert found == pytest.approx(chances, abs=1e-3)
     letters.press("End")
-    kept, empty = map(per_cent, Windows().guesses[-1])
-    expect(title).to_have_text("Its guess 11: how likely is the right letter?")
+    kept, empty = map(per_cent, two(minibatch=5).guesses[-1])
+    expect(title).to_have_text("Reader 1\u2019s guess 10: how likely is the right letter?")
     assert [row[-1] for row in guesses(widget)] == [kept, empty]
     now = widget.locator(".d2lrnn-now")
-    for n in range(11, 1, -1):  # the line above is of the guess that is chosen
-        kept, empty = Windows().guesses[n - 1]
+    for n in range(10, 1, -1):  # the line above is of the guess that is chosen
+        kept, empty = two(minibatch=5).guesses[n - 1]
         apart = round(100 * kept) - round(100 * empty)
         said = "It matters little." if abs(apart) < 6 else f"Keeping it {'helps' if apart > 0 else 'misleads'}."
-        expect(now).to_have_text(f"Its guess {n}: memory kept {per_cent(kept)}, emptied {per_cent(empty)}. {said}")
+        expect(now).to_have_text(
+            f"Reader 1\u2019s guess {n}: memory kept {per_cent(kept)}, emptied {per_cent(empty)}. {said}"
+        )
         best = [] if abs(apart) < 6 else ["memory kept" if apart > 0 else "memory emptied"]
         expect(widget.locator(".win-best > .win-guess-name")).to_have_text(best)
         letters.press("ArrowLeft")
     expect(now).to_contain_text("its memory helps its first guess")
     letters.press("End")
-    kept, empty = map(per_cent, Windows().guesses[-1])
+    kept, empty = map(per_cent, two(minibatch=5).guesses[-1])
     assert letters.get_attribute("aria-valuetext") == (
-        f"after e, letter 11 of 11: {kept} with its memory kept, {empty} with it emptied"
+        f"after t, letter 10 of 10: {kept} with its memory kept, {empty} with it emptied"
     )
     bars.nth(2).click()
-    expect(widget.locator(".win-chosen")).to_have_text("m")
-    kept, empty = map(per_cent, Windows().guesses[2])
-    assert guesses(widget) == [["…water i ", "cam", "e", kept], ["", "cam", "e", empty]]
+    expect(widget.locator(".win-chosen")).to_have_text("i")
+    kept, empty = map(per_cent, two(minibatch=5).guesses[2])
+    assert guesses(widget) == [["…low wate", "r i", "␣", kept], ["", "r i", "␣", empty]]
     widget.get_by_role("button", name="Next piece").click()
-    assert guesses(widget) == told(Windows(minibatch=6)), "a new piece begins with its first guess"
-    widget.locator(".d2lrnn-step-title").first.click()
-    letters.press("End")  # it would give the answer
-    expect(title).to_have_text("Its first guess: how likely is the right letter?")
-    assert letters.get_attribute("aria-valuetext") == "after e, letter 1 of 11"
-    assert {tuple(pair) for pair in bars.evaluate_all(heights)} == {(0, 0)}
+    assert guesses(widget) == told(two(minibatch=6)), "a new piece begins with its first guess"
 
 
 def test_numbers_ask_nothing_of_a_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Windows(source="numbers"))
     expect(widget.locator(".d2lrnn-lead")).to_have_text(re.compile("^A network reads numbers in pieces"))
-    for hidden in (widget.get_by_text("Should it take its memory along"), widget.locator(".win-every")):
+    question, block, text = (
+        widget.get_by_text("Keep its memory"),
+        widget.locator(".win-block"),
+        widget.locator(".win-text"),
+    )
+    for hidden in (question, block, widget.locator(".win-guesses"), widget.locator(".win-memories")):
         expect(hidden).to_be_hidden()
+    expect(text).to_be_visible()
     control(widget, "Text").select_option("story")
-    for shown in (widget.get_by_text("Should it take its memory along"), widget.locator(".win-every")):
+    for shown in (question, block, widget.locator(".win-guesses"), widget.locator(".win-memories")):
         expect(shown).to_be_visible()
+    expect(text).to_be_hidden()
+    control(widget, "Batch size").fill("2")
+    expect(text).to_be_visible()
+    assert widget.evaluate(PLACES) == [[0, 11], [66, 77]], "it is laid out as it comes"
 
 
 def test_a_window_on_its_way_is_held_at_once(browser: Browser, tmp_path: Path) -> None:
     """It stands where it goes as soon as it is touched, and can be dragged from there."""
     with watched_page(browser, width=760, height=1000) as (page, record):
-        widget = show(page, tmp_path, Windows(minibatch=2))
+        widget = show(page, tmp_path, two(num_steps=11, minibatch=2))
         part = widget.locator(".win-part:visible").first.bounding_box()
         cell = widget.evaluate("(e) => parseFloat(e.querySelector('.win-text').style.getPropertyValue('--win-cell'))")
         x, y = part["x"] + 14.5 * cell, part["y"] + part["height"] / 2
@@ -517,11 +615,11 @@ def test_a_window_on_its_way_is_held_at_once(browser: Browser, tmp_path: Path) -
         widget.locator(".win-windows").press("ArrowRight")
         page.mouse.down()
         expect(widget.locator(".win-glides")).to_have_count(0)
-        check(widget, Windows(minibatch=3))
+        check(widget, two(num_steps=11, minibatch=3))
         assert widget.locator(".win-windows").evaluate("(e) => e.classList.contains('win-held')")
         page.mouse.move(x + 11 * cell, y, steps=4)
         page.mouse.up()
-        check(widget, Windows(minibatch=4))
+        check(widget, two(num_steps=11, minibatch=4))
         assert widget.locator(".win-part").first.evaluate("(e) => getComputedStyle(e).cursor") == "grab"
         assert record.errors == []
 
@@ -532,19 +630,28 @@ def test_a_press_leaves_a_question_and_nothing_is_told_before_a_guess(
     page, _ = opened
     widget = show(page, tmp_path, Windows())
     region, question = widget.get_by_role("status"), widget.locator(".d2lrnn-question")
-    for step, sentence in ((0, "piece 9 of 12. It reads on."), (1, "piece 2 of 12. It jumps.")):
+    for step, python in ((0, Windows()), (1, Windows(sampling="random"))):
         widget.locator(".d2lrnn-step-title").nth(step).click()
-        expect(region).to_have_text(sentence)
+        assert "Kept" not in region.text_content()
+        expect(widget.locator(".d2lrnn-now")).to_have_text(averages(python, asked=True))
         expect(question).to_be_visible()
-    widget.get_by_role("button", name="Next piece").click()
+        widget.locator(".win-piece").nth(7).click()  # it stays beside another line, and tells nothing of it
+        assert guesses(widget)[0][-1] == "?"
+    for press in ("kept", "Jump anew"):
+        widget.locator(".d2lrnn-step-title").nth(1).click()
+        if not question.is_visible():
+            widget.locator(".d2lrnn-step-title").nth(1).click()
+        widget.get_by_role("button", name=press, exact=True).click()
+        expect(question).to_be_hidden()
+        expect(widget.locator(".win-mean > u:visible")).to_have_count(10)
+    widget.locator(".d2lrnn-step-title").first.click()
+    control(widget, "Batch size").fill("2")  # there are no lines to ask about
     expect(question).to_be_hidden()
-    check(widget, Windows(sampling="random", minibatch=3))
-    assert guesses(widget) == told(Windows(sampling="random", minibatch=3))
 
 
 def test_a_place_that_is_touched_brings_the_piece(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Windows())
+    widget = show(page, tmp_path, two())
     line = widget.locator(".win-line").nth(1).bounding_box()
     page.mouse.click(line["x"] + 40, line["y"] + 12)
     place_touched = widget.evaluate(
@@ -552,20 +659,7 @@ def test_a_place_that_is_touched_brings_the_piece(opened: tuple[Page, Record], t
           const cell = parseFloat(e.querySelector(".win-text").style.getPropertyValue("--win-cell"));
           return lines[0].textContent.length + Math.floor(40 / cell); }"""
     )
-    check(widget, Windows(minibatch=place_touched // 11 + 1))
-
-
-def test_an_answer_shows_the_figure_of_its_question(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """Also when the text was taken away in between: then there was no minibatch to tell about."""
-    page, _ = opened
-    widget = show(page, tmp_path, two())
-    widget.locator(".d2lrnn-step-title").first.click()
-    control(widget, "Text").select_option("own")
-    widget.locator("textarea").fill("")
-    expect(place(widget)).to_have_text("no piece")
-    widget.locator(".d2lrnn-answers button").first.click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("It knows how the word began")
-    check(widget, Windows(minibatch=9))
+    check(widget, two(minibatch=place_touched // 10 + 1))
 
 
 def test_the_names_of_readers_stand_side_by_side(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -651,14 +745,13 @@ def test_nothing_moves_below_the_guess(browser: Browser, tmp_path: Path, width: 
         tops = set()
         for sampling in ("Read on", "Jump"):
             widget.get_by_role("button", name=sampling, exact=True).click()
-            widget.locator(".win-windows").press("Home")
-            for _ in range(14):
-                tops.add(round(widget.evaluate("(e) => e.querySelector('.d2lrnn-step-titles').offsetTop")))
-                names = widget.locator(".win-guess > *")
-                assert names.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth + 1)")
-                widget.locator(".win-letters").press("End")  # a line about another guess
-                tops.add(round(widget.evaluate("(e) => e.querySelector('.d2lrnn-step-titles').offsetTop")))
-                widget.get_by_role("button", name="Next piece").click()
+            for memory in ("kept", "emptied"):
+                widget.get_by_role("button", name=memory, exact=True).click()
+                for key in ("Home", "ArrowRight", "ArrowDown", "ArrowDown", "End"):
+                    widget.locator(".win-page").press(key)
+                    tops.add(round(widget.evaluate("(e) => e.querySelector('.d2lrnn-step-titles').offsetTop")))
+                    names = widget.locator(".win-guess > *")
+                    assert names.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth + 1)")
         assert len(tops) == 1 and record.errors == []
 
 
@@ -691,7 +784,9 @@ def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None
             expect(widget.locator(".win-next")).to_be_disabled()
             expect(widget.locator(".win-guesses")).to_be_hidden()
         else:
-            expect(now).to_contain_text("It begins to read: its memory is still empty.")
+            expect(now).to_contain_text(
+                "One piece only" if used.num_minibatches == 1 else "Memory emptied at each line"
+            )
             assert arrays(widget) == expected(used), text[:20]
         assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
     expect(widget.locator(".win-note")).to_have_text("Only the first 1000 characters are used.")
@@ -713,6 +808,9 @@ def test_it_says_what_it_shows(opened: tuple[Page, Record], tmp_path: Path) -> N
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> None:
     page, _ = opened
+    show(page, tmp_path, Windows(memory="kept", sampling="random"), theme=theme)  # its hottest letters are full
+    result = page.evaluate(LOW_CONTRAST, 4.5)
+    assert result["checked"] > 130 and result["found"] == []
     widget = show(page, tmp_path, two(batch_size=6, num_steps=5, minibatch=3), theme=theme)
     control(widget, "Text")
     widget.get_by_text("Arrays X and Y").click()
@@ -765,7 +863,8 @@ def test_phone(browser: Browser, tmp_path: Path, theme: str) -> None:
 def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
-    widget = show(page, tmp_path, two(), head="<style>body { margin: 0 }</style>")
-    span = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().top - e.getBoundingClientRect().top"
-    assert widget.evaluate(span) <= 640
+    span = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().{} - e.getBoundingClientRect().top"
+    for python, edge, most in ((two(), "top", 640), (Windows(), "bottom", 844)):
+        widget = show(page, tmp_path, python, head="<style>body { margin: 0 }</style>")
+        assert widget.evaluate(span.format(edge)) <= most
     context.close()

@@ -95,6 +95,17 @@ def _guesses() -> list[dict[str, Any]]:
     return found
 
 
+def _averages() -> list[dict[str, Any]]:
+    """The mean of each guess over the pieces after the first."""
+    found = []
+    for each in ({}, {"sampling": "random"}, {"sampling": "adjoining", "seed": 3}, {"length": 60, "num_steps": 5}):
+        averages = Windows(**each).average_guesses
+        assert averages is not None
+        kept, empty = ([round(chance, 5) for chance in chances] for chances in zip(*averages))
+        found.append({"settings": each, "kept": kept, "empty": empty})
+    return found
+
+
 def cases() -> dict[str, Any]:
     cuts = [
         _case(num_tokens, sampling, batch_size, num_steps, offset)
@@ -108,6 +119,7 @@ def cases() -> dict[str, Any]:
         "draws": _draws(),
         "batch_of_two": [X[:, 0].tolist() for X, _ in batch_of_two],
         "guesses": _guesses(),
+        "averages": _averages(),
         "story": Windows().text[:1200],
     }
 

@@ -6,8 +6,8 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, averageOf, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, limits, lineOf, lineStarts, memoriesAt,
-  networkIn, neverRead, percent, presetOf, repair, segments, shownLines, tokensNeeded, tokensOf,
+  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, limits, lineOf, lineStarts, memoriesAt,
+  networkIn, neverRead, percent, presetOf, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
 
@@ -20,7 +20,7 @@ const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, co
 const shown = (settings = {}) => derive({ ...DEFAULTS, ...settings, text: STORY, weights: WEIGHTS });
 const SETTINGS = {
   source: "numbers", length: 35, own_text: "", batch_size: 2, num_steps: 5, sampling: "sequential", offset: 0, seed: 0,
-  minibatch: 1,
+  memory: "empty", minibatch: 1,
 };
 const numbers = (n) => Array.from({ length: n }, (_, i) => i);
 
@@ -131,6 +131,32 @@ test("the guesses are those of Python, whatever was read before", () => {
   assert.equal(shown({ source: "own", own_text: "" }).guess, null);
 });
 
+test("the averages are those of Python, over the lines that have one before them", () => {
+  for (const { settings, ...python } of CASES.averages) {
+    const { averages, lines } = shown(settings);
+    assert.equal(averages.count, lines.length - 1);
+    for (const name of ["kept", "empty"]) {
+      averages[name].forEach((chance, i) => {
+        assert.ok(Math.abs(chance - python[name][i]) < 1e-5, JSON.stringify({ settings, name, i, chance }));
+        const bits = lines.slice(1).map((line) => surprise(line[name][i]));
+        assert.ok(Math.abs(averages.bits[name][i] - bits.reduce((a, b) => a + b) / bits.length) < 1e-9);
+      });
+    }
+  }
+  assert.deepEqual([0.5, 1 / 8].map(surprise), [1, 3]);
+  assert.equal(CASES.averages.length, 4);
+  for (const settings of [{ source: "numbers" }, { batch_size: 2 }, { num_steps: 1 }, { source: "own", own_text: "" }]) assert.equal(shown(settings).lines, null);
+  assert.equal(shown({ source: "own", own_text: "low tide at four" }).averages, null, "one piece has none before it");
+});
+
+test("the lines are those of what is cut, also when that comes back", () => {
+  for (const settings of [{}, { sampling: "random" }, { num_steps: 5 }, { source: "own" }, {}, { memory: "kept", minibatch: 4 }]) {
+    const { lines, guess, k, ...model } = shown(settings);
+    assert.deepEqual(lines, model.epoch.map((_, each) => guessesIn(networkIn(WEIGHTS), model, each)));
+    assert.equal(guess, lines[k]);
+  }
+});
+
 test("a text is guessed letter by letter, and a guess has the same chance however many follow", () => {
   const network = networkIn(WEIGHTS);
   const all = chancesOf(network, "the ", "tide");
@@ -143,11 +169,11 @@ test("a text is guessed letter by letter, and a guess has the same chance howeve
 });
 
 test("the case is named by what is shown", () => {
-  assert.deepEqual(caseOf(shown()), { move: "on", effect: "helps" });
+  assert.deepEqual(caseOf(shown({ minibatch: 5 })), { move: "on", effect: "helps" });
   assert.deepEqual(caseOf(shown({ minibatch: 1 })), { move: "begin", effect: null });
   assert.deepEqual(caseOf(shown({ minibatch: 3 })), { move: "on", effect: "same" }, "19 and 14 per cent");
   assert.deepEqual(caseOf(shown({ minibatch: 12 })), { move: "on", effect: "not" });
-  assert.deepEqual(caseOf(shown({ sampling: "random" })), { move: "jump", effect: "harms" });
+  assert.deepEqual(caseOf(shown({ sampling: "random", minibatch: 5 })), { move: "jump", effect: "harms" });
   assert.deepEqual(caseOf(shown({ source: "numbers" })), { move: "on", effect: null });
   assert.deepEqual(caseOf({ ...shown({ sampling: "random" }), epoch: [[3], [13]], k: 1, num_steps: 10 }).move, "chance");
   assert.deepEqual([0, 0.004, 0.006, 0.5, 0.994, 0.996].map(percent), ["<1%", "<1%", "1%", "50%", "99%", ">99%"]);
@@ -233,20 +259,20 @@ test("no control goes further than the text allows", () => {
 
 test("the right answers of the steps are right", () => {
   const words = ({ right }, i) => SPEC.words.en[`step_${i + 1}_answer_${right + 1}`];
-  assert.deepEqual(SPEC.steps.map(words), ["the memory kept", "an empty one", "to cut other pieces each time"]);
-  const network = networkIn(WEIGHTS);
+  assert.deepEqual(SPEC.steps.map(words), ["cools", "glows more", "to cut other pieces each time"]);
   const [on, jump, other] = SPEC.steps.map(({ state }) => shown(state));
   for (const [model, better, worse] of [[on, "kept", "empty"], [jump, "empty", "kept"]]) {
-    const mean = averageOf(network, model);
-    assert.ok(model.guess[better][0] > 2 * model.guess[worse][0] && mean[better] > mean[worse]);
+    const { averages: { bits, ...means } } = model;
+    assert.ok(means[better][0] > means[worse][0] && bits[better][0] < bits[worse][0] - 1, "in chances, and in what is seen");
+    assert.ok(model.guess[better][0] > 2 * model.guess[worse][0], "and in the line that is shown");
     assert.equal(caseOf(model).move, model === on ? "on" : "jump");
   }
+  for (const { before, state } of SPEC.steps.slice(0, 2)) assert.deepEqual({ ...before, memory: "kept" }, state, "the memory alone is changed");
+  const glows = shown(SPEC.steps[0].before).averages.bits.empty;
+  assert.ok(glows.slice(1, -1).every((bits) => bits < glows[0]), "with an empty memory no guess is as surprised as the first");
   assert.ok(on.tokens[on.epoch[on.k][0] - 1] !== " ", "the new piece begins within a word");
   const mean = (guesses, name, n) => guesses.reduce((sum, guess) => sum + guess[name][n - 1], 0) / guesses.length;
-  const all = on.epoch.map((_, k) => guessesIn(network, on, k)).slice(1);
-  const average = averageOf(network, on);
-  assert.equal(average.count, all.length);
-  for (const name of ["kept", "empty"]) assert.ok(Math.abs(average[name] - mean(all, name, 1)) < 1e-6);
+  const all = on.lines.slice(1);
   // what is told of these averages
   const shares = (guesses, n) => ["kept", "empty"].map((name) => percent(mean(guesses, name, n)));
   assert.deepEqual([...shares(all, 1), ...shares(all, 6)], ["38%", "11%", "41%", "40%"]);
@@ -258,18 +284,12 @@ test("the right answers of the steps are right", () => {
   assert.match(measured, /the ten pieces after the first that begin with a letter gain from a memory \(41% kept, 11% emptied on average\); the one that begins with a space gains nothing \(8% and 14%\)/);
   // the draw shown first is a typical one: near 13% kept and 17% emptied, and no jump that goes on by chance
   assert.equal(jump.seed, DEFAULTS.seed);
-  const drawn = averageOf(network, jump);
-  assert.ok(Math.abs(drawn.kept - 0.13) < 0.01 && Math.abs(drawn.empty - 0.17) < 0.01, JSON.stringify(drawn));
+  const { kept: [kept], empty: [empty] } = jump.averages;
+  assert.ok(Math.abs(kept - 0.13) < 0.01 && Math.abs(empty - 0.17) < 0.01, JSON.stringify({ kept, empty }));
   for (let minibatch = 2; minibatch <= 12; minibatch += 1) assert.equal(caseOf(shown({ ...SPEC.steps[1].state, minibatch })).move, "jump");
   const before = shown(SPEC.steps[2].before);
   assert.equal(before.tokens.join(""), other.tokens.join(""), "the same text");
   assert.ok(!before.epoch.flat().some((start) => other.epoch.flat().includes(start)), "no piece begins where one did");
-  const seen = (model) => model.epoch.slice(model.k - 1, model.k + 1).flat();
-  for (const a of seen(before)) for (const b of seen(other)) assert.ok(Math.abs(a - b) >= other.num_steps, "what is drawn lies elsewhere");
-  for (const model of [jump, before, other]) { // far enough to be seen, beside the memory
-    const [from, to] = [model.epoch[model.k - 1][0], model.epoch[model.k][0]];
-    assert.ok(Math.abs(from - to) >= model.num_steps);
-  }
 });
 
 test("tokens of each source", () => {
@@ -291,7 +311,7 @@ test("typed text is bounded and becomes a to z and space", () => {
 test("a link may set only what there is, and what fits", () => {
   const link = (state) => decodeLink(encodeLink("Windows", 0, state), "Windows", 0, rulesOf(SPEC.controls));
   for (const [name, bad] of [["source", "x"], ["length", 1], ["length", 1201], ["batch_size", 7], ["num_steps", 0],
-    ["num_steps", 2.5], ["sampling", ""], ["offset", -1], ["seed", 1e4], ["minibatch", 0], ["own_text", 5], ["own_text", "x".repeat(1001)]]) {
+    ["num_steps", 2.5], ["sampling", ""], ["offset", -1], ["seed", 1e4], ["minibatch", 0], ["memory", "x"], ["own_text", 5], ["own_text", "x".repeat(1001)]]) {
     assert.equal(link({ [name]: bad }), null, `${name} ${bad}`);
   }
   assert.equal(repair({ ...SETTINGS, own_text: "Low <b>TIDE" }).own_text, "low b tide");

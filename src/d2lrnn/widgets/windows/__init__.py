@@ -113,6 +113,9 @@ class Windows(Explorable):
         Tokens that a sequential reader skips at the beginning, 0 to 1,200.
     seed : int, optional
         Of a random draw, 0 to 9,999.
+    memory : "empty" or "kept", optional
+        With which memory the lines are tinted: how surprised the network is, where a new piece finds its memory
+        emptied, and where it keeps it. Of one reader of a text.
     minibatch : int, optional
         Which one is shown, from 1; beyond the last, the last.
 
@@ -131,6 +134,8 @@ class Windows(Explorable):
     >>> widget.X[1, 0].item(), widget.Y[1, 0].item(), widget.carries_state
     (510, 511, True)
     >>> [round(chance, 2) for chance in Windows().first_guess]
+    [0.52, 0.01]
+    >>> [round(chance, 2) for chance in Windows().average_guesses[0]]
     [0.38, 0.11]
     """
 
@@ -146,6 +151,7 @@ class Windows(Explorable):
     sampling = _SPEC.trait("sampling")
     offset = _SPEC.trait("offset")
     seed = _SPEC.trait("seed")
+    memory = _SPEC.trait("memory")
     minibatch = _SPEC.trait("minibatch")
     text = t.Unicode(read_only=True).tag(sync=True, shared=True)
     weights = t.Bytes(read_only=True).tag(sync=True, shared=True)
@@ -215,9 +221,21 @@ class Windows(Explorable):
 
         Its memory is of all that it has read where it goes on, and of its last window where it jumps.
         """
-        if self.source in ("numbers", "row"):
+        return None if self.source in ("numbers", "row") else self._guesses_in(self._shown())
+
+    @property
+    def average_guesses(self) -> list[tuple[float, float]] | None:
+        """The same on average over the pieces of reader 1 after the first; None also where there is no second piece."""
+        if self.source in ("numbers", "row") or self.num_minibatches < 2:
             return None
-        starts, k, tokens = self.starts, self._shown(), self.tokens
+        pieces = [self._guesses_in(k) for k in range(1, self.num_minibatches)]
+        return [
+            (sum(kept for kept, _ in guess) / len(guess), sum(empty for _, empty in guess) / len(guess))
+            for guess in zip(*pieces)
+        ]
+
+    def _guesses_in(self, k: int) -> list[tuple[float, float]]:
+        starts, tokens = self.starts, self.tokens
         start = starts[k][0]
         before = [] if k == 0 else tokens[starts[0][0] : start]
         if k > 0 and not self.carries_state:

@@ -1,14 +1,15 @@
-// Windows: where a network reads on, its memory helps its first guess in a new piece; where it jumps, the old memory misleads.
+// Windows: pieces of a text as lines. Where a network reads on, a memory kept cools the first guesses of each line; where it jumps, it misleads.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { averageOf, caseOf, derive, isApart, limits, networkIn, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, guessPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
+import { caseOf, derive, isApart, limits, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, guessPanel, linesPanel, mapPanel, memoryPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
+const LATE = 6; // the guess of a line at which, as is told, both memories are alike
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -27,20 +28,27 @@ function onTheWay(model, k, share) {
   return standing(model, k - 1).map(({ start }) => ({ start, shown: 1 - smooth(within(share, 0.1, LEAVES)) }));
 }
 
-/** The living sentence: its key, and its values. A question that is open leaves the memory's effect to be found. */
-function sentence(t, model, isAsked = false) {
+/** The living sentence of several readers, or of numbers: its key, and its values. */
+function sentence(t, model) {
   const { move, effect } = caseOf(model);
   const { kept: [kept], empty: [empty] } = model.guess ?? { kept: [0], empty: [0] };
   const values = { who: t(model.batch_size === 1 ? "it" : "reader_1"), kept: percent(kept), empty: percent(empty) };
-  return [`now_${move}${effect === null || isAsked ? "" : `_${effect}`}`, values];
+  return [`now_${move}${effect === null ? "" : `_${effect}`}`, values];
 }
 
 /** The same of a later guess that is chosen. */
-function sentenceOf(t, { guess, batch_size }, chosen) {
+function sentenceOf({ guess }, chosen) {
   const [kept, empty] = [guess.kept[chosen], guess.empty[chosen]];
   const effect = !isApart(kept, empty) ? "same" : kept > empty ? "helps" : "not";
-  const values = { n: chosen + 1, kept: percent(kept), empty: percent(empty) };
-  return [`now_nth_${effect}`, { whose: t(batch_size === 1 ? "its_guess" : "reader_guess"), ...values }];
+  return [`now_nth_${effect}`, { n: chosen + 1, kept: percent(kept), empty: percent(empty) }];
+}
+
+/** That of lines: the means of their first guesses, with this memory and with the other, which an open question leaves to be found. */
+function sentencesOfLines({ averages, carries, memory }, isAsked) {
+  if (averages === null) return [["lines_one", {}]];
+  const values = { kept: percent(averages.kept[0]), empty: percent(averages.empty[0]) };
+  const order = carries ? "on" : "jump";
+  return [[`lines_${order}_${memory}`, values], ...(isAsked ? [] : [[`lines_${order}_${memory}_other`, values]])];
 }
 
 function tooShort(t, model) {
@@ -88,6 +96,21 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const arrays = arraysPanel({ t, signal });
   const guess = guessPanel({ t, signal, onChoose: () => tell() });
+  let aim = 0; // the guess to be chosen in the line that comes
+  const block = linesPanel({ t, signal, onChoose: (k, n) => {
+    if (k === model.k) return guess.choose(n);
+    aim = n;
+    return commit({ minibatch: k + 1 });
+  } });
+  const map = mapPanel({ t, signal, onAgain: () => {
+    steps.leave();
+    keep({ seed: nextSeed() });
+  } });
+  const memories = memoryPanel({ t, signal, onMemory: (memory) => {
+    steps.leave();
+    keep({ memory });
+    if (model) tell();
+  } });
   const orders = orderPanel({ t, signal, onOrder: (sampling) => {
     steps.leave();
     keep({ sampling });
@@ -123,66 +146,66 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const steps = guidedSteps({
-    t, state, steps: SPEC.steps, set: commit, onReset, say, signal,
+    t, steps: SPEC.steps, set: commit, onReset, say, signal,
+    state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => name !== "minibatch")), // another line changes no outcome
     outcome: () => {
-      const shown = derive(state());
-      const network = networkIn(shown.weights);
-      const on = derive({ ...shown, ...SPEC.steps[0].state }); // reading on
-      const all = averageOf(network, on);
-      const { kept: [kept], empty: [empty] } = shown.guess;
-      const chances = { kept, empty, all_kept: all.kept, all_empty: all.empty };
-      const count = steps.opened() === 2 ? shown.epoch.length : all.count;
-      return { count, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
+      const { averages: { count, kept, empty }, lines } = derive(state());
+      const chances = { kept: kept[0], empty: empty[0], kept_late: kept[LATE - 1], empty_late: empty[LATE - 1] };
+      return { count, lines: lines.length, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
     },
   });
+  /** Whether a question is open of which the memory kept is the answer. */
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.isAsking();
   const cutAgain = SPEC.steps[2];
-  /** Whether the third step is open, and the figure as that has set it: "asked", "told", or null. */
-  const cutting = () => {
-    if (steps.opened() !== 2) return null;
-    if (steps.isAsking()) return "asked";
-    return Object.entries(cutAgain.state).every(([name, value]) => model[name] === value) ? "told" : null;
-  };
-  const lineFor = () => {
-    const step = cutting();
-    if (step === "told") return ["now_cut", {}];
-    const isFirst = model.guess === null || isAsked() || step === "asked" || model.k === 0 || guess.chosen() === 0;
-    return isFirst ? sentence(t, model, isAsked() || step === "asked") : sentenceOf(t, model, guess.chosen());
+  /** Whether the third step is answered, and the figure as that has set it. */
+  const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => name === "minibatch" || model[name] === value);
+  const said = () => {
+    if (model.epoch.length === 0) return [tooShort(t, model)];
+    if (isCutAgain()) return [t("now_cut")];
+    const told = model.lines !== null ? sentencesOfLines(model, isAsked())
+      : [model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen())];
+    return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
   };
   const tell = () => {
-    const isFits = model.epoch.length > 0;
-    guess.draw(model, isAsked());
-    const [key, values] = lineFor();
-    now.set(...(isFits ? emphasised(t.raw(key).replace("{who}", values.who).replace("{whose}", values.whose), values) : [tooShort(t, model)]));
-    now.node.classList.toggle("d2lrnn-error", !isFits);
-    text.cuts(cutting() === "told" ? [derive({ ...state(), ...cutAgain.before }).epoch, model.epoch] : null);
+    guess.draw(model, isAsked(), aim);
+    aim = 0;
+    now.set(...said());
+    now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
+    if (model.lines !== null) {
+      block.draw(model, guess.chosen(), isAsked());
+      map.draw(model, isCutAgain() ? derive({ ...state(), ...cutAgain.before }).epoch : null);
+    }
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
-    lead.textContent = t(model.isText ? "lead" : "lead_numbers");
+    leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
+    lead.textContent = t(model.lines !== null ? "lead" : model.isText ? "lead_text" : "lead_numbers");
   };
   steps.node.addEventListener("click", () => model && tell(), { signal });
   const xy = fold(t("arrays"), arrays.node);
   xy.classList.add("win-xy");
   onReset(() => {
     xy.open = false;
-    guess.first();
+    guess.choose(0);
     tell();
   });
 
   const lead = element("span", {});
-  const leadQuestion = element("span", {}, t("lead_question"));
+  const leadQuestion = element("span", {});
   const measured = element("p", { class: "win-title" }, t("measured"));
+  const memoryChoice = element("p", { class: "win-choice" }, element("span", {}, t("memory")), memories.node);
+  const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node, map.node);
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     element("p", { class: "d2lrnn-lead" }, lead, " ", leadQuestion),
     now.node,
-    element("div", { class: "win-bar" }, orders.node, place, next),
-    element("div", { class: "win-reading" }, text.node, guess.node), steps.node, xy,
+    element("div", { class: "win-bar" },
+      element("p", { class: "win-choice" }, element("span", {}, t("reading_line")), orders.node), memoryChoice, place, next),
+    reading, steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
       example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node), measured),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
-  watchWidth(root, { signal, act: (width) => (width < PHONE ? steps.node : guess.node).after(guess.every) });
+  watchWidth(root, { signal, act: (width) => (width < PHONE ? steps.node : reading).after(guess.every) });
 
   const rest = () => {
     text.trails(model.k, model.isLast);
@@ -207,15 +230,24 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const draw = (given) => {
     const last = model;
     model = given;
-    if (model.isText === false) steps.leave(); // its question is of a guess
+    if (model.lines === null) steps.leave(); // its question is of lines
     model.isAsked = isAsked();
     const { epoch, k } = model;
+    const isLines = model.lines !== null;
+    root.classList.toggle("win-as-lines", isLines);
+    for (const each of [text.node, place, next]) each.hidden = isLines;
+    for (const each of [block.node, map.node, memoryChoice]) each.hidden = !isLines;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     place.textContent = placeWords(t, model);
     next.disabled = epoch.length === 0;
-    for (const panel of [text, arrays, orders]) panel.draw(model);
+    for (const panel of [arrays, orders, memories, ...(isLines ? [] : [text])]) panel.draw(model);
     glide.stop();
     tell();
+    showControls();
+    if (isLines) {
+      text.clear();
+      return;
+    }
     const isHurried = isGliding; // one more press while it moves: it is there at once
     glides(goesOn && !isHurried && !prefersReducedMotion());
     if (!isGliding) rest();
@@ -228,7 +260,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
         else rest();
       }).then((isOver) => { if (isOver) glides(false); });
     }
-    showControls();
   };
 
   return { draw };
@@ -236,5 +267,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
 export default explorable({
   spec: SPEC, data: ["text", "weights"], derive, repair, build,
-  spoken: (model, t) => (model.epoch.length === 0 ? tooShort(t, model) : t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model, model.isAsked)) })),
+  spoken: (model, t) => {
+    if (model.epoch.length === 0) return tooShort(t, model);
+    if (model.lines !== null) return sentencesOfLines(model, model.isAsked).map(([key, values]) => t(key, values)).join(" ");
+    return t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model)) });
+  },
 });

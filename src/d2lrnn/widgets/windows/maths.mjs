@@ -163,11 +163,30 @@ export function guessesIn(network, model, k, count = model.num_steps) {
   return { memory, text, kept, empty };
 }
 
-/** The mean chances of the first guess in the pieces from the second on: { count, kept, empty }. */
-export function averageOf(network, model) {
-  const guesses = model.epoch.slice(1).map((_, i) => guessesIn(network, model, i + 1, 1));
-  const mean = (name) => guesses.reduce((sum, guess) => sum + guess[name][0], 0) / guesses.length;
-  return { count: guesses.length, kept: mean("kept"), empty: mean("empty") };
+/** Whether the pieces can stand under one another as lines: those of one reader of a text, with a guess in each that can be tinted. */
+const isInLines = ({ isText, batch_size, num_steps, epoch }) => isText && batch_size === 1 && num_steps > 1 && epoch.length > 0;
+
+/** The guesses in all pieces of a text with one reader, kept until the text is cut otherwise. */
+function linesIn(network, model) {
+  const { tokens, epoch, num_steps, carries } = model;
+  const key = [tokens.join(""), epoch, num_steps, carries].join();
+  if (network.lines?.key !== key) network.lines = { key, all: epoch.map((_, k) => guessesIn(network, model, k)) };
+  return network.lines.all;
+}
+
+/** How surprised a network is by a letter to which it gave this chance, in bits. */
+export const surprise = (p) => -Math.log2(p);
+
+/**
+ * The means over the lines from the second on, which have a memory to keep, one for each guess:
+ * { count, kept, empty } in chances, and the same in `bits` of surprise; null if there is but one line.
+ */
+export function averagesOf(lines) {
+  const later = lines.slice(1);
+  if (later.length === 0) return null;
+  const means = (name, scale) => lines[0][name].map((_, i) => later.reduce((sum, line) => sum + scale(line[name][i]), 0) / later.length);
+  const both = (scale) => ({ kept: means("kept", scale), empty: means("empty", scale) });
+  return { count: later.length, ...both((p) => p), bits: both(surprise) };
 }
 
 /** A chance in whole per cent. */
@@ -240,7 +259,11 @@ export function derive(state) {
   const carries = state.sampling === "sequential";
   const isText = state.source === "story" || state.source === "own";
   const model = { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
-  return { ...model, guess: isText && epoch.length > 0 ? guessesIn(networkIn(state.weights), model, k) : null };
+  if (isInLines(model)) {
+    const lines = linesIn(networkIn(state.weights), model);
+    return { ...model, lines, guess: lines[k], averages: averagesOf(lines) };
+  }
+  return { ...model, lines: null, guess: isText && epoch.length > 0 ? guessesIn(networkIn(state.weights), model, k) : null };
 }
 
 // ---- the text in lines of equal cells --------------------------------------------------------------------------

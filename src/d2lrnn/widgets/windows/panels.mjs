@@ -1,7 +1,7 @@
-// The text with its pieces, the first guess in a piece with two memories, and, folded away, the arrays X and Y.
+// The pieces of one reader as lines of tinted letters; those of several, or of numbers, in their text; a guess with two memories; the arrays X and Y.
 import { dragOn, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines } from "./maths.mjs";
+import { cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
 
 const LINE = { wide: 38, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -29,9 +29,7 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
   const memory = element("span", { class: "win-tag win-tag-memory", "aria-hidden": "true" }, t("tag_memory"));
   windows.append(memory);
   const probe = element("span", { class: "win-probe", "aria-hidden": "true" }, "0".repeat(20));
-  const edges = element("div", { class: "win-layer win-cuts", "aria-hidden": "true" }); // where two passes cut
-  const node = element("div", { class: "win-text" }, probe, trails, lines, veils, edges, windows);
-  let passes = null;
+  const node = element("div", { class: "win-text" }, probe, trails, lines, veils, windows);
   let model = null;
   let layout = null; // { columns, cell, starts: of the lines, tops: line -> y }
   let frame = null;
@@ -117,21 +115,6 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
     });
     trails.replaceChildren(...memoriesAt(model, k).flatMap((stretch, row) => boxesOf(stretch, `win-kept ${rowClass(row)}`)));
     veils.replaceChildren(...(isOver ? neverRead(tokens.length, epoch, num_steps).flatMap((stretch) => boxesOf(stretch, "win-never")) : []));
-  };
-
-  /** Where the pieces of the last pass begin, above the letters, and those of this pass, below. */
-  const drawCuts = () => {
-    node.classList.toggle("win-twice", passes !== null);
-    if (passes === null) return edges.replaceChildren();
-    const kinds = ["last", "this"];
-    const names = element("span", { class: "win-passes" }, ...kinds.map((kind) => element("span", { class: `win-pass-${kind}` }, t(`${kind}_pass`))));
-    const [end] = boxes(model.tokens.length - 1, model.tokens.length); // they are named behind the text
-    if (end) set(names, { ...end, left: end.right + 1, right: end.right + 1 });
-    return edges.replaceChildren(names, ...passes.flatMap((epoch, pass) => epoch.flat().flatMap((start) => boxes(start, start + 1).map((part) => {
-      const edge = element("i", { class: `win-cut win-cut-${kinds[pass]}` });
-      set(edge, part);
-      return edge;
-    }))));
   };
 
   // ---- the windows ----
@@ -257,7 +240,6 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
     if (!measure()) return;
     drawHolds();
     drawTrails(...trailed);
-    drawCuts();
     if (frame) paint(frame);
   } });
 
@@ -274,12 +256,14 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
     windows.setAttribute("aria-valuetext", placeWords(t, model));
     if (measure()) drawHolds();
   };
+  /** Nothing is kept of a text that is not shown. */
+  const clear = () => {
+    [model, layout, frame] = [null, null, null];
+    for (const each of [lines, trails, veils, holds]) each.replaceChildren();
+    while (rows.length > 0) rows.pop().all.remove();
+  };
   return {
-    node, draw, paint,
-    cuts: (given) => {
-      passes = given;
-      if (layout !== null) drawCuts();
-    },
+    node, draw, paint, clear,
     trails: (k, isOver) => {
       if (k === trailed[0] && isOver === trailed[1] && !isNew) return; // nothing new is made while it glides
       isNew = false;
@@ -360,11 +344,11 @@ const SEEN = 12; // letters that are written out, with those of the memory
 const tail = (text, most) => (text.length <= most ? text : most < 2 ? "…" : `…${text.slice(1 - most)}`);
 
 /**
- * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. The first stands there, and below it
- * (`every`) all guesses of the piece, to be chosen. `isAsked`: a question is open, and nothing is told. `first()` goes back to the first guess.
+ * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. Where the pieces are no lines, all guesses
+ * of the piece stand below it (`every`), to be chosen. `draw(model, isAsked, at)`: while a question is open, the memory kept is not told; a new piece begins with guess `at`.
  */
 export function guessPanel({ t, signal, onChoose }) {
-  const title = element("p", {});
+  const title = element("p", { class: "win-guess-title" });
   const lines = Object.fromEntries(["kept", "empty"].map((name) => {
     const seen = element("span", { class: "win-seen" });
     const bar = element("span", { class: "win-chance-bar" });
@@ -383,43 +367,44 @@ export function guessPanel({ t, signal, onChoose }) {
   const columns = [];
   let told = ""; // the piece that was told last
 
+  const titleWords = () => {
+    if (model.lines !== null) return t(chosen === 0 ? "guess_line" : "guess_line_next", { line: model.k + 1, n: chosen + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
+    return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
+  };
   const write = () => {
-    const { guess, batch_size } = model;
+    const { guess } = model;
     const { memory, text } = guess;
-    const [first, next] = batch_size === 1 ? ["guess", "guess_next"] : ["guess_many", "guess_next_many"];
-    title.textContent = chosen === 0 ? t(first) : t(next, { n: chosen + 1 });
+    title.textContent = titleWords();
     const isTold = !isAsked && isApart(guess.kept[chosen], guess.empty[chosen]);
     const read = tail(text.slice(0, chosen + 1), SEEN);
     for (const [name, line] of Object.entries(lines)) {
       const remembered = memory === "" || read.length >= SEEN ? "" : tail(memory, SEEN - read.length);
       const before = element("span", { class: "win-remembered" }, ...(name === "kept" ? visibleSpaces(remembered) : []));
       line.seen.replaceChildren(before, element("b", { class: "win-read" }, ...visibleSpaces(read)), element("b", { class: "win-right" }, visibleCharacter(text[chosen + 1])));
-      line.value.textContent = isAsked ? t("unknown") : percent(guess[name][chosen]);
-      line.bar.style.width = isAsked ? "0" : `${(100 * guess[name][chosen]).toFixed(2)}%`;
+      const isHidden = isAsked && name === "kept";
+      line.value.textContent = isHidden ? t("unknown") : percent(guess[name][chosen]);
+      line.bar.style.width = isHidden ? "0" : `${(100 * guess[name][chosen]).toFixed(2)}%`;
       const other = name === "kept" ? "empty" : "kept";
       line.node.classList.toggle("win-best", isTold && guess[name][chosen] > guess[other][chosen]);
     }
     columns.forEach((column, i) => {
       column.classList.toggle("win-chosen", i === chosen);
-      for (const [j, name] of ["kept", "empty"].entries()) column.children[j].style.height = isAsked ? "0" : `${(100 * guess[name][i]).toFixed(2)}%`;
+      for (const [j, name] of ["kept", "empty"].entries()) column.children[j].style.height = `${(100 * guess[name][i]).toFixed(2)}%`;
     });
     letters.setAttribute("aria-valuemax", columns.length);
     letters.setAttribute("aria-valuenow", chosen + 1);
-    letters.setAttribute("aria-valuetext", t(isAsked ? "letter_asked" : "letter_told", {
+    letters.setAttribute("aria-valuetext", t("letter_told", {
       letter: visibleCharacter(text[chosen]), n: chosen + 1, count: columns.length, kept: percent(guess.kept[chosen]), empty: percent(guess.empty[chosen]),
     }));
   };
-  const draw = (given, isOpen) => {
+  const draw = (given, isOpen, at = 0) => {
     [model, isAsked] = [given, isOpen];
-    const { guess, batch_size, k, num_steps } = model;
-    for (const each of [node, every]) {
-      each.hidden = guess === null; // there is no network for numbers
-      each.classList.toggle("win-alone", batch_size === 1);
-      each.classList.toggle("win-asked", isAsked);
-    }
+    const { guess, lines: asLines, k, num_steps } = model;
+    node.hidden = guess === null; // there is no network for numbers
+    every.hidden = guess === null || asLines !== null;
     if (guess === null) return;
     const key = JSON.stringify([guess.memory, guess.text, k]);
-    if (key !== told || isAsked) chosen = 0;
+    if (key !== told) chosen = at;
     told = key;
     while (columns.length > num_steps) columns.pop().remove();
     while (columns.length < num_steps) {
@@ -431,19 +416,157 @@ export function guessPanel({ t, signal, onChoose }) {
   };
   const choose = (letter) => {
     const next = Math.min(columns.length - 1, Math.max(0, letter));
-    if (isAsked || next === chosen) return;
+    if (next === chosen) return;
     chosen = next;
     write();
     onChoose();
   };
-  dragOn(letters, { signal, start: () => !isAsked, move: ({ x }) => choose(Math.floor(x * columns.length)) });
+  dragOn(letters, { signal, move: ({ x }) => choose(Math.floor(x * columns.length)) });
   letters.addEventListener("keydown", (event) => {
     const places = { ArrowLeft: chosen - 1, ArrowDown: chosen - 1, ArrowRight: chosen + 1, ArrowUp: chosen + 1, Home: 0, End: columns.length - 1 };
     if (!Object.hasOwn(places, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     choose(places[event.key]);
   }, { signal });
-  return { node, every, draw, first: () => choose(0), chosen: () => chosen };
+  return { node, every, draw, choose, chosen: () => chosen };
+}
+
+// ---- one reader: its pieces as lines ----
+
+const PAST = 4; // letters of a memory that stand before its line
+const MOST_BITS = 8; // of surprise, in the strongest tint: more looks the same
+const level = (bits) => Math.min(1, bits / MOST_BITS).toFixed(3);
+
+/**
+ * The pieces as lines of letters, each tinted by how surprised the network is by it; before a line what it has in its memory, below all the mean of
+ * each guess. The first letter of a line is read, and the guess after the last belongs to a letter that is not in the line. `onChoose(k, guess)` hears of a letter.
+ */
+export function linesPanel({ t, signal, onChoose }) {
+  const page = element("div", { class: "win-page", role: "slider", tabindex: 0, "aria-label": t("lines"), "aria-valuemin": 1 });
+  const memory = element("span", { class: "win-head-memory" }, t("head_memory"));
+  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", {}), element("span", { class: "win-head-first" }, t("head_first")));
+  const means = element("div", { class: "win-means", role: "img" });
+  const key = element("p", { class: "win-means-key", "aria-hidden": "true" });
+  const node = element("div", { class: "win-block" }, heads, page, means, key);
+  const rows = [];
+  let model = null;
+  let chosen = 0;
+
+  const cells = (count) => Array.from({ length: count }, () => element("span", { class: "win-cell" }));
+  /** As many lines, and as many letters in each, as there are. */
+  const lay = () => {
+    const { lines, num_steps } = model;
+    if (rows.length > 0 && rows[0].letters.length !== num_steps - 1) while (rows.length > 0) rows.pop().node.remove();
+    while (rows.length > lines.length) rows.pop().node.remove();
+    while (rows.length < lines.length) {
+      const parts = { past: element("span", { class: "win-past" }), given: element("span", { class: "win-given" }), letters: cells(num_steps - 1) };
+      rows.push({ ...parts, node: element("div", { class: "win-piece", "aria-hidden": "true", "data-line": rows.length }, parts.past, parts.given, ...parts.letters) });
+      page.append(rows.at(-1).node);
+    }
+    if (means.children.length !== num_steps + 1) {
+      means.replaceChildren(element("span", {}, t("mean")), element("span", {}), ...Array.from({ length: num_steps - 1 }, () => element("span", { class: "win-mean" }, element("i", {}), element("u", {}))));
+    }
+    node.style.setProperty("--win-columns", num_steps);
+    node.classList.toggle("win-long", num_steps > 16);
+  };
+  const mark = () => {
+    const { k, lines, guess, num_steps } = model;
+    rows.forEach((row, i) => {
+      row.node.classList.toggle("win-piece-chosen", i === k);
+      row.letters.forEach((letter, n) => letter.classList.toggle("win-here", i === k && n === chosen));
+    });
+    page.setAttribute("aria-valuemax", lines.length * (num_steps - 1));
+    page.setAttribute("aria-valuenow", k * (num_steps - 1) + chosen + 1);
+    const { text } = guess;
+    page.setAttribute("aria-valuetext", t("line_told", {
+      line: k + 1, n: chosen + 1, letter: visibleCharacter(text[chosen]), right: visibleCharacter(text[chosen + 1]), p: percent(guess[model.memory][chosen]),
+    }));
+  };
+  /** `isAsked`: the other memory's means are the answer of an open question. */
+  const draw = (given, at, isAsked) => {
+    [model, chosen] = [given, at];
+    lay();
+    const { lines, averages } = model;
+    const now = model.memory;
+    const other = now === "kept" ? "empty" : "kept";
+    node.classList.toggle("win-keeps", now === "kept");
+    lines.forEach(({ memory: past, text, ...chances }, k) => {
+      const row = rows[k];
+      row.past.replaceChildren(...(now === "kept" ? visibleSpaces(past.slice(-PAST)) : []));
+      row.given.replaceChildren(...visibleSpaces(text[0]));
+      row.letters.forEach((letter, n) => {
+        if (letter.textContent !== text[n + 1]) letter.replaceChildren(...visibleSpaces(text[n + 1]));
+        letter.style.setProperty("--win-level", level(surprise(chances[now][n])));
+      });
+    });
+    node.classList.toggle("win-asked", isAsked);
+    mark();
+    for (const each of [means, key]) each.hidden = averages === null;
+    if (averages === null) return;
+    [...means.children].slice(2).forEach((mean, n) => {
+      mean.style.setProperty("--win-level", level(averages.bits[now][n]));
+      mean.style.setProperty("--win-other", level(averages.bits[other][n]));
+    });
+    key.replaceChildren(element("span", { class: "win-key-mean" }, t("means_now")), element("span", { class: "win-key-other" }, t(isAsked ? "means_asked" : `means_${other}`)));
+    means.setAttribute("aria-label", t("means", { chances: averages[now].slice(0, -1).map(percent).join(", ") }));
+  };
+  const choose = (k, n) => {
+    onChoose(k, n);
+    const row = rows[k]?.node;
+    if (page.scrollHeight > page.clientHeight + 1) row?.scrollIntoView({ block: "nearest" }); // a long text scrolls
+  };
+  page.addEventListener("click", ({ target }) => {
+    const row = target.closest(".win-piece");
+    if (row) choose(Number(row.dataset.line), Math.max(0, rows[row.dataset.line].letters.indexOf(target.closest(".win-cell"))));
+  }, { signal });
+  page.addEventListener("keydown", (event) => {
+    const letters = model.num_steps - 1;
+    const last = model.lines.length * letters - 1;
+    const at = model.k * letters + chosen;
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - letters, ArrowDown: at + letters, Home: 0, End: last };
+    if (!Object.hasOwn(places, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const next = places[event.key];
+    if (next >= 0 && next <= last) choose(Math.floor(next / letters), next % letters);
+  }, { signal });
+  return { node, draw, mark: (at) => {
+    chosen = at;
+    mark();
+  } };
+}
+
+/** Where in the text the lines lie: a strip, or two where two passes are compared. `draw(model, lastPass)`. */
+export function mapPanel({ t, signal, onAgain }) {
+  const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
+  const strips = element("div", { class: "win-strips", role: "img" });
+  const node = element("div", { class: "win-map" }, element("p", { class: "win-map-title" }, t("map")), strips, again);
+  const draw = ({ tokens, epoch, num_steps, k, carries }, lastPass) => {
+    const strip = (starts, name, chosen) => element("div", { class: "win-strip" },
+      ...(name ? [element("span", { class: "win-strip-name" }, t(name))] : []),
+      element("div", { class: "win-strip-text" }, ...starts.map(([start], i) => {
+        const part = element("i", { class: i === chosen ? "win-strip-chosen" : null });
+        part.style.left = `${(100 * start) / tokens.length}%`;
+        part.style.width = `${(100 * num_steps) / tokens.length}%`;
+        return part;
+      })));
+    strips.replaceChildren(...(lastPass ? [strip(lastPass, "last_pass", -1), strip(epoch, "this_pass", -1)] : [strip(epoch, null, k)]));
+    const never = neverRead(tokens.length, epoch, num_steps).reduce((sum, [from, to]) => sum + to - from, 0);
+    strips.setAttribute("aria-label", t("map_told", { map: t("map"), order: t(carries ? "map_on" : "map_jump"), never, count: tokens.length }));
+    again.style.visibility = carries ? "hidden" : ""; // its room stays
+  };
+  return { node, draw };
+}
+
+/** The two memories to choose from. */
+export function memoryPanel({ t, signal, onMemory }) {
+  const buttons = Object.fromEntries(["empty", "kept"].map((memory) => [
+    memory, buttonControl({ label: t(`memory_${memory}`), signal, onPress: () => onMemory(memory) }),
+  ]));
+  const node = element("div", { class: "d2lrnn-segments win-memories", role: "group", "aria-label": t("memory") }, ...Object.values(buttons));
+  const draw = ({ memory }) => {
+    for (const [name, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String(name === memory));
+  };
+  return { node, draw };
 }
 
 /** The two orders to choose from. */
