@@ -241,7 +241,7 @@ def measure_five_seconds(browser: Browser) -> dict[str, float | str]:
         updates, speed = page.locator(".lab-count").inner_text().split(" · ")
         return {
             "heldout_perplexity": float(page.locator(".lab-now-value").text_content() or "nan"),
-            "updates": updates.removesuffix(" updates"),
+            "updates": updates.removesuffix(" corrections"),
             "characters_a_second": speed.removesuffix(" letters a second"),
             "sample": page.locator(".lab-writes-text").inner_text(),
         }

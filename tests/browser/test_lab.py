@@ -372,7 +372,7 @@ def perplexity(lab: Locator) -> float:
 
 
 def updates(lab: Locator) -> int:
-    return int(lab.locator(".lab-count").inner_text().partition(" updates")[0].replace("\u202f", ""))
+    return int(lab.locator(".lab-count").inner_text().partition(" corrections")[0].replace("\u202f", ""))
 
 
 def waited_for(page: Page, condition: Callable[[], bool]) -> None:
@@ -409,7 +409,7 @@ def test_the_training_lab_trains_with_torch(chapters: tuple[Page, Kernel]) -> No
     waited_for(page, lambda: updates(lab) == steps)
 
     lab.locator("summary", has_text="More settings").click()
-    lab.get_by_label("hidden units").press("Home")  # a change of size begins anew
+    lab.get_by_label("memory units").press("Home")  # a change of size begins anew
     kernel.wait_for("w.report['steps'] == 0 and w.model.rnn.num_hiddens == 2")
     lab.get_by_role("button", name="GRU", exact=True).click()
     kernel.wait_for("w.report['steps'] == 0 and type(w.model.rnn).__name__ == 'GRU'")

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   axes, bestOf, changed, copiedShare, followers, hasGap, heat, inspectText, isBlind, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, markPlace, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, rarestSign, reached, rivalsInSight, scales, standing, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest, valuePlace,
+  powerName, rarestSign, reached, rivalsInSight, scales, standing, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { inWords, SAMPLES } from "../../src/d2lrnn/widgets/training_lab/samples.mjs";
@@ -112,24 +112,6 @@ test("letters of earlier runs stay in the box, apart, and clear of what is there
   assert.deepEqual(places.map(({ y }) => y), [100, 100, 8, 192], "on their curves, but for the edge");
 });
 
-test("the value of a dot stands beside it, and elsewhere where the curve or a letter would be under it", () => {
-  const box = { left: 30, right: 300, top: 12, bottom: 200 };
-  assert.deepEqual(valuePlace({ x: 30, y: 14 }, [[{ x: 30, y: 14 }]], [], box, 40), { x: 42, y: 32, anchor: "start" }, "inside the box");
-  const falling = Array.from({ length: 27 }, (_, i) => ({ x: 30 + 10 * i, y: 14 + 5 * i }));
-  const end = valuePlace(falling.at(-1), [falling], [], box, 40);
-  assert.ok(end.anchor === "end" && end.y > falling.at(-1).y, "below a curve that falls");
-  const rising = falling.map(({ x, y }) => ({ x, y: 200 - y }));
-  assert.ok(valuePlace(rising.at(-1), [rising], [], box, 40).y < rising.at(-1).y, "above one that rises");
-  assert.ok(valuePlace(falling.at(-1), [falling], [{ x: 270, y: 160 }], box, 40).y < falling.at(-1).y, "not on a letter");
-  const line = (y) => [{ x: 30, y }, { x: 300, y }];
-  const clear = valuePlace({ x: 100, y: 100 }, [], [], box, 60, [line(95), line(130)]);
-  for (const y of [95, 130]) assert.ok(Math.abs(clear.y - 8 - y) >= 9, `${clear.y}: between the lines of the rivals`);
-  const sparse = [{ x: 30, y: 100 }, { x: 300, y: 100 }];
-  assert.notEqual(valuePlace({ x: 100, y: 100 }, [sparse], [], box, 60).y, 108, "a curve of few points is a line, too");
-  const last = valuePlace({ x: 300, y: 100 }, [], [], box, 60);
-  assert.ok(last.anchor === "end" && last.x <= box.right, "left of the rivals' names");
-});
-
 test("the words of a mark keep clear of the curve, and inside the box", () => {
   const box = { left: 30, right: 300, top: 12, bottom: 200 };
   const flat = (y) => Array.from({ length: 90 }, (_, i) => ({ x: 30 + 3 * i, y }));
@@ -177,13 +159,13 @@ test("a run is compared by its best, but where it was told to stop or is lost by
 
 test("what a perplexity means is said once it is known, and never of an alphabet that nobody has counted", () => {
   const levels = [{ order: 0, perplexity: 27 }];
-  assert.deepEqual(meaningOf({ steps: 0, perplexity: 26.1, levels }), { key: "curve_means_fresh", letters: "27" });
-  assert.deepEqual(meaningOf({ steps: 9, perplexity: 8.2, levels }), { key: "curve_means", letters: "8.20" });
-  assert.deepEqual(meaningOf({ steps: 9, perplexity: Infinity, levels }), { key: "curve_wrong", letters: "27" });
-  assert.deepEqual([27.1, 27].map((perplexity) => meaningOf({ steps: 9, perplexity, levels }).key), ["curve_wrong", "curve_means"]);
+  assert.equal(meaningOf({ steps: 0, perplexity: 26.1, levels }), "curve_means_fresh");
+  assert.equal(meaningOf({ steps: 9, perplexity: 8.2, levels }), "curve_means");
+  assert.equal(meaningOf({ steps: 9, perplexity: Infinity, levels }), "curve_wrong");
+  assert.deepEqual([27.1, 27].map((perplexity) => meaningOf({ steps: 9, perplexity, levels })), ["curve_wrong", "curve_means"]);
   assert.deepEqual([27.1, 27, NaN].map((perplexity) => isBlind({ perplexity, levels })), [true, false, true]);
   assert.equal(isBlind({ perplexity: 900, levels: [] }), false);
-  assert.deepEqual(meaningOf({ steps: 9, perplexity: 8.2, levels: [] }), { key: "curve_means", letters: "8.20" });
+  assert.equal(meaningOf({ steps: 9, perplexity: 8.2, levels: [] }), "curve_means");
   for (const [steps, perplexity] of [[0, 26], [9, Infinity], [9, NaN]]) assert.equal(meaningOf({ steps, perplexity, levels: [] }), null);
 });
 

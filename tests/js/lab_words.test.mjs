@@ -19,31 +19,33 @@ const tell = (report, { clip = 1, isCopied = false, copied = 0 } = {}) =>
   t(sentenceKey(report, { clip, isCopied }), sentenceValues(t, report, copied));
 
 test("a run that has not begun has read nothing", () => {
-  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "It has read nothing yet: noise. Press Start, and words appear.");
+  assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "Press Start, and watch its noise turn into words.");
 });
 
 test("a rival that is touched says what it counts after the letters that were read", () => {
   const pages = "then the thin man that ran";
   const said = (order, before, among = pages) => {
-    const [template, values] = rivalWords(t, { order, before: [...before], pages: among, letters: 27 });
+    const [template, values] = rivalWords(t, { order, perplexity: order === 0 ? 27 : 5.41, before: [...before], pages: among });
     return template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   };
-  assert.equal(said(3, "a th"), "The 3-gram counts what follows th: e 50 %, a 25 %.");
-  assert.equal(said(2, "a th"), "The 2-gram counts what follows h: e 50 %, a 25 %.");
-  assert.equal(said(2, "man "), "The 2-gram counts what follows \u2423: t 60 %, m 20 %.");
-  assert.equal(said(1, "th"), "The 1-gram counts single letters: \u2423 19 %, t 19 %.");
-  assert.equal(said(0, "th"), "Guessing: each of 27 letters is as likely.");
+  assert.equal(said(3, "a th"), "A 3-gram counts what follows th: e 50 %, a 25 %. Perplexity 5.41.");
+  assert.equal(said(2, "a th"), "A 2-gram counts what follows h: e 50 %, a 25 %. Perplexity 5.41.");
+  assert.equal(said(2, "man "), "A 2-gram counts what follows \u2423: t 60 %, m 20 %. Perplexity 5.41.");
+  assert.equal(said(1, "th"), "A 1-gram counts single letters: \u2423 19 %, t 19 %. Perplexity 5.41.");
+  assert.equal(said(0, "th"), "Blind guessing: each of 27 letters is as likely.");
   assert.equal(said(3, "zz"), "The 3-gram has not seen zz: it looks at fewer letters.");
-  assert.equal(said(3, "ra", "ran ra"), "The 3-gram counts what follows ra: n 100 %.");
+  assert.equal(said(3, "ra", "ran ra"), "A 3-gram counts what follows ra: n 100 %. Perplexity 5.41.");
   assert.equal(said(5, "th"), "The 5-gram has too few letters to look at here.");
 });
 
 test("a run is told by its rivals, while it goes on and at its end", () => {
-  assert.equal(tell(reportOf([26, 10])), "It beats the 1-gram. Next rival: the 2-gram.");
-  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "It reached 4.10: it beats the 3-gram, but not the 4-gram (3.98).");
-  assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at update 1\u202f000: 3.50 beats every rival, even the 5-gram.");
-  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "It reached 3.90 (now 4.10): it beats the 4-gram, but not the 5-gram (3.63).", "its best, and what the curve shows");
-  assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Perplexity 8.00 after 1\u202f000 updates.");
+  assert.equal(tell(reportOf([26, 10])), "It beats counting letters. Next: looking back 1 letter.");
+  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10. It beats looking back 2 letters, not 3.");
+  assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at 3.50: it beats every rival, even looking back 4 letters.");
+  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 3.90 (best). It beats looking back 3 letters, not 4.", "its best, and what the curve shows");
+  assert.equal(tell(reportOf([26, 7], [26, 7], { status: "paused" })), "Paused. Its doubt fell from 26.0 letters to 7.00. It beats looking back 1 letter.");
+  assert.equal(tell(reportOf([26, 5])), "It beats looking back 2 letters. Next: 3 letters.");
+  assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Perplexity 8.00 after 1\u202f000 corrections.");
 });
 
 test("a gap is told as a gap, and no more than is known of copies", () => {
@@ -61,7 +63,7 @@ test("a run that is thrown off says by what, and what helps", () => {
   assert.equal(tell(reportOf([26, 8, 25])), "Thrown off: perplexity from 8.00 to 25.00. Lower the learning rate.", "not above the 27 letters");
   assert.equal(tell(reportOf([26, 8, 25]), { clip: 0 }), "Thrown off: perplexity from 8.00 to 25.00. Clip, or lower the learning rate.");
   assert.equal(tell(reportOf([26, 8, 25], [26, 8, 9], { catAt: 250 })), "The cat threw it off: perplexity from 8.00 to 25.00.");
-  assert.equal(tell(reportOf([26, 15, 28], [26, 15, 28], { status: "ended", ended: "plateau" })), "It reached 15.00 (now 28.00, worse than blind): it beats the 1-gram, but not the 2-gram (8.85).");
+  assert.equal(tell(reportOf([26, 15, 28], [26, 15, 28], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 15.00 (now 28.00, worse than blind). It beats counting letters, not looking back 1 letter.");
   assert.equal(tell(reportOf([26, 8], [26, 8], { status: "diverged" })), "Its numbers are lost. Clip the gradient or lower the learning rate.");
 });
 
@@ -71,9 +73,8 @@ test("settings that differ are named", () => {
   assert.deepEqual(changes(t, given, given, Object.keys(given)), []);
 });
 
-test("an update guesses at as many places as there are passages times letters", () => {
+test("one correction guesses at as many places as there are passages times letters", () => {
   const { num_steps, batch_size } = SPEC.controls;
-  const letters = num_steps.default * batch_size.default;
-  assert.equal(t("lead", { letters }), "A network guesses the next letter at 512 places, then is corrected: one update.");
-  assert.equal(t("lead_sum", { letters, passages: batch_size.default, steps: num_steps.default }), "512 = 16 passages × 32 letters of a story.");
+  const values = { letters: num_steps.default * batch_size.default, passages: batch_size.default, steps: num_steps.default };
+  assert.equal(t("correction", values), "One correction (an update): it guesses at 512 places, 16 passages × 32 letters; then its weights move a little.");
 });

@@ -289,7 +289,8 @@ class TrainingLab(Explorable):
         """The rivals that a network has to fall below; without those of a text that nobody has counted yet."""
         words = Words(self._words)
         levels = self.known_levels or [{"order": 0, "perplexity": len(self.encoded.vocab)}]
-        names = [words("level_n", order=level["order"]) if level["order"] else words("level_0") for level in levels]
+        orders = [int(level["order"]) for level in levels]
+        names = [words("level_n", letters=n - 1) if n > 2 else words(f"level_{n}") for n in orders]
         described = ", ".join(f"{name} {format_number(level['perplexity'])}" for name, level in zip(names, levels))
         size = len(self.encoded.vocab)
         picture = Picture(440, 230, words("title"), words("picture", levels=described, uniform=size))

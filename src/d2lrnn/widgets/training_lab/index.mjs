@@ -9,7 +9,7 @@ import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
 import { storiesPanel } from "./stories.mjs";
 import { textPanel } from "./text.mjs";
-import { changes, levelName, rivalName, sentenceKey, sentenceValues } from "./words.mjs";
+import { changes, levelName, sentenceKey, sentenceValues } from "./words.mjs";
 
 const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" && name !== "story");
 /** Settings that stand in the fold, in the order of their words. */
@@ -20,6 +20,7 @@ const ORDER = ["cat", "until", "tells"]; // how a story's run goes
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
+const READ_MS = 2000; // so long a sentence about the rivals stands, that it can be read
 const COPIED = 0.1; // of the unseen pages: from here on a reader is told
 
 const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
@@ -85,19 +86,19 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   };
   const foot = footRow({ t: footWords, reset: () => { pause(); reset(); }, link, say, signal });
   const shareButton = buttonControl({ label: t("share"), class: "d2lrnn-button lab-share", disabled: true, signal, onPress: share });
-  const told = foot.lastChild; // what was copied, or saved
-  foot.insertBefore(shareButton, told);
+  const toldBelow = foot.lastChild; // what was copied, or saved
+  foot.insertBefore(shareButton, toldBelow);
   const curves = element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList);
   const stage = element("div", { class: "lab-stage" }, curves, stories.node);
-  const lead = element("p", { class: "d2lrnn-lead lab-lead" });
+  const lead = element("p", { class: "d2lrnn-lead lab-lead" }, t("lead", { text: t("the_story") }));
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
     lead,
     element("div", { class: "lab-bar" }, main,
       element("span", { class: "d2lrnn-segments lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
-    trouble, now.node, writing.node,
+    trouble, now.node, writing.node, reading.node,
     stage,
-    diary.page, reading.node, text.node, network.knobs, element("div", { class: "lab-end" }, ages, more, foot, undo),
+    diary.page, text.node, network.knobs, element("div", { class: "lab-end" }, ages, more, foot, undo),
   );
   el.append(body);
 
@@ -267,7 +268,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const in_ = (time) => formatNumber(Math.max(1, time), 0);
     const headline = spelled?.seconds !== undefined
       ? t("share_spelled", { seconds: in_(spelled.seconds) })
-      : beaten && report.steps > 0 ? t("share_beat", { beaten: rivalName(t, beaten), seconds: in_(seconds) }) : t("share_fresh");
+      : beaten && report.steps > 0 ? t("share_beat", { beaten: levelName(t, beaten), seconds: in_(seconds) }) : t("share_fresh");
     const canvas = document.createElement("canvas");
     drawPicture(canvas, {
       report, headline,
@@ -285,9 +286,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       axisNames: { x: t("characters"), y: t("curve") },
     });
     const done = await saveCanvas(canvas, "my-network.png");
-    told.textContent = done ? t(`share_${done}`) : "";
-    told.style.visibility = ""; // what was told of a link may have gone
-    say(told.textContent);
+    toldBelow.textContent = done ? t(`share_${done}`) : "";
+    toldBelow.style.visibility = ""; // what was told of a link may have gone
+    say(toldBelow.textContent);
   }
 
   const follow = () => {
@@ -304,7 +305,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   // ---- what is shown ----
   function showBar() {
-    main.textContent = t(wish ? "pause" : report?.status === "ended" || report?.status === "diverged" ? "again" : "start");
+    main.textContent = t(wish ? "pause" : report?.status === "ended" || report?.status === "diverged" ? "again" : report?.steps > 0 ? "go_on" : "start");
     main.setAttribute("aria-pressed", String(wish));
     shareButton.disabled = !(report?.steps > 0);
     const next = nextCell();
@@ -352,10 +353,17 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   /** Whether the unseen pages of a reader's own text are no measure: they stand in the others. */
   const isCopied = () => own !== null && copied >= COPIED;
+  let told = { key: "", words: "", since: 0 }; // the sentence that stands
   function showSentence() {
     const { isTold: isStory } = toldOf();
-    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isTold: isStory });
-    now.set(...emphasised(t.raw(key), sentenceValues(t, report, copied, isStory)));
+    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isTold: isStory, isAsked: state().story > 0 });
+    const at = performance.now();
+    if (told.key === "now_better" && (key === told.key || key === "now_all") && at - told.since < READ_MS) return;
+    const values = sentenceValues(t, report, copied, isStory);
+    const words = t(key, values);
+    if (words === told.words) return;
+    told = { key, words, since: at };
+    now.set(...emphasised(t.raw(key), values));
   }
 
   function showGhosts() {
@@ -399,12 +407,13 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const least = reached(report, toldOf());
     const { beaten, next } = standing(least, levels);
     const order_ = beaten?.order ?? -1;
+    const hint = report.status === "paused" && report.steps > 0 ? t("hint_pause") : !nextCell() ? "" : t(`hint_${nextCell()}`);
     if (isLost(report)) { // no time for a bell
       flash = null;
       light?.cancel();
     } else if (report.steps > 0 && order_ > beatenOrder && !isCopied()) {
       flash = { order: order_, since: performance.now() };
-      const words = t("bell", { beaten: rivalName(t, beaten) });
+      const words = t("bell", { beaten: levelName(t, beaten) });
       say(words);
       flare();
     }
@@ -412,6 +421,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (flash && performance.now() - flash.since > FLASH_MS) flash = null;
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
+    const about = t("lead", { text: own === null ? t("the_story") : t("own") });
+    if (lead.textContent !== about) lead.textContent = about;
     showSentence();
     network.tell(settings.cell, forgets);
     writing.draw(report, own !== null, hasOther);
@@ -426,7 +437,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
     showRemark();
-    curve.draw({ report: shown, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms && !hasNormsAside, isBeside, ghostLines: hasNormsAside ? 1 : ghosts.length, isCopied: isCopied(), hasRemark: !remark.hidden });
+    curve.draw({ report: shown, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms && !hasNormsAside, isBeside, ghostLines: hasNormsAside ? 1 : ghosts.length, isCopied: isCopied(), hasRemark: !remark.hidden });
     norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     const story = SPEC.steps[state().story - 1];
@@ -456,9 +467,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   const draw = (values) => {
     const fresh = pick(values, SETTINGS);
-    const letters = values.batch_size * values.num_steps; // of one update
-    const sum = { letters: formatNumber(letters, 0), passages: values.batch_size, steps: values.num_steps };
-    lead.replaceChildren(t(letters === 1 ? "lead_one" : "lead", sum), ...(letters === 1 ? [] : [" ", element("span", { class: "lab-sum" }, t("lead_sum", sum))]));
     network.draw(values);
     const undone = others(values);
     undo.hidden = undone.length === 0;

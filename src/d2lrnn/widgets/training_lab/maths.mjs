@@ -65,14 +65,12 @@ const alphabetOf = (levels) => levels.find(({ order }) => order === 0)?.perplexi
 /** Whether a perplexity is worse than that of guessing blindly: it is above the number of letters. */
 export const isBlind = ({ perplexity, levels }) => alphabetOf(levels) < Infinity && !(perplexity <= alphabetOf(levels));
 
-/** What a perplexity means, as the name of its words and a number of letters; null where nothing is scored or counted yet. */
+/** The name of the words that say what a perplexity means; null where nothing is scored or counted yet. */
 export function meaningOf({ steps, perplexity, levels }) {
   const alphabet = alphabetOf(levels);
-  if (steps > 0 && Number.isFinite(perplexity) && perplexity <= alphabet) {
-    return { key: "curve_means", letters: formatNumber(perplexity) };
-  }
+  if (steps > 0 && Number.isFinite(perplexity) && perplexity <= alphabet) return "curve_means";
   if (alphabet === Infinity) return null;
-  return { key: steps === 0 ? "curve_means_fresh" : "curve_wrong", letters: formatNumber(alphabet, 0) };
+  return steps === 0 ? "curve_means_fresh" : "curve_wrong";
 }
 
 /** The names of the settings that are not as they were given. */
@@ -140,46 +138,6 @@ export function letterPlaces(curves, { left, right, top, bottom }) {
     boxes.push(boxOf(place));
     return place;
   });
-}
-
-const HALF_LINE = 12; // half the height of a value, which stands OFF away from its dot
-const OFF = 12;
-
-const NUDGES = [-6, 6, -11, 11, -36, 36, -48, 48, -64, 64]; // further heights that are tried, where the first ones hit something
-const DENSE = 4; // pixels between the points of a line, as it is looked at
-
-/** The points of a line, none further from the next than DENSE along. */
-const dense = (curve) => curve.flatMap((at, i) => {
-  const next = curve[i + 1];
-  if (!next) return [at];
-  const parts = Math.max(1, Math.ceil(Math.hypot(next.x - at.x, next.y - at.y) / DENSE));
-  return Array.from({ length: parts }, (_, k) => ({ x: at.x + (k * (next.x - at.x)) / parts, y: at.y + (k * (next.y - at.y)) / parts }));
-});
-
-/**
- * Where the value of a dot stands, { x, y, anchor }: beside it, or where that leaves the box or hits something, below or above
- * it. It keeps clear of `curves` and, where it can, of `lines`, both lists of { x, y }, and of `marks`, the middles of letters.
- */
-export function valuePlace({ x, y }, curves, marks, { left, right, top, bottom }, width, lines = []) {
-  const first = [
-    { x: x + OFF, middle: y, anchor: "start" }, { x: x + OFF / 2, middle: y + 24, anchor: "end" }, { x: x + OFF / 2, middle: y - 24, anchor: "end" },
-    { x: x - OFF / 2, middle: y + 24, anchor: "start" }, { x: x - OFF / 2, middle: y - 24, anchor: "start" },
-  ];
-  const more = NUDGES.flatMap((off) => first.map((place) => ({ ...place, middle: place.middle + off })).filter(({ middle }, i) => i === 0 || Math.abs(middle - y) >= 17));
-  const tries = [...first, ...more].map(({ middle, ...place }) => ({ ...place, middle, x: place.anchor === "end" ? Math.min(right, place.x) : place.x })).map(({ middle, ...place }) => ({
-    ...place, middle: Math.min(bottom - HALF_LINE, Math.max(top + HALF_LINE, middle)), from: place.anchor === "end" ? place.x - width : place.x,
-  }));
-  const [drawn, levels] = [curves, lines].map((all) => all.flatMap(dense));
-  const hits = ({ from, middle }) => {
-    const isIn = (room, half = HALF_LINE) => (at) => at.x > from - room && at.x < from + width + room && Math.abs(at.y - middle) < half + room;
-    return 3 * drawn.filter(isIn(0)).length + levels.filter(isIn(0, 9)).length + 0.05 * Math.abs(middle - y) + 100 * marks.filter(isIn(LETTER / 2)).length;
-  };
-  const inside = tries.filter(({ from }) => from >= left && from + width <= right);
-  const [best] = inside.reduce(([place, least], next) => {
-    const all = hits(next);
-    return all < least ? [next, all] : [place, least];
-  }, [inside[0] ?? tries[1], Infinity]);
-  return { x: best.x, y: best.middle + 8, anchor: best.anchor };
 }
 
 /** Where the words of a mark on a curve stand, { x, y }, their middle and their base line: below or above it, inside the box, where `curves` leave room. */

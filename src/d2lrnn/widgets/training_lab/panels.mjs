@@ -2,8 +2,8 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
-import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest, valuePlace } from "./maths.mjs";
-import { levelName } from "./words.mjs";
+import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest } from "./maths.mjs";
+import { levelName, shortName } from "./words.mjs";
 
 const NARROW = 500; // pixels of a phone's page
 const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
@@ -62,7 +62,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   const build = ({ sentence }, cell) => {
     letters = [];
     const columns = Math.floor(width / cell);
-    const count = width < NARROW ? Math.min(sentence.length, 2 * columns) : sentence.length;
+    const count = node.closest(".lab").clientWidth < NARROW ? Math.min(sentence.length, 2 * columns) : sentence.length;
     strips = lines(count, columns).map(([from, to], _, all) => {
       const canvas = element("canvas", { class: "lab-strip", "aria-hidden": "true" });
       return { from, to, canvas, share: (to - from) / (all[0][1] - all[0][0]) };
@@ -155,7 +155,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     const { sentence, nats } = latest;
     const isWide = sentence.some((letter) => letter !== OTHER && letter.codePointAt(0) >= HAN_AND_WIDER);
     const now = `${width} ${sentence.join("")}`;
-    if (now !== shape) build(latest, isWide ? 21 : width < NARROW ? 12 : 13.5);
+    if (now !== shape) build(latest, isWide ? 21 : standsBeside(node.closest(".lab")) ? 17 : width < NARROW ? 12 : 13.5);
     shape = now;
     chosen = Math.min(chosen, letters.length - 1);
     letters.forEach((span, i) => span.style.setProperty("--lab-heat", i === 0 ? 0 : heat(nats[i - 1]).toFixed(3)));
@@ -291,9 +291,9 @@ export function characterCount(t, value) {
 
 const FLASH_MS = 2000;
 const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
-const RIGHT = 122; // the room of the levels' names
+const [RIGHT, RIGHT_NARROW] = [172, 122]; // the room of the levels' names
+const roomOf = (width) => (width < NARROW ? RIGHT_NARROW : RIGHT);
 const [LINE, NORMS, REMARK] = [42, 150, 60]; // pixels that a line of earlier runs takes below the curve, two at most; one with the lengths of gradients; and a remark
-const OFF_ROOM = [26, 50]; // pixels above them for a value off the chart, and for words below it
 
 /** The highest point of a curve, as far as `to`: { x, y }. */
 function highestOf({ xs, ys }, to) {
@@ -317,6 +317,9 @@ export function curvePanel({ t, signal, onReset }) {
   box.append(names);
   const ngram = element("p", { class: "lab-note lab-ngram" });
   const means = element("span", { class: "lab-note lab-means" });
+  const value = element("b", { class: "lab-now-value" });
+  means.append(value);
+  let meaning; // the words around the value
   const node = element(
     "div", { class: "lab-curve" },
     element("p", { class: "lab-curve-head" }, element("span", {}, element("span", { class: "lab-head" }, t("curve_head")), " ", means)),
@@ -333,9 +336,8 @@ export function curvePanel({ t, signal, onReset }) {
   let touched = -1; // the order of one
   let read = { before: [], pages: null };
   const tellRival = () => {
-    const order = latest?.report.levels.at(-1)?.order ?? 5;
-    const words = touched < 0 || !latest ? [t("ngram", { order, letters: order - 1 }), read.pages === null ? "" : ` ${t("ngram_touch")}`] : emphasised(...rivalWords(t, { order: touched, ...read, letters: latest.report.levels[0]?.perplexity }));
-    ngram.replaceChildren(...words);
+    const level = latest?.report.levels.find(({ order }) => order === touched);
+    ngram.replaceChildren(...(level ? emphasised(...rivalWords(t, { ...level, ...read })) : [latest?.hint || t("ngram")]));
     names.setAttribute("aria-valuenow", Math.max(0, touched));
     names.setAttribute("aria-valuetext", ngram.textContent);
   };
@@ -359,9 +361,10 @@ export function curvePanel({ t, signal, onReset }) {
   onReset(() => touch(-1));
 
   const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark, ghostLines }) => {
+    const nameOf = width < NARROW ? shortName : levelName;
     const { train, heldout, perplexity, levels, perUpdate } = report;
-    const height = isBeside ? 316 - (isLow ? NORMS : Math.min(2, ghostLines) * LINE) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 232) - (isLow ? 44 : 0);
-    const box = { left: LEFT, right: width - RIGHT, top: 12, bottom: height - 34 };
+    const height = isBeside ? 380 - (isLow ? NORMS : Math.min(2, ghostLines) * LINE) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 216) - (isLow ? 44 : 0);
+    const box = { left: LEFT, right: width - roomOf(width), top: 24, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, levels, until,
       curves: [{ heldout, train }, ...ghosts].flatMap((run) => [run.heldout, run.train]), // earlier runs keep their axes
@@ -387,18 +390,15 @@ export function curvePanel({ t, signal, onReset }) {
     const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom, gap: isLow ? 15 : 16 });
     inSight = places;
     names.setAttribute("aria-valuemax", levels.length - 1);
-    Object.assign(names.style, { left: `${box.right + 6}px`, width: `${RIGHT - 6}px`, height: `${box.bottom + 8}px` });
-    const isOff = perplexity > range.y.to && places[0]?.label >= OFF_ROOM[0]; // its value has room beside the chart
-    if (places[0]?.label >= 26 && !isOff) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 12 }, t("rivals"));
+    Object.assign(names.style, { left: `${box.right + 6}px`, width: `${width - box.right - 6}px`, height: `${box.bottom + 8}px` });
+    if (places[0]?.label >= 26) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 12 }, t("rivals"));
     for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = level.order <= report.beatenOrder;
       add("path", { class: `d2lrnn-level${isBeaten ? " lab-passed" : ""}${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
-      const name = levelName(t, level);
-      const value = formatNumber(level.perplexity, level.perplexity < 10 ? 2 : 1);
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
       const mark = level.order === touched ? " lab-touched" : "";
-      add("text", { class: `d2lrnn-level-text${kind}${mark}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${name} ${value}`);
+      add("text", { class: `d2lrnn-level-text${kind}${mark}${state}`, x: box.right + 11, y: level.label + 4}, `${isBeaten ? "✓ " : ""}${nameOf(t, level)}`);
     }
     const ends = []; // of the earlier runs
     for (const ghost of ghosts) {
@@ -419,7 +419,7 @@ export function curvePanel({ t, signal, onReset }) {
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
     add("circle", { class: "lab-now-dot", cx, cy, r: 6 });
     const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
-    const shown = isFresh ? "" : `${perplexity > range.y.to ? "↑ " : ""}${formatNumber(perplexity)}`;
+    if (isFresh) add("text", { class: "d2lrnn-axis", x: cx + 12, y: cy + 22 }, t(width < NARROW ? "starts_here" : "starts_wide"));
     const marks = letterPlaces(ends.map(({ points }) => points), box);
     const best = report.reached;
     const curves = [[xs, heldout.ys], ...gap].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
@@ -429,28 +429,23 @@ export function curvePanel({ t, signal, onReset }) {
       curves.push([0, 40, 80, 120].map((back) => ({ x: at.x - back, y: at.y - 4 }))); // other words keep clear of these
     }
     const worst = heldout.ys.reduce((most, value) => (value > most ? value : most), 0);
-    if (worst > range.y.to && !isOff) { // its top is cut: how high it was stands above
+    if (worst > range.y.to) { // its top is cut: how high it was stands above
       const at = x(xs[heldout.ys.indexOf(worst)]);
-      add("text", { class: "d2lrnn-axis", x: at, y: box.top - 3, "text-anchor": at > (box.left + box.right) / 2 ? "end" : "start" }, `↑ ${formatNumber(worst)}`);
+      add("text", { class: "d2lrnn-axis", x: at, y: box.top - 9, "text-anchor": at > (box.left + box.right) / 2 ? "end" : "start" }, `↑ ${formatNumber(worst)}`);
     }
     const tops = ghosts.map((ghost) => ({ letter: ghost.letter, ...highestOf(ghost.heldout, range.x.to) })).filter((top) => top.y > range.y.to);
     if (tops.length > 0 && worst <= range.y.to) { // so is that of an earlier run
       const top = tops.reduce((a, b) => (b.y > a.y ? b : a));
       const at = Math.max(x(Math.max(top.x, range.x.from)), catAt ? x(catAt) + 4 : 0);
-      add("text", { class: "d2lrnn-axis lab-ghost-top", x: at, y: box.top - 3, "text-anchor": at > box.right - 80 ? "end" : "start" }, t("ghost_top", { letter: top.letter, perplexity: formatNumber(top.y) }));
+      add("text", { class: "d2lrnn-axis lab-ghost-top", x: at, y: box.top - 9, "text-anchor": at > box.right - 80 ? "end" : "start" }, t("ghost_top", { letter: top.letter, perplexity: formatNumber(top.y) }));
     }
     if ((report.status === "ended" || isMemorising(report)) && best !== perplexity) { // it was better than at its end
       const at = heldout.ys.indexOf(best);
       const mark = markPlace({ x: x(xs[at]), y: y(best) }, curves, box);
       add("circle", { class: "lab-best", cx: x(xs[at]), cy: y(best), r: 5 });
       add("text", { class: "d2lrnn-level-text lab-next lab-best-value", x: mark.x, y: mark.y, "text-anchor": "middle" }, t("best", { perplexity: formatNumber(best) }));
-      marks.push({ x: mark.x - 16, y: mark.y - 4 }, { x: mark.x + 16, y: mark.y - 4 });
     }
-    const value = isOff ? { x: box.right + 11, y: box.top + 8, anchor: "start" }
-      : valuePlace({ x: cx, y: cy }, [...curves, ...ends.map(({ points }) => points)], marks, box, (isBeside ? 15 : 13.5) * shown.length, places.map((level) => [{ x: box.left, y: level.y }, { x: box.right, y: level.y }]));
-    add("text", { class: `lab-now-value${isOff ? " lab-off" : ""}`, x: value.x, y: value.y, "text-anchor": value.anchor }, shown);
-    if (isOff && places[0].label >= OFF_ROOM[1]) add("text", { class: "d2lrnn-axis", x: value.x, y: value.y + 16 }, t("off_chart"));
-    marks.slice(0, ends.length).forEach((place, i) => {
+    marks.forEach((place, i) => {
       add("circle", { class: "lab-ghost-disc", cx: place.x, cy: place.y, r: 8 });
       add("text", { class: "d2lrnn-level-text lab-ghost-letter", x: place.x, y: place.y + 4, "text-anchor": "middle" }, ends[i].letter);
     });
@@ -475,11 +470,17 @@ export function curvePanel({ t, signal, onReset }) {
     node,
     draw(data) {
       const isOther = latest?.report.levels.length !== data.report.levels.length; // those of another text
+      const isHinted = latest?.hint !== data.hint;
       latest = data;
-      if (isOther) tellRival();
-      const known = meaningOf(data.report);
-      const meaning = known ? t(known.key, known) : "";
-      if (means.textContent !== meaning) means.textContent = meaning;
+      if (isOther || isHinted) tellRival();
+      const key = meaningOf(data.report);
+      if (key !== meaning) {
+        const [before, after] = key ? t.raw(key).split("{value}") : [""];
+        means.replaceChildren(before, value, after ?? "");
+        meaning = key;
+      }
+      const shown = data.report.steps > 0 ? formatNumber(data.report.perplexity) : ""; // the luck of the first weights is no result
+      if (value.textContent !== shown) value.textContent = shown;
       if (width > 0) paint(data);
     },
     /** A rival that was touched is let go. */
@@ -495,15 +496,15 @@ export function curvePanel({ t, signal, onReset }) {
 }
 
 /** What a rival says at a letter: the words and their values. */
-export function rivalWords(t, { order, before, pages, letters }) {
-  if (order === 0) return [t.raw("ngram_0"), { letters: formatNumber(letters, 0) }];
+export function rivalWords(t, { order, perplexity, before, pages }) {
+  if (order === 0) return [t.raw("ngram_0"), { letters: formatNumber(perplexity, 0) }];
   if (before.length < order - 1) return [t.raw("ngram_begins"), { order }];
   const context = before.slice(before.length - order + 1);
   const { total, top } = followers(pages, context.join(""));
-  const seen = { order, context: context.map(visibleCharacter).join("") };
+  const seen = { order, perplexity: formatNumber(perplexity), context: context.map(visibleCharacter).join("") };
   if (total === 0) return [t.raw("ngram_unseen"), seen];
   const shares = top.map(([letter, share]) => t("ngram_share", { letter: visibleCharacter(letter), percent: Math.round(100 * share) })).join(", ");
-  return order === 1 ? [t.raw("ngram_1"), { top: shares }] : [t.raw("ngram_counts"), { ...seen, top: shares }];
+  return order === 1 ? [t.raw("ngram_1"), { top: shares, perplexity: seen.perplexity }] : [t.raw("ngram_counts"), { ...seen, top: shares }];
 }
 
 /** The length of each gradient, and the bound at which it is clipped. */
@@ -521,7 +522,7 @@ export function normPanel({ t, signal }) {
   } });
   const paint = ({ report: { norms, perUpdate, levels, longest }, tokens, clip, until, catAt }) => {
     const height = 82;
-    const place = { left: LEFT, right: width - RIGHT, top: 8, bottom: height - 8 };
+    const place = { left: LEFT, right: width - roomOf(width), top: 8, bottom: height - 8 };
     const { x: along } = axes({ tokens, perUpdate, curves: [], levels, until });
     const up = normAxis(norms.ys, clip);
     const { x, y } = scales({ x: along, y: up }, place);
@@ -569,7 +570,7 @@ const noted = (perplexity) => (perplexity <= MOST_NOTED ? formatNumber(perplexit
 
 /** What it writes now, large; `count` stands beside its name, and below what it wrote before it had read anything. */
 export function writingPanel({ t, count, signal }) {
-  const head = element("span", { class: "lab-head" });
+  const head = element("span", { class: "lab-head" }, t("writes_head"));
   const text = element("p", { class: "lab-writes-text lab-diary-text" });
   const first = element("span", {});
   const before = element("p", { class: "lab-before" }, t("writes_before"), " ", first);
@@ -579,11 +580,8 @@ export function writingPanel({ t, count, signal }) {
   const draw = ({ written, writtenAt, steps, diary }, isOwn, hasOther) => {
     before.style.visibility = writtenAt > 0 && diary.length ? "" : "hidden"; // its room is there from the start
     first.textContent = (diary[0]?.pieces ?? []).map(([piece]) => piece).join("");
-    const learned = { text: t(isOwn ? "own" : "the_story") };
-    const title = steps === 0 ? t("writes_first", learned) : t("writes", { age: formatNumber(writtenAt, 0) });
-    if (head.textContent !== title) head.textContent = title;
     const rare = hasOther ? t("other_means", { other: OTHER }) : "";
-    const means = steps === 0 ? rare : [t("writes_blue", learned), rare].filter(Boolean).join("; "); // a phone has no room for it beside the counter
+    const means = steps === 0 ? rare : [t("writes_blue", { text: t(isOwn ? "own" : "the_story") }), rare].filter(Boolean).join("; ");
     if (blue.textContent !== means) blue.textContent = means;
     if (written === latest) return;
     latest = written;
@@ -692,11 +690,12 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   const group = (title, ...controls) =>
     element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...controls.map((control) => control.node));
   const gloss = element("p", { class: "lab-note" });
+  const correction = element("p", { class: "lab-note" });
   const node = element(
     "div", { class: "lab-controls" },
     group(t("acts_now"), explained("learning_rate", sliders.learning_rate), explained("clip", clip), explained("optimizer", choices.optimizer), { node: cat }),
     group(t("acts_anew"), explained("num_steps", sliders.num_steps), explained("batch_size", sliders.batch_size), carry, explained("seed", sliders.seed)),
-    gloss, ...[t("paces"), t("ends"), t("uncounted")].map((words) => element("p", { class: "lab-note" }, words)),
+    correction, gloss, ...[t("paces"), t("ends"), t("uncounted")].map((words) => element("p", { class: "lab-note" }, words)),
   );
   const knobs = element(
     "div", { class: "lab-knobs" },
@@ -707,6 +706,8 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     for (const [name, control] of Object.entries({ ...sliders, ...choices })) control.set(state[name]);
     clip.set(state.clip || none);
     carry.set(state.carry ? "yes" : "no");
+    const letters = state.batch_size * state.num_steps;
+    correction.textContent = letters === 1 ? t("correction_one") : t("correction", { letters: formatNumber(letters, 0), passages: state.batch_size, steps: state.num_steps });
   };
   return {
     node,

@@ -4,14 +4,14 @@ import { beforeCat, bestOf, changed, isBlind, isLost, isMemorising, reached, sta
 
 const value = (number) => formatNumber(number);
 
-export const levelName = (t, { order }) => (order > 0 ? t("level_n", { order }) : t("level_0"));
+/** What a rival does: its name beside the curve and in a sentence. */
+export const levelName = (t, { order }) => (order > 2 ? t("level_n", { letters: order - 1 }) : t(`level_${order}`));
 
-/** A rival in a sentence. */
-export const rivalName = (t, level) => (level.order > 0 ? t("beaten_n", { name: levelName(t, level) }) : t("beaten_0"));
+/** The same where there is little room. */
+export const shortName = (t, { order }) => (order > 2 ? t("short_n", { letters: order - 1 }) : t(order > 0 ? `short_${order}` : "level_0"));
 
-/** With its perplexity. */
-const nextName = (t, level) =>
-  (level.order > 0 ? t("rival", { name: levelName(t, level), value: value(level.perplexity) }) : t("rival_0", { value: value(level.perplexity) }));
+/** The next rival after one that was just named. */
+const nextName = (t, next, beaten, isOver) => (beaten?.order > 1 && next.order > 2 ? t(isOver ? "next_end" : "next_n", { letters: next.order - 1 }) : levelName(t, next));
 
 /** Which of the settings `names` differ from those given, in words. */
 export const changes = (t, values, given, names) => changed(values, given, names).map((name) => {
@@ -22,19 +22,21 @@ export const changes = (t, values, given, names) => changed(values, given, names
 
 /**
  * The key of the sentence that says how a run is: `clip` is its bound, `isCopied`
- * whether its unseen pages are no measure, because they stand in the others, `isTold` whether it stops at an update that is given.
+ * whether its unseen pages are no measure, because they stand in the others, `isTold` whether it stops at an update that is given,
+ * `isAsked` whether a question is open.
  */
-export function sentenceKey(report, { clip, isCopied, isTold = false }) {
+export function sentenceKey(report, { clip, isCopied, isTold = false, isAsked = false }) {
   const { steps, status, catAt, ended, levels } = report;
   const { beaten, next } = standing(reached(report, { isTold }), levels);
   if (status === "diverged") return "now_diverged";
-  if (steps === 0) return "now_fresh";
+  if (steps === 0) return isAsked ? "now_asked" : "now_fresh";
   const blind = isBlind(report) ? "_blind" : "";
   if (isMemorising(report) && !isCopied) return `now_overfits${blind}`;
   if (isLost(report)) return `${catAt > 0 ? "now_cat" : clip > 0 ? "now_lost" : "now_lost_unclipped"}${blind}`;
   if (beaten && isCopied) return "now_copied";
   if (!beaten && !next) return "now_plain";
   const rank = !beaten ? "none" : next ? "better" : "all";
+  if (status === "paused") return beaten ? "pause_better" : "pause_none";
   if (status !== "ended") return `now_${rank}`;
   return ended === "until" ? `stop_${rank}` : `end_${rank}`;
 }
@@ -47,6 +49,6 @@ export function sentenceValues(t, report, copied, isTold = false) {
   return {
     steps: formatNumber(steps, 0), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t(isBlind(report) ? "reached_now_blind" : "reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
     train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
-    beaten: beaten && rivalName(t, beaten), next: next && (status === "ended" ? nextName : rivalName)(t, next),
+    first: formatNumber(heldout.ys[0], 1), beaten: beaten && levelName(t, beaten), next: next && nextName(t, next, beaten, status === "ended"),
   };
 }
