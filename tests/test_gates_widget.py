@@ -187,8 +187,8 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
 
 
 def test_what_a_letter_adds_is_told_beside_what_it_added_as_learned() -> None:
-    assert "it adds \u22120.93 to this number, not \u22120.96. One step" in Gates(gates=at_spaces(1.0))._now()
-    assert "it adds \u22120.96 to this number. One step" in Gates()._now()
+    assert "it writes \u22120.93 into memory, not \u22120.96. One letter" in Gates(gates=at_spaces(1.0))._now()
+    assert "it writes \u22120.96 into memory. One letter" in Gates()._now()
     read = Gates()._read()
     added = (read["input"] * read["candidate"])[7, 29]
     assert f"{added:.2f}" == "-0.96"

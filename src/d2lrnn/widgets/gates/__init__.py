@@ -213,11 +213,10 @@ class Gates(Explorable):
             picture.add("text", visible_character(letter), y=16, font_size=15, font_weight=weight, **middle)
         y, left, gates = 38, self._left(), self.forget_gates[:, self.unit].tolist()
         picture.add("text", words("unit", unit=self.unit), x=4, y=y, font_size=12, font_weight=700)
-        size = max(0.2, min(1.0, abs(self._added()))) if text else 1.0  # the least can still be seen
         box, stored, gate = "", "", ""
         for i in range(len(text)):
             x, wide = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
-            share = size * left[i - at] if i >= at else 0.0
+            share = left[i - at] if i >= at else 0.0
             box += f"M{x} {y + 34}v-28h{wide}v28z"
             stored += f"M{x} {y + 34}v{-28 * share:.1f}h{wide}v{28 * share:.1f}z" if share > 0.005 else ""
             gate += f"M{x} {y + 50}v{-14 * gates[i]:.1f}h{wide}v{14 * gates[i]:.1f}z"

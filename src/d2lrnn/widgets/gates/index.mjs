@@ -7,7 +7,7 @@ import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
-const [S_OF_SEA, A_OF_SEA] = [9, 11]; // in the text of the steps
+const [SPACE, S_OF_SEA, A_OF_SEA] = [8, 9, 11]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -109,8 +109,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     lost.hidden = true;
     pointTo(null);
   });
+  const moreUnits = fold(t("more_units"), units.mapBox);
   const more = fold(
-    t("more"), units.mapBox, biasRow, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), perplexity,
+    t("more"), biasRow, element("label", { class: "d2lrnn-control gates-text" }, element("span", {}, t("another_text")), text), lost, shown, element("p", { class: "gates-shown" }, t("chain")), perplexity,
   );
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
@@ -184,8 +185,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const held = (value) => ({ ...SPEC.steps[2].state, gates: SPEC.steps[2].state.gates.map(() => value) });
     if (i === 2 && j === 1) commit({ gates: held(0).gates }); // the choice that was made is shown
     const network = networkOf(state().weights);
-    const { letters, right, ownRight, guesses } = derive(state(), network);
+    const { letters, right, ownRight, guesses, cell } = derive(state(), network);
+    const own = derive({ ...state(), gates: [] }, network);
     return {
+      cell: plain(cell[SPACE]), own_cell: plain(own.cell[SPACE]),
       now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join(""),
       shut: derive({ ...state(), ...held(0) }, network).right, open: derive({ ...state(), ...held(1) }, network).right,
     };
@@ -196,7 +199,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), picture.node, guided.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----

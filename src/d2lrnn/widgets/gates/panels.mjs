@@ -3,7 +3,6 @@ import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf, LONGEST_LINE } from "./maths.mjs";
 
-const ROOM_FOR_WORDS = 6; // letters before the band
 const fixed = (value) => value.toFixed(3);
 /** A share in words: "5%", "under 1%", "over 99%", "nothing". */
 export const shareText = (share, t) => {
@@ -40,12 +39,11 @@ function partsOf(letters) {
 
 /** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
 export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
-/** How high what a letter adds is drawn, as a share of 1: the least can still be seen. */
-export const heightOf = (value) => Math.max(0.2, Math.min(1, Math.abs(value)));
 
 /**
- * The text; under each letter what is left, the gate, and the guess that was made for it. `lines` is dragged: in the row
- * of gates for a gate, elsewhere for a letter; two sliders take the keys. `point(i)` says of which gate the keys are.
+ * The text; under each letter its gate, which hangs into the band of what is left, and the guess that was made for it.
+ * `lines` is dragged: in the row of gates for a gate, elsewhere for a letter; two sliders take the keys. `point(i)` says
+ * of which gate the keys are.
  */
 export function createStrips({ t, signal, onBack }) {
   const head = (kind, extra = []) => {
@@ -53,14 +51,13 @@ export function createStrips({ t, signal, onBack }) {
     return { hint, node: element("p", { class: "gates-head" }, element("b", {}, t(`head_${kind}`)), hint, ...extra) };
   };
   const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
-  const [memory, gates, guesses] = [head("memory"), head("gates", [back]), head("guesses")];
+  const [memory, gates, guesses] = [head("memory"), head("gates"), head("guesses", [back])];
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
   const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
-  const node = element("div", { class: "gates-strips", role: "group" }, lines, letterKeys, gateKeys);
-  let [tiles, cells, faders, guessed] = [[], [], [], []];
-  let lanes = [];
+  const node = element("div", { class: "gates-strips", role: "group" }, element("div", { class: "gates-legend" }, memory.node, gates.node), lines, letterKeys, gateKeys);
+  let [tiles, cells, faders, numbers, shares, guessed] = [[], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
@@ -71,22 +68,20 @@ export function createStrips({ t, signal, onBack }) {
     chosen = null;
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
-    cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }, element("b", {})));
-    faders = letters.map(() => element("span", { class: "gates-fader" }, element("i", { class: "gates-number" })));
+    cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
+    numbers = letters.map(() => element("i", { class: "gates-number" }));
+    shares = letters.map(() => element("b", { class: "gates-share" }));
+    faders = letters.map((_, i) => element("span", { class: "gates-fader" }, cells[i], numbers[i], shares[i]));
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > LONGEST_LINE);
-    lanes = parts.map(([from, to]) => ({ from, to, added: element("span", { class: "gates-added", "aria-hidden": "true" }) }))
-      .map((lane) => ({ ...lane, node: element("div", { class: "gates-lane" }, lane.added, ...cells.slice(lane.from, lane.to)) }));
-    lanes.forEach(({ from, to }) => cells.slice(from, to).forEach((cell, i) => cell.classList.toggle("is-late", i + 4 > to - from))); // what is told there stays inside
     const again = () => element("p", { class: "gates-head is-again" }, "\u00a0");
     const row = (kind, all, [from, to]) => element("div", { class: `gates-row ${kind}` }, ...all.slice(from, to));
     lines.replaceChildren(...parts.map((part, k) => element(
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
       row("gates-text-row", tiles, part),
-      k === 0 ? memory.node : again(), lanes[k].node,
-      k === 0 ? gates.node : again(), row("gates-faders", faders, part),
+      row("gates-faders", faders, part),
       k === 0 ? guesses.node : again(), row("gates-guesses", guessed, part),
     )));
   }
@@ -102,7 +97,7 @@ export function createStrips({ t, signal, onBack }) {
     const reacts = letters.some((_, i) => isOther(i) && !model.held[i]);
     const hint = bias !== 0 ? "hint_bias" : model.isHeld ? reacts && "hint_held" : "hint_gates";
     gates.hint.replaceChildren(hint ? t(hint, { bias: signed(bias, 1) }) : "");
-    gates.node.classList.toggle("is-held", model.isHeld);
+    guesses.node.classList.toggle("is-held", model.isHeld);
     back.style.visibility = model.isHeld ? "" : "hidden"; // its room stays free
     const isSame = right === ownRight;
     guesses.hint.replaceChildren(...emphasised(t.raw(isSame ? "hint_guesses" : "hint_guesses_own"), { right, all: Math.max(0, letters.length - 1), ...(isSame ? {} : { own: ownRight }) }));
@@ -115,30 +110,23 @@ export function createStrips({ t, signal, onBack }) {
       tile.classList.toggle("is-chosen", i === at);
       tile.classList.toggle("is-before", i < at);
     });
-    for (const { node: lane, added, from, to } of lanes) {
-      lane.style.setProperty("--start", fixed(Math.min(1, Math.max(0, (at + 0.5 - from) / (to - from)))));
-      const hasRoom = at - from >= ROOM_FOR_WORDS && at < to;
-      added.textContent = hasRoom ? t("added", { written: plain(input[at] * candidate[at]) }) : "";
-    }
     const fate = left.length < 2 ? null : fateOf(model, t);
-    lines.style.setProperty("--size", fixed(letters.length > 0 ? heightOf(input[at] * candidate[at]) : 1));
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     cells.forEach((node, i) => {
       const isTold = fate !== null && i === at + 1;
-      node.classList.toggle("is-told", isTold);
-      node.classList.toggle("is-first", i === at);
-      node.firstChild.textContent = isTold ? t("share_left", { share: fate.share }) : "";
+      shares[i].textContent = i < at || left[i - at - 1] < 0.01 ? "" : i === at ? plain(input[at] * candidate[at]) : shareText(left[i - at], t);
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
       node.style.setProperty("--was", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-before", i <= at);
+      fader.classList.toggle("is-first", i === at);
       fader.classList.toggle("is-held", model.held[i]);
       fader.classList.toggle("is-other", isOther(i));
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
-      fader.firstChild.textContent = brief(forget[i]);
+      numbers[i].textContent = brief(forget[i]);
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
@@ -150,7 +138,7 @@ export function createStrips({ t, signal, onBack }) {
   /** The value of a gate whose edge is drawn at `y`, in steps of a hundredth. */
   const valueAt = (i, y) => {
     const { bottom, height } = faders[i].getBoundingClientRect();
-    const foot = faders[i].firstChild.offsetHeight;
+    const foot = numbers[i].offsetHeight + shares[i].offsetHeight;
     return Math.round(100 * Math.min(1, Math.max(0, (bottom - foot - y) / (height - foot)))) / 100;
   };
   /** The edge of the gate that is told swells where it is: it can be moved. */
