@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, products, repair } from "./maths.mjs";
-import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
+import { codePanel, identityPanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLIDE_SECONDS = 0.9;
@@ -46,6 +46,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const now = nowLine();
   const sum = sumPanel({ t });
+  const identity = identityPanel({ t });
   const code = codePanel({ t });
   const [work, pressed] = ["glue-soft glue-work", "glue-soft"].map((name) => element("p", { class: name }));
   const stage = stagePanel({
@@ -83,6 +84,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     sum.run(count, running);
     stage.light(looked, running ? count - 1 : -1);
     code.light(running ? all[count - 1][3] : null);
+    identity.light(running ? all[count - 1][3] : null, model.glued);
     hints.classList.toggle("glue-runs", running && !touched);
   };
   const runSum = (seconds = SUM_SECONDS) => {
@@ -113,10 +115,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
     stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : "same");
-    const areMoving = sum.show(pairsNow(), part, model.glued, model);
+    const areMoving = sum.show(pairsNow(), part, model.glued);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model);
+    identity.show(model);
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -192,12 +195,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   onReset(() => {
     hovered = null;
+    identity.forget();
   });
   const root = element(
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hints), element("div", { class: "glue-made" }, stage.node, sum.node)),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hints), element("div", { class: "glue-made" }, stage.node, sum.node), identity.node),
     steps.node,
     fold(t("fold"), element("div", {}, numbers), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, work, pressed),
     footRow({ t, reset, link, say, signal }),

@@ -339,10 +339,6 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
  */
 export function sumPanel({ t }) {
   const rows = element("div", { class: "glue-rows" });
-  const name = (text) => element("span", { class: `glue-${FACTORS[text]}` }, text);
-  const short = (hFirst) => element("div", { class: "glue-short" }, element("span", { class: "glue-soft" }, t("in_code")), " ",
-    element("code", {}, name("X"), " @ ", name("W_xh"), " + ", name("H"), " @ ", name("W_hh")), " → ",
-    element("code", {}, ...(hFirst ? [name("H"), name("X")] : [name("X"), name("H")]), " @ W"));
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows);
   let lines = []; // [{ pairs, terms }]
 
@@ -385,10 +381,9 @@ export function sumPanel({ t }) {
     if (share === 1) ways = [];
     node.classList.toggle("glue-moving", ways.length > 0);
   };
-  const show = (pairs, values, glued, { swapped, memory_first }) => {
+  const show = (pairs, values, glued) => {
     const old = before !== null && before !== glued ? placesNow() : [];
-    list(pairs, values, glued, short(memory_first));
-    node.classList.toggle("glue-other", swapped !== memory_first); // then the code would make another result
+    list(pairs, values, glued);
     before = glued;
     node.classList.toggle("glue-many", pairs.all.length > 6);
     const places = old.length > 0 ? placesNow() : [];
@@ -397,18 +392,49 @@ export function sumPanel({ t }) {
     move(areMoving ? 0 : 1); // new terms have no way behind them
     return areMoving;
   };
-  const list = ({ all, x, h }, values, glued, inCode) => {
+  const list = ({ all, x, h }, values, glued) => {
     const one = line(t("one_sum"), all, (k) => all[k][3], values.sum, values);
     const two = [line(t("from_x"), x, () => "x", values.x), line(t("from_h"), h, () => "h", values.h)];
     const both = row(t("sum"), written(values.x), ` + ${second(values.h)} = `, element("b", {}, written(values.sum)));
     both.classList.add("glue-both");
     lines = glued ? [one] : two;
     // The way that is not shown keeps its room, so that nothing below jumps.
-    rows.replaceChildren(...[[glued, one.node, inCode], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
+    rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
       "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
     )));
   };
   return { node, show, run, move };
+}
+
+/** The identity, a card for either way; the one that is shown stands out. `light` marks the product that is at work. */
+export function identityPanel({ t }) {
+  const product = (kind, ...parts) => element("span", { class: `glue-call glue-call-${kind}` }, ...parts);
+  const name = (text) => element("span", { class: `glue-${FACTORS[text]}` }, text);
+  const [x, h] = [name("X"), name("H")];
+  const products = { x: product("x", name("X"), " × ", name("W_xh")), h: product("h", name("H"), " × ", name("W_hh")), one: product("one", x, h, " × W") };
+  let isMemoryFirst = false;
+  const card = (key, ...parts) => element("div", { class: "glue-way" }, element("code", {}, ...parts), element("span", { class: "glue-soft" }, t(key)));
+  const ways = [card("tally_apart", products.x, " + ", products.h), card("tally_glued", products.one)];
+  const sign = element("b", {});
+  let isKnown = false; // a reader who has not glued yet may guess whether both are equal
+  const node = element("div", { class: "glue-identity", "aria-hidden": "true" }, ways[0], sign, ways[1]);
+  const show = ({ glued, swapped, memory_first }) => {
+    ways.forEach((way, i) => way.classList.toggle("glue-shown", glued === (i === 1)));
+    const isEqual = swapped === memory_first;
+    isKnown ||= glued;
+    sign.textContent = !isKnown ? "?" : isEqual ? "=" : "≠";
+    node.classList.toggle("glue-unequal", !isEqual);
+    if (memory_first !== isMemoryFirst) products.one.prepend(...(memory_first ? [h, x] : [x, h]));
+    isMemoryFirst = memory_first;
+  };
+  const light = (part, glued) => {
+    for (const [kind, each] of Object.entries(products)) each.classList.toggle("glue-now", part !== null && kind === (glued ? "one" : part));
+  };
+  const forget = () => {
+    isKnown = false;
+    if (ways[0].classList.contains("glue-shown")) sign.textContent = "?";
+  };
+  return { node, show, light, forget };
 }
 
 /** The line of code that computes what stands above, and what its words mean; `light` marks the names of the part that is added now. */
