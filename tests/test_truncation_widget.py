@@ -46,11 +46,12 @@ def test_windows_are_uneven() -> None:
 
 def test_the_sentence_says_what_arrives() -> None:
     windows = Truncation().static_sentence()
-    assert windows == "Cut every 6 letters: 74% of this guess\u2019s message arrives."
+    assert windows == "Cut every 6 letters: 74% of this guess\u2019s message reaches the letters."
     assert round(100 * Truncation().kept[-1]) == 74
+    assert Truncation(letter=7).static_sentence() == windows.replace("74%", "20%")
     losses = Truncation(way="losses").static_sentence()
-    assert losses == "Always 6 back: 74% of each guess\u2019s message arrives."
-    rest = "20% of each guess\u2019s message arrives."
+    assert losses == "Always 6 back: 74% of each guess\u2019s message reaches the letters."
+    rest = "20% of each guess\u2019s message reaches the letters."
     assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest}"
     assert Truncation(tau=1, way="losses").static_sentence() == f"Always 1 back: {rest}"
 
@@ -61,7 +62,8 @@ def test_shares_have_as_many_places_as_they_need_and_a_half_goes_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"tau": 0}, {"tau": 5}, {"tau": 24}, {"way": "none"}, {"factor": 0.96}, {"factor": math.nan}]
+    "wrong",
+    [{"tau": 0}, {"tau": 5}, {"tau": 24}, {"way": "none"}, {"factor": 0.96}, {"factor": math.nan}, {"letter": 13}],
 )
 def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(t.TraitError, match=next(iter(wrong))):

@@ -48,7 +48,7 @@ def lines(python: Truncation, place: int = LAST) -> list[int]:
 def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     """Sentence, bars, average, lines and scissors are those of Python; `place` is the chosen guess."""
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
-    last = f"{kept_share(python.kept[LAST])} of"  # Python tells the last guess
+    last = f"{kept_share(python.kept[python.letter - 1])} of"
     told = python.static_sentence()
     assert told.count(last) == 1
     expect(now(widget)).to_have_text(told.replace(last, f"{share} of"))
@@ -203,7 +203,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     sides = widget.locator(".trunc-sum")
-    told = "Cut every 6 letters: {} of this guess\u2019s message arrives."
+    told = "Cut every 6 letters: {} of this guess\u2019s message reaches the letters."
     expect(now(widget)).to_have_text(told.format("74%"))
     expect(sides).to_have_text(["26% cut off", "74% arrives"])
     asks = widget.locator(".trunc-asks")
@@ -211,7 +211,10 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     left, letter = grid(widget)
     assert middles(asks) == pytest.approx([left + 12.5 * letter], abs=1)
     counted = widget.locator(".trunc-counted")
-    expect(counted).to_have_text("The guess after t: 3.69 out of 5 is 74% (5 = 1 + 0.8 + 0.64 + …).")
+    expect(counted).to_have_text(
+        "Of the message, t takes 20%, the letter before it 16%, then 13%, …: without cuts 100% in all. "
+        "Here 6 letters take 74%."
+    )
     assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
     assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(14, 5, -1)], abs=1e-3)  # 3 before the line
     assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[LAST], abs=1e-3)
@@ -264,7 +267,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     cut.press("Home")
     is_of(widget, Truncation(tau=1))
     widget.get_by_text("How it is counted").click()
-    memory = widget.get_by_label(re.compile("^Each letter back passes on"))
+    memory = widget.get_by_label(re.compile("^Each letter passes on"))
     memory.press("Home")
     is_of(widget, Truncation(tau=1, factor=0.5))
     assert "0.5" in memory.get_attribute("aria-valuetext")
@@ -277,32 +280,28 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Truncation())
     outcome = widget.locator(".d2lrnn-outcome")
     height = page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight")
-    states = ({}, {"way": "losses"}, {"factor": 0.5})
+    states = ({"tau": 12, "letter": 1}, {"way": "losses"}, {"factor": 0.5})
     for i, (answer, told) in enumerate(
         (
             (
-                "74% again",
-                "No. The cut is right behind it: 20% arrives, and it learns nothing from “after”. "
-                "One letter earlier, just before the cut, 74% arrives.",
+                "twice as much",
+                "No. Now “a” is just past the cut: it alone takes its part, 20%. "
+                "Other guesses gain, but twice the storage lifts the average only from 51% to 69%.",
             ),
             (
                 "twice as much",
-                "No. 72 steps back, not 12. Between two cuts, one way back serves 6 guesses at once; "
-                "here each needs its own. So training mostly cuts at fixed places, though only 51% arrives on average.",
+                "No. 72 letters passed, not 12: before, one way served 6 guesses at once, now each walks its own. "
+                "So training mostly cuts at fixed places, though only 51% arrives on average.",
             ),
             ("a larger one", "Right. 84% on average, not 51%"),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
-        expect(widget.locator(".trunc-bars .trunc-fill").last).to_be_visible(visible=i > 0)
-        is_of(widget, Truncation())
+        is_of(widget, Truncation(), 6 if i == 0 else LAST)
         widget.get_by_role("button", name=answer, exact=True).click()
-        is_of(widget, Truncation(**states[i]), 6 if i == 0 else LAST)
+        is_of(widget, Truncation(**states[i]), 0 if i == 0 else LAST)
         expect(outcome).to_contain_text(told)
-        if i == 0:  # the bars were hidden while it was asked
-            expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text("s")
-            expect(widget.locator(".trunc-sum-kept")).to_have_text("20% arrives")
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
         before, after = Truncation().kept.tolist(), Truncation(**states[i]).kept.tolist()
@@ -310,7 +309,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert [place for place, _ in ghosts] == [place for place, _ in grown]  # the bars that grew, as they were
         assert [was for _, was in ghosts] == pytest.approx([was for _, was in grown], abs=0.01)
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
-        memory = "Each letter back passes on " + ("0.5 of the message (was 0.8)" if i == 2 else "0.8 of the message")
+        memory = "Each letter passes on " + ("0.5 of what it gets (was 0.8)" if i == 2 else "0.8 of what it gets")
         expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(memory)
         expect(widget.locator(".trunc-memory")).to_be_visible(visible=i == 2)
     widget.get_by_role("button", name="Reset").click()
@@ -364,9 +363,9 @@ def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_p
                 for key in ("End", "Home"):
                     widget.locator(".trunc-letters").press(key)
                     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-                    parts = (".trunc-rail", ".trunc-bars", ".trunc-ways", ".d2lrnn-step-titles")
+                    parts = (".trunc-rail", ".trunc-bars", ".trunc-walks", ".trunc-ways", ".d2lrnn-step-titles")
                     found.add(tuple(round(widget.locator(part).bounding_box()["y"]) for part in parts))
-    assert len(found) == 1
+    assert len(found) == 1, found
 
 
 def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -417,17 +416,72 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     is_of(widget, Truncation(tau=12, way="losses"))
 
 
-def test_a_cut_stops_what_goes_back_and_not_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """The lines of the cuts end at the letters; below them the memory's way goes through the whole text."""
+def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """The lines of the cuts end at the letters: the text itself is not cut."""
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    letters, forth = widget.locator(".trunc-letters").bounding_box(), widget.locator(".trunc-forth").bounding_box()
+    letters = widget.locator(".trunc-letters").bounding_box()
     ends = "(all) => all.map((e) => e.getBoundingClientRect().bottom)"
     for end in cuts(widget).evaluate_all(ends):
         assert abs(end - letters["y"]) < 2
-    assert forth["y"] >= letters["y"] + letters["height"]
-    assert forth["x"] + forth["width"] == pytest.approx(letters["x"] + letters["width"], abs=1)
-    expect(widget.locator(".trunc-forth")).to_have_text("the network\u2019s memory is not cut")
+
+
+@pytest.mark.parametrize(
+    ("way", "tau"), [("windows", 6), ("windows", 12), ("windows", 1), ("losses", 6), ("losses", 3)]
+)
+def test_the_ways_back_are_as_long_as_the_work(opened: tuple[Page, Record], tmp_path: Path, way: str, tau: int) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation(way=way, tau=tau))
+    left, letter = grid(widget)
+    ways = widget.locator(".trunc-walks > :not(.trunc-joins) > .trunc-way")
+    spans = ways.evaluate_all(
+        "(all) => all.map((e) => e.getBoundingClientRect()).map(({ left, right, top }) => [left, right, top])"
+    )
+    passed = 12 * tau if way == "losses" else 12
+    expect(widget.locator(".trunc-title").last).to_contain_text(f"Work: {passed} letters passed")
+    unseen = sum(max(0, tau - place - 4) for place in range(12)) if way == "losses" else 0  # three are shown
+    assert sum(end - start for start, end, _ in spans) / letter == pytest.approx(passed - unseen, abs=0.05)
+    number = f"{len(spans)} way{'s' if len(spans) > 1 else ''}, 12 guesses"
+    expect(widget.locator(".trunc-num-ways")).to_have_text(number)
+    ends = range(tau, 13, tau) if way == "windows" else range(1, 13)
+    assert [(end - left) / letter for _, end, _ in spans] == pytest.approx([*ends], abs=0.05)
+    rows = [top for _, _, top in spans]
+    assert len({*rows}) == (12 if way == "losses" else 1)
+
+
+def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    for way, place in (("windows", LAST), ("losses", 5)):
+        widget = show(page, tmp_path, Truncation(way=way, letter=place + 1))
+        stops = widget.locator(".trunc-rail > span:visible")
+        for i, tau in ((2, 3), (4, 6), (0, 1), (3, 4)):
+            box = stops.nth(i).bounding_box()
+            page.mouse.click(box["x"] + 4, box["y"] + 14)  # a finger is larger than a dot
+            is_of(widget, Truncation(way=way, tau=tau), place)
+
+
+def test_letters_before_the_first_guess_show_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    for letter in widget.locator(".trunc-before > span, .trunc-next").all():
+        box = letter.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        is_of(widget, Truncation())
+    # but they are tinted where they are reached
+    widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
+    widget.locator(".trunc-letter").nth(3).click()
+    assert sorted(widget.locator(".trunc-reached").all_text_contents()) == sorted("e\u2423aft")
+
+
+def test_a_link_keeps_the_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    widget.locator(".trunc-letter").nth(6).click()
+    widget.get_by_role("button", name="Link to this").click()
+    expect(widget.locator(".d2lrnn-told")).not_to_be_empty()
+    page.reload()
+    expect(page.locator('.d2lrnn-widget[data-ready="1"]')).to_have_count(1)
+    is_of(widget, Truncation(letter=7), 6)
 
 
 def test_the_last_row_stays_when_the_link_is_told(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"tau": 4},
     {"tau": 12},
     {"tau": 12, "factor": 0.95},
+    {"tau": 4, "letter": 6},
     {"tau": 1, "way": "losses"},
     {"way": "losses"},
     {"factor": 0.5},

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { price, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { FARTHEST, NUM_LETTERS, TAUS, countedOut, derive, handleStops, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { farther, partsOf, price, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
+import { FARTHEST, NUM_LETTERS, TAUS, derive, handleStops, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -89,10 +89,10 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
 test("the sentence is of the guess that is chosen, what is spoken of all twelve", () => {
   const t = translator("en", SPEC.words);
   const model = shown();
-  assert.equal(t(...sentence(model, 6)), "Cut every 6 letters: 20% of this guess’s message arrives.");
-  assert.equal(t(...spoken(model)), "Cut every 6 letters: on average 51% of a guess’s message arrives.");
-  for (const tau of TAUS) assert.deepEqual(spoken(shown({ tau, way: "losses" })), sentence(shown({ tau, way: "losses" }), 4));
-  model.kept.forEach((share, i) => assert.equal(sentence(model, i)[1].kept, percentKept(1 - share)));
+  assert.equal(t(...sentence(shown({ letter: 7 }))), "Cut every 6 letters: 20% of this guess’s message reaches the letters.");
+  assert.equal(t(...spoken(model)), "Cut every 6 letters: on average 51% of a guess’s message reaches the letters.");
+  for (const tau of TAUS) assert.deepEqual(spoken(shown({ tau, way: "losses" })), sentence(shown({ tau, way: "losses", letter: 5 })));
+  model.kept.forEach((share, i) => assert.equal(sentence(shown({ letter: i + 1 }))[1].kept, percentKept(1 - share)));
   assert.equal(percentKept(1 - model.kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS), "51%");
 });
 
@@ -100,50 +100,47 @@ test("what is guessed and sent back, is said in twenty words", () => {
   assert.ok(SPEC.words.en.lead.split(" ").length <= 20);
 });
 
-test("the price is of the letters that are stored, and of the steps", () => {
+test("the price is of the letters that are stored", () => {
   const t = translator("en", SPEC.words);
   const told = (settings) => t(...price(shown(settings)));
-  assert.equal(told({}), "Price: 6 letters stored, 12 steps back");
-  assert.equal(told({ way: "losses" }), "Price: 6 letters stored, 72 steps back");
-  assert.equal(told({ tau: 1 }), "Price: 1 letter stored, 12 steps back");
+  assert.equal(told({}), "Cuts save storage: 6 letters kept");
+  assert.equal(told({ tau: 1 }), "Cuts save storage: 1 letter kept");
 });
 
 test("the guided steps: what is said to be right is right", () => {
   const { en } = SPEC.words;
-  const [sawtooth, fairer, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
-  const { kept, reaches, tau } = sawtooth.after;
-  kept.forEach((share, i) => assert.ok(i % tau === 0 ? reaches[i] === 1 : share > kept[i - 1], "the first after a cut reaches itself alone, and each later guess more"));
-  const [before, past] = [NUM_LETTERS - 1, tau].map((place) => ({ letter: en.text[place], share: percentKept(1 - kept[place]) }));
-  assert.ok(tau === 6 && en.step_1_question.startsWith(`After “${before.letter}”, ${before.share} of`) && en.step_1_question.includes(`after “${past.letter}”, just past`));
-  assert.ok(sawtooth.right === 2 && en.step_1_answer_3 === `only ${past.share}`);
-  assert.equal(kept[tau - 1], kept[NUM_LETTERS - 1]); // "One letter earlier" as much as in the question
+  const [past, fairer, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
+  const share = ({ kept, chosen }) => percentKept(1 - kept[chosen]);
+  for (const model of [past.before, past.after]) assert.equal(model.reaches[model.chosen], 1, "just past a cut");
+  const [s, a] = [past.before, past.after].map(({ chosen }) => en.text[chosen]);
+  assert.ok(en.step_1_question.startsWith(`“${s}” is just past a cut: ${share(past.before)} arrives. Cut only every ${past.after.tau}:`));
+  assert.ok(past.right === 1 && en.step_1_answer_2 === `${share(past.after)} again` && share(past.after) === share(past.before));
+  assert.ok(en.step_1_outcome.includes(`“${a}” is just past`) && past.after.tau === 2 * past.before.tau); // "twice the storage"
+  past.after.kept.forEach((kept, i) => assert.ok(kept >= past.before.kept[i])); // "Other guesses gain"
   assert.ok(fairer.after.lost < fairer.before.lost);
+  const { tau } = fairer.after;
   assert.ok(fairer.after.work === tau * fairer.before.work && en.step_2_answer_3 === `${tau} times as much` && fairer.right === 2);
-  assert.ok(en.step_2_question.startsWith(`Let every guess go ${tau} letters back on its own: ${percentKept(fairer.after.lost)} `) && en.step_2_outcome.includes(` serves ${tau} guesses`));
-  const rare = shown({ ...SPEC.steps[1].before, tau: NUM_LETTERS }); // "Cuts twice as far apart"
-  assert.ok(rare.tau === 2 * tau && rare.lost < fairer.before.lost && rare.work === fairer.before.work);
-  assert.equal(en.text.slice(0, tau).trim(), /“(.*?)”/.exec(en.step_1_outcome)[1]); // it ends at the cut: the guess after it learns nothing from it
+  assert.ok(en.step_2_question.startsWith(`Let every guess go ${tau} letters back on its own: ${percentKept(fairer.after.lost)} `) && en.step_2_outcome.includes(` served ${tau} guesses`));
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
   assert.ok(faster.right === 0 && en.step_3_answer_1 === "a larger one");
-  assert.ok(faster.after.factor === 0.5 && en.step_3_question.includes(`only half of the message, not ${faster.before.factor} `));
+  assert.ok(faster.after.factor === 0.5 && en.step_3_question.includes(`only half of what it gets, not ${faster.before.factor} `));
 });
 
 test("how it is counted is right", () => {
+  assert.deepEqual(partsOf(0.8), { first: "20%", second: "16%", third: "13%" });
   const { kept, factor } = shown();
-  close(1 / (1 - factor), 5, "in all");
-  assert.equal(percentKept(1 - kept[0]), "20%");
-  assert.deepEqual(countedOut(factor, 1), { used: "1", all: "1 + 0.8 + 0.64 + …", is: "=", total: "5" });
-  assert.equal(countedOut(0.95, 1).all, "1 + 0.95 + 0.9025 + …");
-  assert.deepEqual([countedOut(0.85, 2).is, countedOut(0.85, 2).used, countedOut(0.85, 2).total], ["≈", "1.85", "6.67"]);
-  const { min, max } = SPEC.controls.factor;
-  for (let step = 0; min + 0.05 * step <= max + 1e-9; step += 1) {
-    const each = Number((min + 0.05 * step).toFixed(2));
-    for (const reach of TAUS) {
-      const { used, total } = countedOut(each, reach);
-      assert.ok(Number(used) < Number(total) && used.length < 13, `${used} of ${total}`);
-      assert.equal(percent(1 - used / total), percent(each ** reach), `${used} of ${total}`);
-    }
+  const taken = Array.from({ length: 6 }, (_, lag) => (1 - factor) * factor ** lag).reduce((sum, part) => sum + part, 0);
+  close(taken, kept[NUM_LETTERS - 1], "six letters");
+});
+
+test("what cuts twice as far apart bring is of the present cuts and fading", () => {
+  for (const settings of [{ tau: 3 }, { tau: 6, factor: 0.5 }, { tau: 2, way: "losses" }, { tau: 1 }]) {
+    const [now, double] = [shown(settings), shown({ ...settings, tau: 2 * settings.tau })];
+    assert.deepEqual(farther(now), [`farther_${now.way}`, { double: double.tau, long: percentKept(double.lost), average: percentKept(now.lost) }]);
+    assert.equal(double.work, now.way === "windows" ? now.work : 2 * now.work); // "as long in all", "twice as long"
   }
+  const mean = Array.from({ length: 24 }, (_, i) => 1 - 0.8 ** (i + 1)).reduce((sum, share) => sum + share, 0) / 24;
+  assert.equal(farther(shown({ tau: 12 }))[1].long, percentKept(1 - mean)); // longer than the line
 });
 
 test("whatever the controls are set to, no number is lost", () => {

@@ -40,6 +40,8 @@ class Truncation(Explorable):
         Cut the text into windows, or go back `tau` letters from each loss.
     factor : float, optional
         What each letter back keeps of the gradient, 0.5 to 0.95.
+    letter : int, optional
+        The letter, 1 to 12, whose guess of the next one is shown.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class Truncation(Explorable):
     tau = _SPEC.trait("tau")
     way = _SPEC.trait("way")
     factor = _SPEC.trait("factor")
+    letter = _SPEC.trait("letter")
 
     @property
     def reaches(self) -> list[int]:
@@ -80,13 +83,13 @@ class Truncation(Explorable):
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
-        """What arrives of the last guess's message: its gradient."""
+        """What arrives of the chosen guess's message: its gradient."""
         key = f"mean_{self.way}_one" if self.tau == 1 else f"mean_{self.way}"
-        return Words(self._words)(key, tau=self.tau, kept=self._last_kept)
+        return Words(self._words)(key, tau=self.tau, kept=self._own_kept)
 
     @property
-    def _last_kept(self) -> str:
-        return _percent_kept(float(self.factor ** self.reaches[-1]))
+    def _own_kept(self) -> str:
+        return _percent_kept(float(self.factor ** self.reaches[self.letter - 1]))
 
     def static_picture(self) -> str:
         """A bar over each letter, filled as far as its gradient arrives, their average, and the cuts."""
@@ -101,10 +104,11 @@ class Truncation(Explorable):
             picture.add("rect", x=x + 5, y=y, width=wide, height=filled, fill=blue, stroke="none")
             picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
         end, y = left + width * _NUM_LETTERS, top + height * self.lost
+        own = left + width * self.letter
         drawn = {"fill": "none", "stroke": "currentColor"}
-        picture.add("rect", x=end - width, y=top + height + 6, width=width, height=22, **drawn)
+        picture.add("rect", x=own - width, y=top + height + 6, width=width, height=22, **drawn)
         share = {"fill": color("blue"), "font_weight": "bold", "text_anchor": "middle"}
-        picture.add("text", self._last_kept, x=end - width / 2, y=top + height + 46, **share)
+        picture.add("text", self._own_kept, x=own - width / 2, y=top + height + 46, **share)
         picture.add("path", d=f"M{left:g} {y:g}H{end:g}", stroke_width=1.5, **drawn)
         for line, said in enumerate((words("average"), _percent_kept(self.lost))):
             picture.add("text", said, x=left - 8, y=y - 2 + 16 * line, text_anchor="end")

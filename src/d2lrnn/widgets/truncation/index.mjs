@@ -1,46 +1,51 @@
 // Truncation: a line of text is cut; one guess shows which letters its message reaches, and each how much of it arrives.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { NUM_LETTERS, countedOut, derive, percentKept } from "./maths.mjs";
+import { derive, percent, percentKept } from "./maths.mjs";
 import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const LAST = NUM_LETTERS - 1; // the guess that is shown, unless another is touched
-const AFTER_A_CUT = 6; // in windows of 6
-
-/** What arrives of one guess's message, as Python says it: a key, and its values. */
-export function sentence({ tau, way, lost, kept }, place = LAST) {
-  return [`mean_${way}${tau === 1 ? "_one" : ""}`, { tau, kept: percentKept(1 - kept[place]), average: percentKept(lost) }];
+/** What arrives of the chosen guess's message, as Python says it: a key, and its values. */
+export function sentence({ tau, way, lost, kept, chosen }) {
+  return [`mean_${way}${tau === 1 ? "_one" : ""}`, { tau, kept: percentKept(1 - kept[chosen]), average: percentKept(lost) }];
 }
 
-/** The same where it is not known which guess is chosen. */
+/** The same of all guesses, for who does not see which one is chosen. */
 export function spoken(model) {
   const [key, values] = sentence(model);
   return [key === "mean_windows" ? "all_windows" : key, values];
 }
 
 /** What a choice of cuts asks for. */
-export const price = ({ tau, work }) => [tau === 1 ? "price_one" : "price", { tau, work }];
+export const price = ({ tau }) => [tau === 1 ? "price_one" : "price", { tau }];
+
+/** What the first three letters back take of a message. */
+export const partsOf = (factor) => Object.fromEntries(["first", "second", "third"].map((name, lag) => [name, percent((1 - factor) * factor ** lag)]));
+
+/** What cuts twice as far apart would bring, with the same fading. */
+export function farther(model) {
+  const { tau, way, lost } = model;
+  const double = 2 * tau;
+  return [`farther_${way}`, { double, long: percentKept(derive({ ...model, tau: double }).lost), average: percentKept(lost) }];
+}
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
-  let picked = null; // a guess, by the reader or by an answer
   let ghost = null; // the figure as it was before a step's answer
   const set = (values) => {
     ghost = null;
     commit(values);
     paint(derive(state())); // also where the values are those that stand
   };
-  const unpick = () => {
-    picked = null;
-  };
   const choose = (place) => {
-    picked = place;
+    if (place + 1 === state().letter) return;
+    commit({ letter: place + 1 });
     paint(derive(state()));
   };
   const now = nowLine();
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
   const counted = element("p", { class: "trunc-caption trunc-counted" });
+  const twice = element("p", { class: "trunc-caption trunc-twice" });
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
   const memory = rangeControl({
@@ -51,27 +56,23 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const at = (values) => derive({ ...state(), ...values });
   const outcome = (i) => {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
-    if (i === 0) picked = AFTER_A_CUT;
-    else ghost = before;
+    ghost = before;
     paint(derive(state()));
-    const [least, most] = [AFTER_A_CUT, AFTER_A_CUT - 1].map((place) => percentKept(1 - after.kept[place]));
     return {
-      least, most, kept: percentKept(after.lost), before: percentKept(before.lost), shared: before.work, each: after.work,
+      least: percentKept(1 - after.kept[after.chosen]), kept: percentKept(after.lost), before: percentKept(before.lost), shared: before.work, each: after.work,
     };
   };
-  const guided = guidedSteps({ t, state, steps, set: (values) => { unpick(); set(values); }, outcome, onReset, say, signal });
+  const guided = guidedSteps({ t, state, steps, set, outcome, onReset, say, signal });
   const cost = element("p", { class: "trunc-price" });
   const switched = element(
     "div", { class: "trunc-choice" },
     element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)), cost,
   );
-  const { lost: long, work: shared } = at({ ...steps[0].before, tau: NUM_LETTERS }); // twice as far apart
-  const whole = { long: percentKept(long), shared };
-  const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, ...t("counted_text", whole).split("\n").map((text) => element("p", { class: "trunc-caption" }, text))));
+  const paragraphs = t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text));
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, twice, ...paragraphs));
   guided.node.addEventListener("click", () => { if (guided.opened() === 2) more.open = true; }, { signal }); // there is what it changes
   onReset(() => {
     more.open = false;
-    unpick();
     ghost = null;
     line.fresh();
     paint(derive(state()));
@@ -89,20 +90,21 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   ));
 
   function paint(model) {
-    const { tau, way, factor } = model;
-    const chosen = picked ?? LAST;
+    const { tau, way, factor, chosen } = model;
     for (const { way: each, node } of ways) {
       node.textContent = t(each === "windows" && tau === 1 ? "way_windows_one" : `way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
-    line.draw(model, chosen, ghost?.kept ?? null);
+    line.draw(model, ghost?.kept ?? null);
     const reach = model.reaches[chosen];
-    const about = { letter: visibleCharacter(line.text[chosen]), kept: percentKept(1 - model.kept[chosen]), ...countedOut(factor, reach) };
-    const [key, values] = sentence(model, chosen);
+    const about = { letter: visibleCharacter(line.text[chosen]), kept: percentKept(1 - model.kept[chosen]), reach, ...partsOf(factor) };
+    const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
     const [costs, spent] = price(model);
     cost.replaceChildren(...emphasised(t.raw(costs), spent));
-    counted.replaceChildren(...emphasised(t.raw("counted"), about));
+    const [far, reached] = farther(model);
+    twice.replaceChildren(...emphasised(t.raw(far), reached));
+    counted.replaceChildren(...emphasised(t.raw(reach === 1 ? "counted_one" : "counted"), about));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }

@@ -6,34 +6,16 @@ export const NUM_LETTERS = 12;
 export const TAUS = SPEC.controls.tau.choices;
 
 /** Every number of the page. The past has no end: cut after j letters, a guess keeps 1 - factor ** j of its signal. */
-export function derive({ tau, way, factor }) {
+export function derive({ tau, way, factor, letter }) {
   const lostAfter = Array.from({ length: tau }, (_, i) => factor ** (i + 1));
   const reaches = Array.from({ length: NUM_LETTERS }, (_, i) => (way === "windows" ? (i % tau) + 1 : tau));
   const lost = { // a window's guesses reach 1, 2, ... letters
     windows: lostAfter.reduce((sum, share) => sum + share, 0) / tau, losses: lostAfter[tau - 1],
   };
   return {
-    tau, way, factor, reaches, kept: reaches.map((reach) => 1 - lostAfter[reach - 1]), lost: lost[way],
+    tau, way, factor, chosen: letter - 1, reaches, kept: reaches.map((reach) => 1 - lostAfter[reach - 1]), lost: lost[way],
     work: way === "windows" ? NUM_LETTERS : NUM_LETTERS * tau, // a window goes back once for all its guesses
   };
-}
-
-const brief = (value, places = 2) => `${Number(value.toFixed(places))}`;
-
-/** How much a guess learns in all: 1 + factor + factor² + … */
-const wholeOf = (factor) => 1 / (1 - factor);
-
-/** Of that, what a way back of `reach` letters keeps, as words. */
-export function countedOut(factor, reach) {
-  const lost = factor ** reach;
-  const total = wholeOf(factor);
-  for (let places = 2; ; places += 1) { // as few as make the share of the two numbers the one that is told
-    const [used, all] = [(1 - lost) * total, total].map((value) => brief(value, places));
-    if (Number(used) >= Number(all) || percent(1 - used / all) !== percent(lost)) continue;
-    return {
-      used, all: `1 + ${brief(factor)} + ${brief(factor ** 2, 4)} + …`, is: Math.abs(total - Number(all)) < 1e-9 ? "=" : "≈", total: all,
-    };
-  }
 }
 
 export const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there

@@ -1,5 +1,5 @@
-// A line of text: over it the message that one guess sends back, and the cuts; under it the way on, and what arrives of each guess’s message.
-import { dragOn } from "../shape.mjs";
+// A line of text: over it the message that one guess sends back, and the cuts; under it what arrives of each guess’s message, and the ways back of all.
+import { dragOn, emphasised } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { FARTHEST, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, percent, percentKept } from "./maths.mjs";
 
@@ -52,19 +52,28 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
   const sent = element("div", { class: "trunc-parts", "aria-hidden": "true" }, ...parts.map((part) => element("span", {}, part)));
-  const forth = element("div", { class: "trunc-forth", "aria-hidden": "true" }, element("span", {}, t("forth")));
+  const ways = each.map(() => element("span", {}, element("span", { class: "trunc-way" }))); // each guess's own, or where it joins another's
+  const [walked, shared] = [element("b"), element("span", { class: "trunc-num-ways" })];
+  const work = element("div", { class: "trunc-title" }, walked, shared);
+  const walks = element("div", { class: "trunc-walks", "aria-hidden": "true" }, ...earlier.map(() => element("span")), ...ways);
   const hint = element("span", {}, t("chart_hint"));
   const old = element("span", { class: "trunc-was" }, t("was"));
   const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), hint, old);
-  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, forth, title, bars, owns, ...lines, asks, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, title, bars, owns, work, walks, ...lines, asks, drag, scissors);
 
-  let shown = null; // { model, chosen, ghost, places }: of the handle, for each length
+  let shown = null; // { model, ghost, places }: of the handle, for each length
   let held = null; // the scissors in hand
   let isDragged = false; // so the word says nothing new
   dragOn(node, {
     start: ({ event }) => {
       const x = along(event);
-      held = event.target.closest?.(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
+      if (event.target.closest(".trunc-rail")) { // the scissors come to the finger, and it may take them on
+        onTau(nearestTau(x * NUM_LETTERS, shown.places));
+        [held, isDragged] = [{ from: x, x, tau: shown.model.tau, isGrip: true }, true];
+        return true;
+      }
+      held = event.target.closest(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
+      return held !== null || (x >= 0 && x < 1 && event.target.closest(".trunc-title") === null); // no guess is shown before the line
     },
     move: ({ x, event }) => {
       if (held) {
@@ -78,7 +87,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       if (isTapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
       const isMoved = held !== null && held.tau !== shown.model.tau;
       held = null;
-      draw(shown.model, shown.chosen, shown.ghost);
+      draw(shown.model, shown.ghost);
       if (isMoved) send();
     },
     signal,
@@ -93,7 +102,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const pull = held ? PULL * (wished() - placeOf(shown.model.tau)) : 0;
     scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
   };
-  arrows(letters, { move: (step) => onLetter(within(shown.chosen + step, NUM_LETTERS - 1)), signal });
+  arrows(letters, { move: (step) => onLetter(within(shown.model.chosen + step, NUM_LETTERS - 1)), signal });
   arrows(scissors, { move: (step, key) => {
     const isTurned = ["ArrowLeft", "ArrowRight"].includes(key); // the cut goes where the arrow points
     onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + (isTurned ? -step : step), TAUS.length - 1)]);
@@ -102,7 +111,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   /** The message runs back from the ?, and stops at the scissors, which close. */
   function send() {
     if (prefersReducedMotion()) return;
-    const { chosen, model } = shown;
+    const { model } = shown;
+    const { chosen } = model;
     parts.forEach((part, i) => {
       const lag = chosen - i + LEFT_SHOWN;
       if (lag < 0 || lag >= model.reaches[chosen]) return;
@@ -111,10 +121,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * model.reaches[chosen] });
   }
 
-  function draw(model, chosen, ghost) {
-    const isNew = shown !== null && (chosen !== shown.chosen || ["tau", "way", "factor"].some((name) => model[name] !== shown.model[name]));
-    shown = { model, chosen, ghost, places: handleStops(model.way, chosen) };
-    const { tau, factor, reaches, kept } = model;
+  function draw(model, ghost) {
+    const isNew = shown !== null && ["tau", "way", "factor", "chosen"].some((name) => model[name] !== shown.model[name]);
+    const { tau, factor, reaches, kept, chosen } = model;
+    shown = { model, ghost, places: handleStops(model.way, chosen) };
     const isWindows = model.way === "windows";
     const start = chosen + 1 - reaches[chosen];
     fills.forEach((fill, i) => {
@@ -129,12 +139,24 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     cells.forEach((cell, i) => {
       cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : i > chosen ? " trunc-later" : i >= start ? " trunc-reached" : ""}${i === chosen + 1 ? " trunc-guessed" : ""}`;
     });
+    earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
     next.classList.toggle("trunc-guessed", chosen === NUM_LETTERS - 1);
     parts.forEach((part, i) => {
       const place = i - LEFT_SHOWN;
       part.className = `trunc-part${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
       part.style.height = place > chosen ? "0" : `${(100 * factor ** (chosen - place)).toFixed(2)}%`; // of what its own letter gets
     });
+    ways.forEach((way, i) => {
+      const isOwn = !isWindows || (i + 1) % tau === 0; // in windows the last guess's way serves all
+      way.className = `${isOwn ? "" : "trunc-joins"}${(isWindows ? Math.floor(i / tau) === Math.floor(chosen / tau) : i === chosen) ? " trunc-is-walked" : ""}`;
+      way.style.setProperty("--trunc-walked", isOwn ? Math.min(tau, i + 1 + LEFT_SHOWN) : 0); // of what is in sight
+      way.style.setProperty("--trunc-row", isWindows ? "70%" : at(i + 0.5));
+      way.style.setProperty("--trunc-start", isWindows ? "15%" : at(i + 0.5));
+    });
+    walks.classList.toggle("trunc-shared", isWindows && tau > 1);
+    walked.replaceChildren(...emphasised(t.raw("work"), { work: model.work }));
+    const numWays = ways.length - walks.querySelectorAll(".trunc-joins").length;
+    shared.textContent = t(numWays === 1 ? "ways_one" : "ways", { ways: numWays, guesses: NUM_LETTERS });
     const isBeyond = start < FARTHEST; // the cut lies left of all that is drawn
     sum.style.setProperty("--trunc-at", at(Math.max(FARTHEST, start)));
     share.textContent = percentKept(1 - kept[chosen]);
