@@ -159,7 +159,7 @@ def test_a_memory_helps_where_it_belongs_and_misleads_elsewhere() -> None:
         for kept, empty in (widget.first_guess, averages[0]):
             assert (kept > 1.2 * empty) == is_kept and (empty > 1.2 * kept) != is_kept
         answer = SPEC["words"]["en"][f"step_{1 + (not is_kept)}_answer_{step['right'] + 1}"]
-        assert answer == ("cools" if is_kept else "glows more")
+        assert answer == ("fade" if is_kept else "glow more")
 
 
 def test_the_average_over_all_jumps_is_the_one_that_is_told() -> None:

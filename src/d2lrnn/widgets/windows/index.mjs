@@ -2,13 +2,14 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, isApart, limits, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { caseOf, derive, isApart, limits, misleads, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, guessPanel, linesPanel, mapPanel, memoryPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
+const MANY = 50; // so many jumps, and it is no more said that an average of them is one of chance
 const LATE = 6; // the guess of a line at which, as is told, both memories are alike
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
@@ -46,7 +47,9 @@ function sentenceOf({ guess }, chosen) {
 /** That of lines: the means of their first guesses, with this memory and with the other, which an open question leaves to be found. */
 function sentencesOfLines({ averages, carries, memory }, isAsked) {
   if (averages === null) return [["lines_one", {}]];
-  const values = { kept: percent(averages.kept[0]), empty: percent(averages.empty[0]) };
+  const { count, kept: [kept], empty: [empty] } = averages;
+  const values = { count, kept: percent(kept), empty: percent(empty) };
+  if (!carries && !isAsked && count < MANY && !misleads(averages)) return [["lines_luck", values]];
   const order = carries ? "on" : "jump";
   return [[`lines_${order}_${memory}`, values], ...(isAsked ? [] : [[`lines_${order}_${memory}_other`, values]])];
 }
@@ -102,10 +105,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     aim = n;
     return commit({ minibatch: k + 1 });
   } });
-  const map = mapPanel({ t, signal, onAgain: () => {
-    steps.leave();
-    keep({ seed: nextSeed() });
-  } });
+  const map = mapPanel({
+    t, signal, onChoose: (k) => commit({ minibatch: k + 1 }),
+    onAgain: () => {
+      steps.leave();
+      keep({ seed: nextSeed() });
+    },
+  });
   const memories = memoryPanel({ t, signal, onMemory: (memory) => {
     steps.leave();
     keep({ memory });
@@ -157,11 +163,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** Whether a question is open of which the memory kept is the answer. */
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.isAsking();
   const cutAgain = SPEC.steps[2];
-  /** Whether the third step is answered, and the figure as that has set it. */
-  const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => name === "minibatch" || model[name] === value);
+  /** Whether the third step is answered, and the text cut as that has set it. */
+  const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => ["minibatch", "memory"].includes(name) || model[name] === value);
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
-    if (isCutAgain()) return [t("now_cut")];
+    if (isCutAgain() && model.memory === cutAgain.state.memory) return [t("now_cut")];
     const told = model.lines !== null ? sentencesOfLines(model, isAsked())
       : [model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen())];
     return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
@@ -176,6 +182,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       map.draw(model, isCutAgain() ? derive({ ...state(), ...cutAgain.before }).epoch : null);
     }
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
+    measured.textContent = [t("measured"), t(model.lines !== null ? "measured_lines" : "measured_little"), t("measured_jumps")].join(" ");
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
     lead.textContent = t(model.lines !== null ? "lead" : model.isText ? "lead_text" : "lead_numbers");
   };
@@ -190,7 +197,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const lead = element("span", {});
   const leadQuestion = element("span", {});
-  const measured = element("p", { class: "win-title" }, t("measured"));
+  const measured = element("p", { class: "win-title" });
   const memoryChoice = element("p", { class: "win-choice" }, element("span", {}, t("memory")), memories.node);
   const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node, map.node);
   const root = element(

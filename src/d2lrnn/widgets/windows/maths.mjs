@@ -200,6 +200,11 @@ const TELLING = 6; // points between two chances as they are shown: less says li
 /** Whether two chances, as they are shown, are far enough apart to speak of. */
 export const isApart = (a, b) => Math.abs(Math.round(100 * a) - Math.round(100 * b)) >= TELLING;
 
+const CLEAR = 3; // points, as they are shown, by which a memory must be worse on average
+
+/** Whether lines that jump show on average what jumps do: a memory kept makes the first guess worse. */
+export const misleads = ({ kept, empty, bits }) => Math.round(100 * empty[0]) - Math.round(100 * kept[0]) >= CLEAR && bits.kept[0] > bits.empty[0];
+
 /** What is the case: begin, on, jump, or a jump that by chance goes on; and whether the memory helps, or would: { move, effect }. */
 export function caseOf({ k, carries, epoch, num_steps, guess }) {
   if (k === 0) return { move: "begin", effect: null };

@@ -11,7 +11,7 @@ const MOST_LINES = 14;
 const BADGE_WIDTH = { word: 60, number: 18, piece: 66, memory: 80 }; // "reader 1", or "1" where there is no room
 const APART = 10; // between tags
 const rowClass = (row) => `win-row-${row}`;
-/** A text whose spaces carry a dot: a line may begin or end with one. */
+/** A text whose spaces carry a sign, drawn so that it keeps their width: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
 
@@ -345,7 +345,7 @@ const tail = (text, most) => (text.length <= most ? text : most < 2 ? "â€¦" : `â
 
 /**
  * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. Where the pieces are no lines, all guesses
- * of the piece stand below it (`every`), to be chosen. `draw(model, isAsked, at)`: while a question is open, the memory kept is not told; a new piece begins with guess `at`.
+ * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on. `draw(model, isAsked, at)`: while a question is open, the memory kept is not told; a new piece begins with guess `at`.
  */
 export function guessPanel({ t, signal, onChoose }) {
   const title = element("p", { class: "win-guess-title" });
@@ -385,7 +385,8 @@ export function guessPanel({ t, signal, onChoose }) {
       line.value.textContent = isHidden ? t("unknown") : percent(guess[name][chosen]);
       line.bar.style.width = isHidden ? "0" : `${(100 * guess[name][chosen]).toFixed(2)}%`;
       const other = name === "kept" ? "empty" : "kept";
-      line.node.classList.toggle("win-best", isTold && guess[name][chosen] > guess[other][chosen]);
+      const isStrong = model.lines === null ? isTold && guess[name][chosen] > guess[other][chosen] : name === model.memory;
+      line.node.classList.toggle("win-strong", isStrong);
     }
     columns.forEach((column, i) => {
       column.classList.toggle("win-chosen", i === chosen);
@@ -402,6 +403,7 @@ export function guessPanel({ t, signal, onChoose }) {
     const { guess, lines: asLines, k, num_steps } = model;
     node.hidden = guess === null; // there is no network for numbers
     every.hidden = guess === null || asLines !== null;
+    node.classList.toggle("win-jumps", asLines !== null && !model.carries);
     if (guess === null) return;
     const key = JSON.stringify([guess.memory, guess.text, k]);
     if (key !== told) chosen = at;
@@ -447,7 +449,8 @@ export function linesPanel({ t, signal, onChoose }) {
   const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", {}), element("span", { class: "win-head-first" }, t("head_first")));
   const means = element("div", { class: "win-means", role: "img" });
   const key = element("p", { class: "win-means-key", "aria-hidden": "true" });
-  const node = element("div", { class: "win-block" }, heads, page, means, key);
+  const frame = element("span", { class: "win-frame", "aria-hidden": "true" }); // around the column of first guesses
+  const node = element("div", { class: "win-block" }, heads, page, means, key, frame);
   const rows = [];
   let model = null;
   let chosen = 0;
@@ -489,7 +492,7 @@ export function linesPanel({ t, signal, onChoose }) {
     const { lines, averages } = model;
     const now = model.memory;
     const other = now === "kept" ? "empty" : "kept";
-    node.classList.toggle("win-keeps", now === "kept");
+    node.classList.toggle("win-jumps", !model.carries);
     lines.forEach(({ memory: past, text, ...chances }, k) => {
       const row = rows[k];
       row.past.replaceChildren(...(now === "kept" ? visibleSpaces(past.slice(-PAST)) : []));
@@ -535,12 +538,21 @@ export function linesPanel({ t, signal, onChoose }) {
   } };
 }
 
-/** Where in the text the lines lie: a strip, or two where two passes are compared. `draw(model, lastPass)`. */
-export function mapPanel({ t, signal, onAgain }) {
+/** Where in the text the lines lie: a strip, or two where two passes are compared. `draw(model, lastPass)`; `onChoose(k)` hears of a line that is pressed. */
+export function mapPanel({ t, signal, onAgain, onChoose }) {
   const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
   const strips = element("div", { class: "win-strips", role: "img" });
   const node = element("div", { class: "win-map" }, element("p", { class: "win-map-title" }, t("map")), strips, again);
-  const draw = ({ tokens, epoch, num_steps, k, carries }, lastPass) => {
+  let model = null;
+  strips.addEventListener("click", ({ clientX }) => {
+    const { left, width } = strips.lastChild.querySelector(".win-strip-text").getBoundingClientRect();
+    const { tokens, epoch, num_steps } = model;
+    const away = epoch.map(([start]) => Math.abs(start + num_steps / 2 - (tokens.length * (clientX - left)) / width));
+    onChoose(away.indexOf(Math.min(...away))); // lines may overlap: the one in whose middle it is pressed
+  }, { signal });
+  const draw = (given, lastPass) => {
+    model = given;
+    const { tokens, epoch, num_steps, k, carries } = model;
     const strip = (starts, name, chosen) => element("div", { class: "win-strip" },
       ...(name ? [element("span", { class: "win-strip-name" }, t(name))] : []),
       element("div", { class: "win-strip-text" }, ...starts.map(([start], i) => {
@@ -549,7 +561,7 @@ export function mapPanel({ t, signal, onAgain }) {
         part.style.width = `${(100 * num_steps) / tokens.length}%`;
         return part;
       })));
-    strips.replaceChildren(...(lastPass ? [strip(lastPass, "last_pass", -1), strip(epoch, "this_pass", -1)] : [strip(epoch, null, k)]));
+    strips.replaceChildren(...(lastPass ? [strip(lastPass, "last_pass", -1), strip(epoch, "this_pass", k)] : [strip(epoch, null, k)]));
     const never = neverRead(tokens.length, epoch, num_steps).reduce((sum, [from, to]) => sum + to - from, 0);
     strips.setAttribute("aria-label", t("map_told", { map: t("map"), order: t(carries ? "map_on" : "map_jump"), never, count: tokens.length }));
     again.style.visibility = carries ? "hidden" : ""; // its room stays
