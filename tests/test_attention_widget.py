@@ -69,7 +69,7 @@ def test_only_a_space_in_place_of_the_r_changes_what_the_state_guesses() -> None
     """The lesson says that with any other letter the state still guesses y."""
     decode = d.load_text().vocab.decode
     for letter in "abcdefghijklmnopqrstuvwxyz ":
-        attention, state = decode(Attention(text=f"said befo{letter}e ever").probs.argmax(dim=1).tolist())
+        attention, state = decode(Attention(text=f"old befo{letter}e ever").probs.argmax(dim=1).tolist())
         assert (attention, state) == ("y", " " if letter == " " else "y"), letter
 
 
@@ -89,9 +89,11 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 
     assert said(0) == "Both guess k next. Press the\u00a0q to erase it: whose guess changes?"
     assert said(6) == "Without the\u00a0q, attention guesses e instead. The state still guesses k."
-    assert said(5) == "With an e for that space, both guesses stay: k and k."
+    assert said(5) == "With an e for that space, both still guess k."
     assert said(11) == "With an e for that space, the state guesses h instead. Attention still guesses k."
-    assert said(15).startswith("Without the\u00a0c, both guesses change: to t and ")
+    assert said(15).startswith("Without the\u00a0c, attention guesses t instead, and the state ")
+    assert said(4) == "Without the\u00a0first t, both still guess k."
+    assert Attention(text="a" * 16, letter=11).static_sentence().startswith("Without the\u00a011th a, ")
     assert Attention(text="the tide", letter=12).static_sentence() == Attention(text="the tide").static_sentence()
 
 

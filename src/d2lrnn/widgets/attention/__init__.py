@@ -36,6 +36,15 @@ def _percent(share: float) -> str:
     return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
+def _which(text: str, s: int, words: Words) -> str:
+    """A letter of the text, and which one where it stands there more than once."""
+    letter = text[s]
+    if text.count(letter) == 1:
+        return letter
+    nth = text[: s + 1].count(letter)
+    return words("which", nth=words(f"nth_{nth}" if nth < 4 else "nth_more", nth=nth), letter=letter)
+
+
 class Attention(Explorable):
     r"""Which earlier letters the next guess depends on: of a layer of attention, and of a recurrent state.
 
@@ -187,23 +196,26 @@ class Attention(Explorable):
         )
         if not 0 <= s < len(text):
             telling = self._telling()
-            such = words("such", letter=text[telling]) if telling >= 0 else words("such_last")
+            such = words("such", letter=_which(text, telling, words)) if telling >= 0 else words("such_last")
             return words(
                 "now_same" if before[0] == before[1] else "now_none", looks=before[0], holds=before[1], such=such
             )
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
-        which = "both" if len(changed) == 2 else changed[0] if changed else "neither"
-        without = words("without_space") if text[s] == " " else words("without", letter=text[s])
+        which = changed[0] if len(changed) == 1 else "both" if changed else "neither"
+        if len(changed) != 1 and after[0] == after[1]:
+            which += "_same"
+        without = words("without_space") if text[s] == " " else words("without", letter=_which(text, s, words))
         return words(f"now_{which}", without=without, looks=after[0], holds=after[1])
 
     def _counted(self, words: Words) -> dict[str, object]:
         """In how many passages the letter so far back changes attention's guess, and the state's."""
         back = self._back()
-        looks, holds = (changes[back] for changes in _AVERAGES["changes"])
+        numbers = [changes[back] for changes in _AVERAGES["changes"]] + [_AVERAGES["passages"]]
+        looks, holds, passages = (f"{number:,}".replace(",", "\u202f") for number in numbers)
         return {
             "looks": looks,
             "holds": holds,
-            "passages": f"{_AVERAGES['passages']:,}".replace(",", "\u202f"),
+            "passages": passages,
             "place": words("place_back", back=back) if back else words("place_last"),
         }
 

@@ -16,7 +16,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       commit({ text, letter: 0, view: "text" });
     },
   });
-  const steps = guidedSteps({ t, state, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ back: BACK }, t), outcome: () => ({ ...toldOf(model, t), ...scores(model) }) });
+  const averaged = () => (state().view === "mean" ? { ...state(), letter: 0 } : state()); // a drag along the averages is what step 3 asks for
+  const steps = guidedSteps({ t, state: averaged, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ back: BACK }, t), outcome: () => toldOf(derive(state()), t) });
   onReset(own.clear);
   let model = null;
   const show = () => {

@@ -124,10 +124,10 @@ function once(view, load) {
   return loaded.get(view);
 }
 
-/** The letter that comes next most likely. */
+/** The letter that comes next most likely, and the one after it. */
 function guessOf(probs, vocab) {
-  const index = probs.indexOf(Math.max(...probs));
-  return { index, character: vocab[index], p: probs[index] };
+  const [first, second] = probs.map((p, index) => ({ index, character: vocab[index], p })).sort((a, b) => b.p - a.p);
+  return { ...first, second };
 }
 
 /** How many numbers a model in a safetensors file has learned. */
@@ -186,36 +186,41 @@ export function repair(state) {
   return { ...state, text, letter: state.view !== "mean" && state.letter > text.length ? 0 : state.letter };
 }
 
-export const PORT = 0.45; // how much of the picture's height is the box of the guess, from the top
+export const PORT = 0.4; // how much of the columns the box of the guess covers, from the right
+
+export const WIDE = 1.2; // how wide all lines are together, in columns
+
+/** How many columns the picture has, at least; the letters stand in the last ones. */
+export const columnsOf = (count) => Math.max(8, count);
 
 /**
- * Attention's lines from all letters (column s, at y = 1) to the box of the guess (at x = end), each as thick as its letter
- * weighs: { line, band }, SVG paths in columns and heights. They arrive one below the other, with even gaps.
+ * Attention's lines from all letters (column s, at y = 1) up to the box of the guess (at y = 0), each as wide as its letter
+ * weighs: { line, band }, SVG paths in columns and heights. They arrive side by side, with even gaps.
  */
-export function lines(weights, end) {
-  const thick = PORT / 2;
-  const gap = (PORT - thick) / (weights.length + 1);
-  let y = 0;
+export function lines(weights) {
+  const columns = columnsOf(weights.length);
+  const gap = (PORT * columns - WIDE) / (weights.length + 1);
+  let x = columns * (1 - PORT);
   return weights.map((weight, s) => {
-    const [from, to] = [-1, 1].map((side) => s + 0.5 + 0.4 * weight * side);
-    const bend = (x) => x + 0.3 * (end - x);
-    y += gap;
-    const [top, low] = [y, y + thick * weight];
-    const mid = (top + low) / 2;
-    y = low;
+    const half = (WIDE / 2) * weight;
+    const from = columns - weights.length + s + 0.5;
+    const to = x + gap + half;
+    x = to + half;
     const path = (...parts) => parts.map((part) => (typeof part === "number" ? Number(part.toFixed(4)) : part)).join(" ");
+    const [a, b, c, d] = [from - half, to - half, to + half, from + half];
     return {
-      line: path("M", s + 0.5, 1, "C", s + 0.5, mid, bend(s + 0.5), mid, end, mid),
-      band: path("M", from, 1, "C", from, top, bend(from), top, end, top, "L", end, low, "C", bend(to), low, to, low, to, 1, "Z"),
+      line: path("M", from, 1, "C", from, 0.4, to, 0.6, to, 0),
+      band: path("M", a, 1, "C", a, 0.4, b, 0.6, b, 0, "L", c, 0, "C", c, 0.6, d, 0.4, d, 1, "Z"),
     };
   });
 }
 
 /** What an erased letter leaves in the memory: a band around y = 1, in each column as high as the memory differs. An SVG path. */
-export function trail(differs, told, end) {
+export function trail(differs, told) {
   if (told < 0) return "";
-  const points = differs.slice(told).map((value, k) => [told + k + 0.5, Math.min(1, value)]);
-  points.push([end, points.at(-1)[1]]);
+  const columns = columnsOf(differs.length);
+  const points = differs.slice(told).map((value, k) => [columns - differs.length + told + k + 0.5, Math.min(1, value)]);
+  points.push([columns, points.at(-1)[1]]);
   const edge = (side, all) => all.map(([x, value]) => `${x} ${(1 + side * value).toFixed(4)}`);
   return `M${[...edge(-1, points), ...edge(1, [...points].reverse())].join("L")}Z`;
 }

@@ -2,17 +2,33 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, curve, lines, MAX_TEXT, PASSAGES, percent, PORT, readable, trail } from "./maths.mjs";
+import { CHANGES, columnsOf, curve, lines, MAX_TEXT, PASSAGES, percent, PORT, readable, trail } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
-const GAP = 0.6; // from the last letter to the guess, in columns
 
 /** A letter in a sentence: the space by its name. */
 const named = (character, t) => (character === " " ? t("by_space") : character);
 
+/** A letter of the text, and which one where it stands there more than once. */
+function which(text, s, t) {
+  const letter = text[s];
+  if (text.indexOf(letter) === text.lastIndexOf(letter)) return letter;
+  const nth = text.slice(0, s + 1).split(letter).length - 1;
+  return t("which", { nth: t(nth < 4 ? `nth_${nth}` : "nth_more", { nth }), letter });
+}
+
+/** What is told of an erased letter: how much attention looked at it, how much of its trail is left, and how likely the first two guesses were and are. */
+function shares({ told, differs, weighed, before, after }) {
+  if (!(told >= 0)) return {};
+  const likely = Object.fromEntries([["was", before], ["is", after]].flatMap(([when, guesses]) => guesses.flatMap(({ p, second }, k) => [
+    [`${["looks", "holds"][k]}_${when}`, percent(p)], [`${["looks", "holds"][k]}_next_${when}`, percent(second.p)],
+  ])));
+  return { ...likely, left: percent(differs.at(-1) / differs[told]), weight: percent(weighed[told]) };
+}
+
 /** How often both guesses change without the letter so far back: what the words call `looks` (attention), `holds` (the state), `place`. */
 const counted = (back, t) => ({
-  looks: CHANGES[0][back], holds: CHANGES[1][back], passages: formatNumber(PASSAGES, 0), place: placeOf(back, t),
+  looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t),
 });
 
 const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { back }));
@@ -24,12 +40,13 @@ function sentenceOf({ text, told, such, isAsked, mean, back, before, after }, t)
   const [looks, holds] = before.map(({ character }) => named(character, t));
   if (told < 0 && isAsked) return { template: t.raw(looks === holds ? "now_asked_same" : "now_asked"), values: { looks, holds } };
   if (told < 0) {
-    return { template: t.raw(looks === holds ? "now_same" : "now_none"), values: { looks, holds, such: such < 0 ? t("such_last") : t("such", { letter: text[such] }) } };
+    return { template: t.raw(looks === holds ? "now_same" : "now_none"), values: { looks, holds, such: such < 0 ? t("such_last") : t("such", { letter: which(text, such, t) }) } };
   }
   const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
-  const without = text[told] === " " ? t("without_space") : t("without", { letter: text[told] });
-  return { template: t.raw(`now_${["neither", changed[0], "both"][changed.length]}`).replace("{without}", without), values: { looks: looksThen, holds: holdsThen } };
+  const without = text[told] === " " ? t("without_space") : t("without", { letter: which(text, told, t) });
+  const isSame = looksThen === holdsThen ? "_same" : "";
+  return { template: t.raw(`now_${[`neither${isSame}`, changed[0], `both${isSame}`][changed.length]}`).replace("{without}", without), values: { looks: looksThen, holds: holdsThen } };
 }
 
 /** The result in words, as the live region says it. */
@@ -51,18 +68,28 @@ export function scores({ perplexities, sizes }) {
 }
 
 /** What the guided steps ask about and tell. */
-export const toldOf = ({ back }, t) => counted(back, t);
+export const toldOf = (model, t) => ({ ...counted(model.back, t), ...shares(model) });
 
 /** One of the two: its name, the text, and what it guesses. */
 function half(name, t) {
-  const box = element("b", { class: "att-guess-letter" });
-  const [sure, note] = [element("span"), element("span")];
-  const guess = element("p", { class: `att-guess att-guess-${name}` }, box, element("span", { class: "att-guess-note" }, sure, note));
+  const guessed = ["letter", "next"].map((which) => {
+    const [letter, share] = [element("b"), element("span")];
+    const row = element("span", { class: `att-guess-row att-guess-${which}` }, letter, element("i"), share);
+    const set = (guess) => {
+      letter.textContent = guess === undefined ? "" : visibleCharacter(guess.character);
+      share.textContent = guess === undefined ? "" : percent(guess.p);
+      row.style.setProperty("--att-share", (guess?.p ?? 0).toFixed(4));
+    };
+    return { row, set };
+  });
+  const note = element("span", { class: "att-guess-note" });
+  const guess = element("p", { class: `att-guess att-guess-${name}` }, ...guessed.map(({ row }) => row), note);
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const letters = element("div", { class: "att-letters" });
   let cells = [];
-  const draw = ({ text, count, told, such, by, differs }, was, is) => {
+  const draw = (model, was, is) => {
+    const { text, count, told, such, by } = model;
     if (cells.length !== count) {
       cells = Array.from({ length: count }, () => element("span", { class: "att-letter" }));
       letters.replaceChildren(...cells);
@@ -72,24 +99,23 @@ function half(name, t) {
       cell.classList.toggle("att-told", s === told);
       cell.classList.toggle("att-such", s === such);
     });
-    const left = told < 0 ? 0 : differs.at(-1) / differs[told];
-    gloss.textContent = t(`gloss_${name}${told < 0 ? "" : left < 1 ? "_told" : "_all"}`, { left: percent(left) });
-    box.textContent = was === undefined ? "" : visibleCharacter((is ?? was).character);
+    gloss.textContent = told < 0 ? t(`gloss_${name}`) : t(`gloss_${name}_told`, { letter: named(text[told], t), ...shares(model) });
+    guessed[0].set(is ?? was);
+    guessed[1].set((is ?? was)?.second);
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    sure.textContent = was === undefined ? "" : t("sure", { share: percent((is ?? was).p) });
     note.textContent = is === undefined ? "" : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
   };
-  return { guess, title, letters, draw };
+  return { head: element("div", { class: "att-head" }, title, guess), letters, draw };
 }
 
 /** Attention's lines, as thick as it looks at the letters; and dashed, that of the erased letter as it was. */
 function lookRow() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
   const draw = ({ count, told, weights, weighed }) => {
-    node.setAttribute("viewBox", `0 0 ${count + GAP} 1`);
-    const was = told < 0 ? [] : [svg("path", { class: "att-lost", d: lines(weighed, count + GAP)[told].band })];
-    node.replaceChildren(...lines(weights, count + GAP).flatMap(({ line, band }) => [
+    node.setAttribute("viewBox", `0 0 ${columnsOf(count)} 1`);
+    const was = told < 0 ? [] : [svg("path", { class: "att-lost", d: lines(weighed)[told].band })];
+    node.replaceChildren(...lines(weights).flatMap(({ line, band }) => [
       svg("path", { class: "att-line", d: line }), svg("path", { class: "att-band", d: band }),
     ]), ...was);
   };
@@ -106,10 +132,9 @@ function memoryRow() {
     if (beads.length !== count) {
       beads = Array.from({ length: count }, () => element("span", { class: "att-bead" }));
       node.replaceChildren(picture, ...beads);
-      picture.setAttribute("viewBox", `0 0 ${count + GAP} 2`);
+      picture.setAttribute("viewBox", `0 0 ${columnsOf(count)} 2`);
     }
-    path.setAttribute("d", trail(differs, told, count + GAP));
-    node.style.setProperty("--att-from", String(Math.max(0, told)));
+    path.setAttribute("d", trail(differs, told));
     beads.forEach((bead, s) => {
       bead.style.setProperty("--att-differs", Math.min(1, differs[s]).toFixed(3));
       bead.style.setProperty("--att-after", Math.max(0, told < 0 ? 0 : s - told));
@@ -126,20 +151,20 @@ function chart({ t, signal, onBack }) {
       return svg("g", { class: `att-curve-${name}` }, svg("path", { class: "att-area", d: `${path}V1H0.5Z` }), svg("path", { d: path }));
     }));
   const mark = element("i", { class: "att-mark" });
-  const shares = NAMES.map(() => element("b"));
-  const read = element("p", { class: "att-read" }, ...NAMES.map((name, k) => element("span", { class: `att-share-${name}` }, `${t(`name_${name}`)} `, shares[k])));
+  const found = NAMES.map(() => element("b"));
+  const read = element("p", { class: "att-read" }, ...NAMES.map((name, k) => element("span", { class: `att-share-${name}` }, `${t(`name_${name}`)} `, found[k])));
   const dots = NAMES.map((name) => element("i", { class: `att-dot att-dot-${name}` }));
   const cells = Array.from({ length: MAX_TEXT }, () => element("span", { class: "att-cell" }));
   const plot = element("div", { class: "att-plot" },
-    ...[1, 0.5, 0].map((share) => element("span", { class: "att-rule", style: `--att-share: ${share}` }, percent(share))), picture, mark, ...dots, read);
-  const stage = element("div", { class: "att-averages-stage", "aria-hidden": "true" }, plot, element("div", { class: "att-cells" }, ...cells),
+    ...[1, 0.5].map((share) => element("span", { class: "att-rule", style: `--att-share: ${share}` }, percent(share))), picture, mark, ...dots);
+  const stage = element("div", { class: "att-averages-stage", "aria-hidden": "true" }, read, plot, element("div", { class: "att-cells" }, ...cells),
     element("p", { class: "att-ends" }, element("span", {}, t("end_far")), element("span", {}, t("end_last"))));
   const node = element("div", { class: "att-averages" }, element("p", { class: "att-averages-title" }, t("averages")), stage, buttonControl({ label: t("back"), signal, onPress: onBack }));
   const draw = ({ back }) => {
     stage.style.setProperty("--att-at", String((MAX_TEXT - back - 0.5) / MAX_TEXT));
     NAMES.forEach((_, k) => {
       const share = CHANGES[k][back] / PASSAGES;
-      shares[k].textContent = percent(share);
+      found[k].textContent = percent(share);
       dots[k].style.setProperty("--att-share", share.toFixed(4));
     });
     cells.forEach((cell, s) => cell.classList.toggle("att-told", s === MAX_TEXT - 1 - back));
@@ -156,7 +181,7 @@ export function textPanel({ t, signal, onLetter, onBack }) {
   const [rays, memory] = [lookRow(), memoryRow()];
   const rows = [[rays.node, above.letters], [memory.node, below.letters]].map((parts, k) => element("div", { class: `att-columns att-columns-${NAMES[k]}`, "aria-hidden": "true" }, ...parts));
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
-  const stage = element("div", { class: "att-stage" }, above.title, rows[0], above.guess, below.title, rows[1], below.guess);
+  const stage = element("div", { class: "att-stage" }, above.head, rows[0], below.head, rows[1]);
   const averages = chart({ t, signal, onBack });
   const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure"), style: `--att-port: ${PORT}` }, stage, averages.node, keys);
   let shown = null;
@@ -174,7 +199,8 @@ export function textPanel({ t, signal, onLetter, onBack }) {
       },
       end,
       move: ({ x }) => {
-        const letter = Math.min(shown.count, Math.floor(x * (shown.count + GAP)) + 1);
+        const columns = columnsOf(shown.count);
+        const letter = Math.min(shown.count, Math.max(1, Math.floor(x * columns) + 1 - (columns - shown.count)));
         if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
         last = letter;
       },
@@ -188,7 +214,8 @@ export function textPanel({ t, signal, onLetter, onBack }) {
     shown = model;
     node.classList.toggle("att-empty", count === 0 && !mean);
     node.classList.toggle("att-mean", mean);
-    stage.style.setProperty("--att-count", String(Math.max(1, count)));
+    stage.style.setProperty("--att-columns", String(columnsOf(count)));
+    stage.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side, k) => side.draw(model, before[k], after[k]));
     rays.draw(model);
     memory.draw(model);
@@ -213,8 +240,8 @@ export function textRow({ t, signal, onText }) {
     const plain = unaccented(input.value);
     const out = leftOut(plain);
     const hints = [];
-    if (out.length > 0) hints.push(t("text_left_out", { count: out.length, characters: [...new Set(out)].slice(0, 12).join(" ") }));
-    if (normalise(plain).length > MAX_TEXT) hints.push(t("text_long", { max: MAX_TEXT }));
+    if (out.length > 0) hints.push(t("text_left_out", { characters: [...new Set(out)].slice(0, 12).join(" ") }));
+    if (normalise(plain).length > MAX_TEXT) hints.push(t("text_long", { count: readable(input.value).length }));
     hint.textContent = hints.join(" ");
     hint.hidden = hints.length === 0;
     onText(readable(input.value));
