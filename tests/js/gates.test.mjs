@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { choices, digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
 import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
-import { brief, fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
+import { brief, fateOf, labelled, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -120,11 +120,13 @@ test("the answers of the guided steps are right", () => {
   const answer = (step, k) => t(`step_${k}_answer_${step.right + 1}`);
 
   const own = derive(one.before, NETWORK);
-  for (const { before } of SPEC.steps) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
+  for (const { before } of [one, more]) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
   assert.deepEqual([own.at, own.letters[8], own.forget[8].toFixed(2), own.right], [7, " ", "0.13", 12], "the space after the; 12 are right");
   const lifted = derive(one.state, NETWORK);
   assert.deepEqual(lifted.held.flatMap((is, i) => (is ? [i] : [])), [8]);
-  assert.deepEqual([lifted.left[1], answer(one, 1)], [1, "all of it"]);
+  assert.deepEqual([lifted.left[1], answer(one, 1)], [1, "about 0.7"]);
+  assert.deepEqual([own.cell[7], lifted.cell[7], lifted.input[8] * lifted.candidate[8]].map((value) => value.toFixed(2)), ["-0.30", "-0.30", "1.00"], "as the question says");
+  assert.deepEqual([own.cell[7] * own.forget[8], own.cell[8]].map((value) => Math.round(value)), [-0, 1], "as learned the space clears it");
   assert.deepEqual([own, lifted].map(({ guesses }) => guesses.slice(9, 12).join("")), ["sea", "sta"]);
   assert.deepEqual([own, lifted].map(({ cell }) => cell[8].toFixed(2)), ["0.96", "0.69"], "near 1 after a space, and not with the old number kept");
   const same = own.letters.flatMap((letter, i) => {
@@ -141,10 +143,10 @@ test("the answers of the guided steps are right", () => {
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
-  assert.deepEqual(all.state.gates, Array(18).fill(1));
-  const [open, shut] = [1, 0].map((gate) => derive({ ...all.state, gates: Array(18).fill(gate) }, NETWORK));
-  assert.ok(open.held.every(Boolean) && open.forget.every((gate) => gate === 1) && shut.forget.every((gate) => gate === 0));
-  assert.deepEqual([open.right, shut.right, open.ownRight, answer(all, 3)], [9, 9, 12, "neither"]);
+  assert.deepEqual(all.state.gates, AT_SPACES(0).slice(0, 13));
+  const [keeper, shut] = [all.before, all.state].map((state) => derive(state, NETWORK));
+  assert.ok(keeper.unit === 16 && keeper.isOwn && atSpaces(keeper, keeper.forget).every((gate) => gate > 0.99));
+  assert.deepEqual([keeper.right, shut.right, answer(all, 3), keeper.guesses[11], shut.letters.slice(5, 11).join("")], [12, 11, "one", "a", "the se"]);
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
@@ -177,6 +179,18 @@ test("a share is never an all or a nothing that it is not; a fate is told one st
 
 test("a gate is written as nothing or all only where it is that", () => {
   assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map(brief), ["0", ".00", ".13", ".50", "1.00", "1"]);
+});
+
+test("a number is written at the chosen letter, the next and the spaces, but no two collide", () => {
+  const written = (text, place, cell) => [...labelled({ letters: [...text], at: place - 1, cell })].sort((a, b) => a - b);
+  assert.deepEqual(written("ab cd e", 1, [1, 1, 1, 1, 1, 1, 1]), [1, 5]);
+  assert.deepEqual(written("ab cd e", 2, [1, -1, 1, 1, 1, 1, 1]), [1, 2, 5], "above and below zero");
+  assert.deepEqual(written("a  b", 4, [1, 1, 1, 1]), [1, 3]);
+});
+
+test("what the push of the gates does, as the words say", () => {
+  assert.match(t("chain"), /at \+4 a gate of 0\.5 becomes 0\.98, at −4 it becomes 0\.02\.$/);
+  assert.deepEqual([4, -4].map((z) => (1 / (1 + Math.exp(-z))).toFixed(2)), ["0.98", "0.02"]);
 });
 
 test("a perplexity has no decimals that say nothing", () => {
@@ -227,6 +241,7 @@ test("the printed product and sum agree with the printed cell", () => {
       cell.forEach((sum, i) => {
         const factors = [forget[i], i > 0 ? cell[i - 1] : 0, input[i], candidate[i]];
         const [a, b, c, d] = factors.map((value) => printed(value, digitsOf(factors, sum)));
+        assert.equal((c * d).toFixed(2).replace("-0.00", "0.00"), (input[i] * candidate[i]).toFixed(2).replace("-0.00", "0.00"), `${text}, ${unit}, ${i}: what is written`);
         assert.equal((a * b + c * d).toFixed(2).replace("-0.00", "0.00"), sum.toFixed(2).replace("-0.00", "0.00"), `${text}, ${unit}, ${i}`);
       });
     }

@@ -7,7 +7,7 @@ import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
-const [SPACE, S_OF_SEA, A_OF_SEA] = [8, 9, 11]; // in the text of the steps
+const [E_OF_THE, SPACE, S_OF_SEA, A_OF_SEA] = [7, 8, 9, 11]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -22,11 +22,11 @@ const number = (value, digits) => {
   return value < 0 && Number(text) > 0 ? `(−${text})` : text;
 };
 
-/** Decimals, at least three, with which the printed numbers give the printed sum. */
+/** Decimals, at least three, with which the printed numbers give the printed sum and its printed last product. */
 export function digitsOf(factors, sum) {
   for (let digits = 3; digits < 8; digits += 1) {
     const [a, b, c, d] = factors.map((value) => Number(value.toFixed(digits)));
-    if (plain(a * b + c * d) === plain(sum)) return digits;
+    if (plain(a * b + c * d) === plain(sum) && plain(c * d) === plain(factors[2] * factors[3])) return digits;
   }
   return 8;
 }
@@ -76,7 +76,7 @@ function nearest(tiles, { clientX, clientY }) {
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest line
-  const picture = createStrips({ t, signal, onBack: () => change({ gates: [] }) });
+  const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }) });
   const units = createMap(t);
   let model = null;
 
@@ -181,16 +181,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   // ---- guided steps ----
-  const outcome = (i, j) => {
-    const held = (value) => ({ ...SPEC.steps[2].state, gates: SPEC.steps[2].state.gates.map(() => value) });
-    if (i === 2 && j === 1) commit({ gates: held(0).gates }); // the choice that was made is shown
+  const outcome = (i) => {
     const network = networkOf(state().weights);
-    const { letters, right, ownRight, guesses, cell } = derive(state(), network);
-    const own = derive({ ...state(), gates: [] }, network);
+    const { letters, unit, right, ownRight, guesses, cell, input, candidate } = derive(state(), network);
     return {
-      cell: plain(cell[SPACE]), own_cell: plain(own.cell[SPACE]),
-      now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(S_OF_SEA, A_OF_SEA + 1).join(""),
-      shut: derive({ ...state(), ...held(0) }, network).right, open: derive({ ...state(), ...held(1) }, network).right,
+      unit, before: plain(cell[E_OF_THE], 3), added: plain(input[SPACE] * candidate[SPACE], 3), cell: plain(cell[SPACE], 3),
+      now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(i === 2 ? A_OF_SEA : S_OF_SEA, A_OF_SEA + 1).join(""),
     };
   };
   // No outcome speaks of the letter that is chosen.
@@ -224,6 +220,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
+    moreUnits.hidden = letters.length < 2;
     if (letters.length < 2 || model.bias !== 0) more.open = true; // the field for another text stands there, and the push
     const { bits, ownBits } = model;
     perplexity.hidden = letters.length < 2;

@@ -144,6 +144,7 @@ export function derive({ text, unit, place, bias, gates }, network) {
     candidate: of("candidate"),
     output: of("output"),
     cell: letters.map((_, t) => reading.cell(t, unit)),
+    ownCell: letters.map((_, t) => trained.cell(t, unit)),
     state: letters.map((_, t) => reading.state(t, unit)),
     rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,

@@ -2,6 +2,7 @@
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf, LONGEST_LINE } from "./maths.mjs";
+import SPEC from "./spec.json" with { type: "json" };
 
 const fixed = (value) => value.toFixed(3);
 /** A share in words: "5%", "under 1%", "over 99%", "nothing". */
@@ -40,24 +41,36 @@ function partsOf(letters) {
 /** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
 export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
 
+/** The letters whose number is written: the chosen one, the next, and the spaces, but no two side by side on the same side of zero. */
+export function labelled({ letters, at, cell }) {
+  const found = new Set();
+  for (const i of [at + 1, at, ...letters.keys()]) {
+    if (i >= letters.length || (i > at + 1 || i < at) && letters[i] !== " ") continue;
+    if ([i - 1, i + 1].every((k) => !found.has(k) || cell[k] < 0 !== cell[i] < 0)) found.add(i);
+  }
+  return found;
+}
+
 /**
- * The text; under each letter its gate, which hangs into the band of what is left, and the guess that was made for it.
+ * The text; under each letter its gate, which hangs into the band of what is left, the number that the unit then
+ * holds, and the guess that was made for it.
  * `lines` is dragged: in the row of gates for a gate, elsewhere for a letter; two sliders take the keys. `point(i)` says
  * of which gate the keys are.
  */
 export function createStrips({ t, signal, onBack }) {
   const head = (kind, extra = []) => {
     const hint = element("span", {});
-    return { hint, node: element("p", { class: "gates-head" }, element("b", {}, t(`head_${kind}`)), hint, ...extra) };
+    return { hint, node: element("p", { class: "gates-head" }, element("b", {}, kind === "total" ? "" : t(`head_${kind}`)), hint, ...extra) };
   };
   const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
-  const [memory, gates, guesses] = [head("memory"), head("gates"), head("guesses", [back])];
+  const [memory, gates, total, guesses] = [head("memory"), head("gates"), head("total"), head("guesses", [back])];
+  const totalName = total.node.querySelector("b");
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
   const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
   const node = element("div", { class: "gates-strips", role: "group" }, element("div", { class: "gates-legend" }, memory.node, gates.node), lines, letterKeys, gateKeys);
-  let [tiles, cells, faders, numbers, shares, guessed] = [[], [], [], [], [], []];
+  let [tiles, cells, faders, numbers, shares, totals, guessed] = [[], [], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
@@ -72,35 +85,40 @@ export function createStrips({ t, signal, onBack }) {
     numbers = letters.map(() => element("i", { class: "gates-number" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
     faders = letters.map((_, i) => element("span", { class: "gates-fader" }, cells[i], numbers[i], shares[i]));
+    totals = letters.map((letter) => element("span", { class: letter === " " ? "gates-total is-space" : "gates-total" }, element("i", {})));
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > LONGEST_LINE);
     const again = () => element("p", { class: "gates-head is-again" }, "\u00a0");
-    const row = (kind, all, [from, to]) => element("div", { class: `gates-row ${kind}` }, ...all.slice(from, to));
+    const row = (kind, all, [from, to], ...axis) => element("div", { class: `gates-row ${kind}` }, ...axis, ...all.slice(from, to));
+    const axis = () => element("span", { class: "gates-axis", "aria-hidden": "true" }, element("span", {}, t("open")), element("span", {}, t("shut")));
     lines.replaceChildren(...parts.map((part, k) => element(
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
       row("gates-text-row", tiles, part),
-      row("gates-faders", faders, part),
+      row("gates-faders", faders, part, axis()),
+      k === 0 ? total.node : again(), row("gates-totals", totals, part),
       k === 0 ? guesses.node : again(), row("gates-guesses", guessed, part),
     )));
   }
 
   function draw(model, { name, now, nameAt }) {
-    const { letters, at, unit, forget, ownForget, cell, left, right, ownRight, input, candidate, bias } = model;
+    const { letters, at, unit, forget, ownForget, cell, ownCell, left, right, ownRight, input, candidate, bias } = model;
     const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
-    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { written: plain(input[at] * candidate[at]), unit }));
+    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { written: plain(input[at] * candidate[at]), letter: visibleCharacter(letters[at]) }));
+    totalName.textContent = t("unit", { unit });
+    total.hint.textContent = t(!model.isOwn ? "hint_unit_own" : unit === SPEC.controls.unit.default ? "hint_unit_first" : "hint_unit");
     const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
     const reacts = letters.some((_, i) => isOther(i) && !model.held[i]);
-    const hint = bias !== 0 ? "hint_bias" : model.isHeld ? reacts && "hint_held" : "hint_gates";
-    gates.hint.replaceChildren(hint ? t(hint, { bias: signed(bias, 1) }) : "");
-    guesses.node.classList.toggle("is-held", model.isHeld);
-    back.style.visibility = model.isHeld ? "" : "hidden"; // its room stays free
+    const hint = bias !== 0 ? "hint_bias" : model.isHeld && reacts ? "hint_held" : "hint_gates";
+    gates.hint.replaceChildren(t(hint, { bias: signed(bias, 1) }));
+    guesses.node.classList.toggle("is-held", !model.isOwn);
+    back.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
     const isSame = right === ownRight;
-    guesses.hint.replaceChildren(...emphasised(t.raw(isSame ? "hint_guesses" : "hint_guesses_own"), { right, all: Math.max(0, letters.length - 1), ...(isSame ? {} : { own: ownRight }) }));
+    guesses.hint.replaceChildren(...emphasised(t.raw(!isSame ? "hint_guesses_own" : model.isOwn ? "hint_guesses" : "hint_guesses_same"), { right, all: Math.max(0, letters.length - 1), ...(isSame ? {} : { own: ownRight }) }));
     guessed.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(model.guesses[i]);
       tile.classList.toggle("is-space", i > 0 && model.guesses[i] === " ");
@@ -114,9 +132,8 @@ export function createStrips({ t, signal, onBack }) {
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     cells.forEach((node, i) => {
       const isTold = fate !== null && i === at + 1;
-      shares[i].textContent = i < at || left[i - at - 1] < 0.01 ? "" : i === at ? plain(input[at] * candidate[at]) : shareText(left[i - at], t);
+      shares[i].textContent = i < at || left[i - at - 1] < 0.01 ? "" : i === at ? plain(input[at] * candidate[at]) : left[i - at] < 1e-12 ? "0%" : shareText(left[i - at], t);
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
-      node.style.setProperty("--was", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-before", i <= at);
@@ -127,6 +144,19 @@ export function createStrips({ t, signal, onBack }) {
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
       numbers[i].textContent = brief(forget[i]);
+    });
+    const all = [...cell, ...ownCell];
+    const most = Math.ceil(2 * Math.max(1, ...all.map(Math.abs))) / 2;
+    const isUp = Math.min(...all) >= 0; // the bars have the whole height
+    const named = labelled(model);
+    totals.forEach((node, i) => {
+      const isSame = plain(cell[i]) === plain(ownCell[i]);
+      node.style.setProperty("--cell", fixed(cell[i] / most));
+      node.style.setProperty("--own", fixed((isSame ? cell : ownCell)[i] / most));
+      node.classList.toggle("is-other", !isSame);
+      node.classList.toggle("is-below", cell[i] < 0);
+      node.classList.toggle("is-up", isUp);
+      node.firstChild.textContent = named.has(i) ? plain(cell[i]) : "";
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
