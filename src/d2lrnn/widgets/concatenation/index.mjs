@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
 import { derive, products, repair } from "./maths.mjs";
-import { codePanel, identityPanel, stagePanel, sumPanel, written } from "./panels.mjs";
+import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SLIDE_SECONDS = 0.9;
@@ -46,7 +46,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const now = nowLine();
   const sum = sumPanel({ t });
-  const identity = identityPanel({ t });
   const code = codePanel({ t });
   const [work, pressed] = ["glue-soft glue-work", "glue-soft"].map((name) => element("p", { class: name }));
   const stage = stagePanel({
@@ -84,7 +83,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     sum.run(count, running);
     stage.light(looked, running ? count - 1 : -1);
     code.light(running ? all[count - 1][3] : null);
-    identity.light(running ? all[count - 1][3] : null, model.glued);
     hints.classList.toggle("glue-runs", running && !touched);
   };
   const runSum = (seconds = SUM_SECONDS) => {
@@ -114,12 +112,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const part = model.parts[looked[0]][looked[1]];
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
-    stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : "same");
+    stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance");
     const areMoving = sum.show(pairsNow(), part, model.glued);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model);
-    identity.show(model);
     if (hovered) keepHeight();
     runner?.stop();
     runner = null;
@@ -185,25 +182,30 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const value = element("b", {});
     const { min, max } = SPEC.controls[name];
     const range = rangeControl({
-      label: element("span", {}, t(name), " ", value), min, max, signal, onInput: (size) => commit(repair({ ...state(), [name]: size })),
+      label: element("span", {}, t(name), " ", value), min, max, signal, onInput: (size) => keepPlace(range.node, () => commit(repair({ ...state(), [name]: size }))),
     });
     return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
   }));
+  /** The picture above grows with its tables: what a hand is on stays under it, and so does the end of the picture. */
+  const keepPlace = (node, act) => {
+    const { top } = node.getBoundingClientRect();
+    act();
+    queueMicrotask(() => scrollBy({ top: node.getBoundingClientRect().top - top, behavior: "instant" })); // it has been drawn
+  };
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal, set: commit,
     outcome: () => told(derive(state()), [0, 0]),
   });
   onReset(() => {
     hovered = null;
-    identity.forget();
   });
   const root = element(
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hints), element("div", { class: "glue-made" }, stage.node, sum.node), identity.node),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hints), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
-    fold(t("fold"), element("div", {}, numbers), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), code.node, work, pressed),
+    fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), element("div", {}, numbers), code.node, work, pressed),
     footRow({ t, reset, link, say, signal }),
   );
   el.append(root);

@@ -66,6 +66,7 @@ const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
 const UNIT = { least: 26, good: 36, most: 64 }; // width of a column: all cells are alike
 const ROW = { wide: 42, narrow: 30 };
+const FEW = { apart: 6, glued: 8 }; // so many columns fit on the narrowest phone and never scroll
 const TALL = 1.15; // times as high as wide a glued cell may be on a phone
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */
@@ -83,27 +84,27 @@ const lowered = (blocks, by) => Object.fromEntries(Object.entries(blocks).map(([
 /**
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
- * `width` is what there is. Gives { width, height, isWide, apart, glued }: the last two are { X, W_xh, H, W_hh,
+ * `width` is what there is, `least` the narrowest cell whose digits can be read. Gives { width, height, isWide, apart, glued }: the last two are { X, W_xh, H, W_hh,
  * from_x, from_h, sum, plus, equals }, each block [x, y], and the size of a cell, { unit, row }. Apart they stand side by
  * side where there is room, their sum below; else one below the other, and cells are as large as either state has room for.
  */
-export function arrange(sizes, width) {
+export function arrange(sizes, width, least = UNIT.least) {
   const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
-  const unitIn = (room, columns) => (room / columns < UNIT.least ? UNIT.good : Math.min(UNIT.most, room / columns)); // else it scrolls
+  const unitIn = (room, columns, few) => (room / columns < (columns > few ? least : UNIT.least) ? Math.max(UNIT.good, least + 2) : Math.min(UNIT.most, room / columns)); // else it scrolls
   const room = width - 2 * GAP - SIGN;
-  const isWide = room / (d + 3 * h) >= UNIT.good;
+  const isWide = room / (d + 3 * h) >= Math.max(UNIT.good, least);
   if (isWide) {
-    const unit = unitIn(room, d + 3 * h);
+    const unit = Math.min(UNIT.most, room / (d + 3 * h));
     const glued = together(sizes, unit, ROW.wide, (width - (d + 2 * h) * unit - GAP) / 2);
-    const apart = abreast(sizes, unit, ROW.wide, (room - (d + 3 * h) * unit) / 2, glued.sum);
+    const apart = abreast(sizes, unit, ROW.wide, (room - (d + 3 * h) * unit) / 2, glued.sum, width);
     const cell = { unit, row: ROW.wide };
     return { width, height: apart.height, isWide, apart: { ...apart, ...cell }, glued: { ...glued, ...cell } };
   }
-  const unit = unitIn(width - GAP - FRAME, d + 2 * h);
+  const unit = unitIn(width - GAP - FRAME, d + 2 * h, FEW.glued);
   const needed = (d + 2 * h) * unit + GAP + FRAME;
   const total = Math.max(width, needed);
   const rows = Math.max(d, h);
-  const large = Math.max(UNIT.least, unitIn(width - GAP - SIGN, rows + h));
+  const large = unitIn(width - GAP - SIGN, rows + h, FEW.apart);
   const over = total - (rows + h) * large - GAP - SIGN; // where it scrolls, the result is at the right
   const apart = stacked(sizes, large, ROW.narrow, (total > width ? over : over / 2) + SIGN + rows * large);
   const row = Math.max(ROW.narrow, Math.min(TALL * unit, (apart.height - GAP - LABEL) / (n + d + h)));
@@ -114,13 +115,13 @@ export function arrange(sizes, width) {
   };
 }
 
-/** Apart, side by side, and the result below: its sign stands under that between the products. */
-function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, crossing) {
+/** Apart, side by side, and the result below, in the middle. */
+function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, crossing, width) {
   const first = begin + d * u + GAP;
   const second = first + h * u + SIGN;
   const third = second + h * u + GAP;
   const y = Math.max(d, h) * r + GAP;
-  const sum = [second + GAP, Math.max(crossing[1], y + n * r + LABEL + GAP / 2)];
+  const sum = [(width - h * u) / 2, Math.max(crossing[1], y + n * r + LABEL + GAP / 2)];
   return {
     height: sum[1] + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [second - SIGN / 2, y],
     H: [second, y], W_hh: [third, y - GAP - h * r], from_h: [third, y], equals: [sum[0] - GAP - SIGN / 2, sum[1]], sum,

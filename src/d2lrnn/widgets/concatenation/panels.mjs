@@ -3,23 +3,22 @@ import { dragOn } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion, svg } from "../ui.mjs";
 import { MERGED, arrange, between, cellsAt, frames, gapBetween } from "./maths.mjs";
 
-/** A number behind a plus or a times sign. */
-const second = (value) => (value < 0 ? `(${written(value)})` : written(value));
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 
 const SMALL = 13; // px: smaller numbers get a narrow font
+const LEAST = 11.5; // still smaller ones nobody reads: the picture scrolls instead
 const LARGE = 18;
 const EDGE = 4; // px around the blocks, for their frames
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
-  const room = (unit < 34 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give
+  const room = (unit < 48 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give
   const result = Math.min(LARGE, room / two);
-  return [Math.min(LARGE, room / one, 1.1 * result), result];
+  return [Math.min(LARGE, room / one, 1.2 * result), result];
 };
 const CAPTION = { X: [74, 81], H: [92, 108], glued: [175, 190] }; // px that the words below X, H and both need, of one row and of more
 const RESULT_CAPTION = 74; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
-const PARTNER = { H: "X", W_hh: "W_xh" };
+const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
 const BEND = 6; // px: the round corner of a line
 const PULL = 40; // px from where it was taken it comes off
@@ -28,7 +27,7 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 
 /**
  * The blocks. `onSelect(place)` hears of a chosen { row } or { column } or both, `onHover` of a number of the result that
- * a mouse is over (or null), `onDrag()` of H or W_hh being dragged, `onDrop(glued)` of where it was let go, and `onSwap(side)`
+ * a mouse is over (or null), `onDrag()` of a block being dragged, `onDrop(glued)` of where it was let go, and `onSwap(side)`
  * of a block being carried past its partner: "weights" or "rows".
  */
 export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwap }) {
@@ -95,9 +94,11 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       },
       end: () => {
         if (!from.far || from.done) return;
-        const [side, along, across, size] = name === "H" ? ["rows", "dx", "dy", ["width", "height"]] : ["weights", "dy", "dx", ["height", "width"]];
+        const isRow = name === "H" || name === "X";
+        const [side, along, across, size] = isRow ? ["rows", "dx", "dy", ["width", "height"]] : ["weights", "dy", "dx", ["height", "width"]];
+        const isSecond = (FACTORS[name] === "h") === (orders[side] === 0);
         const isPast = share === 1 && Math.abs(from.by[across]) < from.box[size[1]]
-          && (orders[side] === 0 ? -from.by[along] : from.by[along]) >= boxOf(PARTNER[name])[size[0]] / 2;
+          && (isSecond ? -from.by[along] : from.by[along]) >= boxOf(PARTNER[name])[size[0]] / 2;
         if (isPast) {
           onSwap(side);
           return;
@@ -105,8 +106,11 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
         onDrop(from.gap > TOUCH ? gapOf(name) <= from.gap / 2 : Math.hypot(from.by.dx, from.by.dy) <= PULL);
       },
     });
-    // What was dragged was not pressed.
-    node.addEventListener("click", (event) => from?.far && event.stopImmediatePropagation(), { signal, capture: true });
+    // What was dragged was not pressed. And what the block has captured was meant for a number in it.
+    node.addEventListener("click", (event) => {
+      if (from?.far) event.stopImmediatePropagation();
+      else if (event.target === node) node.getRootNode().elementFromPoint(event.clientX, event.clientY)?.closest(".glue-cell")?.click();
+    }, { signal, capture: true });
   };
 
   for (const name of [...Object.keys(FACTORS), ...RESULTS]) {
@@ -114,7 +118,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name));
     const grid = element("div", { class: "glue-grid" });
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
-    if (part === "h") drag(name, nodes[name]);
+    if (part !== "r") drag(name, nodes[name]);
   }
   const glue = { rows: element("span", { class: "glue-frame glue-frame-rows", "aria-hidden": "true" }, element("span", { class: "glue-name" })), columns: element("span", { class: "glue-frame glue-frame-columns", "aria-hidden": "true" }, element("span", { class: "glue-name" })) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
@@ -167,20 +171,20 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   const measure = () => {
     const width = box.clientWidth - 2 * EDGE;
     if (width <= 0 || shown === null) return;
-    layout = arrange(shown, width);
-    stage.style.width = `${layout.width}px`;
-    stage.style.height = `${layout.height}px`;
-    stage.style.setProperty("--glue-rows", shown.batch_size);
     const sizesIn = (isTight) => {
       stage.classList.toggle("glue-tight", isTight);
       const widths = ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => { // widths at 1 px
         probe.textContent = text;
         return probe.getBoundingClientRect().width / 50;
       });
+      layout = arrange(shown, width, Math.ceil(LEAST * widths[1] / 0.97) + 4);
       return Object.fromEntries(["apart", "glued"].map((state) => [state, sizesOfFont(layout[state].unit, widths)]));
     };
     fonts = sizesIn(false);
-    if (Math.min(...fonts.apart, ...fonts.glued) < SMALL) fonts = sizesIn(true);
+    if (layout.width > width || Math.min(...fonts.apart, ...fonts.glued) < SMALL) fonts = sizesIn(true);
+    stage.style.width = `${layout.width}px`;
+    stage.style.height = `${layout.height}px`;
+    stage.style.setProperty("--glue-rows", shown.batch_size);
     for (const [name, { x, y, width: wide, height }] of Object.entries(frames(shown, layout))) {
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
@@ -260,7 +264,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     }
     const rows = parts.map((line, i) => line.map((value, j) => {
       const node = buttonControl({
-        label: written(value.sum), class: "glue-cell", role: "radio", signal: ends.signal,
+        label: written(value.sum), class: `glue-cell${value.sum === value.right ? "" : " glue-off"}`, role: "radio", signal: ends.signal,
         "aria-label": t("cell", { row: i + 1, column: j + 1, value: written(value.sum) }), onPress: () => onSelect({ row: i, column: j }),
       });
       node.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && onHover([i, j]), { signal: ends.signal });
@@ -311,7 +315,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     node, fill, light, select,
     /** The word below the result. */
     name: (kind) => {
-      nodes.sum.firstChild.textContent = t(kind);
+      const sign = { same: "=", chance: "=", wrong: "≠" }[kind];
+      nodes.sum.firstChild.replaceChildren(...(sign ? [element("b", {}, sign), " "] : []), t(kind));
     },
     share: () => share, isLifted: () => lifted !== null,
     /** To a share of the whole motion; `home` is how far a block that was in a hand has come to its place. */
@@ -333,7 +338,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 }
 
 /**
- * The sum of one number, term by term: two rows and their sum, or one row. `show(pairs, values, glued)` lists the terms,
+ * The sum of one number, term by term: in two rows, or in one. `show(pairs, values, glued)` lists the terms,
  * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old
  * place to its new one: `show` says whether that is to be done.
  */
@@ -395,46 +400,13 @@ export function sumPanel({ t }) {
   const list = ({ all, x, h }, values, glued) => {
     const one = line(t("one_sum"), all, (k) => all[k][3], values.sum, values);
     const two = [line(t("from_x"), x, () => "x", values.x), line(t("from_h"), h, () => "h", values.h)];
-    const both = row(t("sum"), written(values.x), ` + ${second(values.h)} = `, element("b", {}, written(values.sum)));
-    both.classList.add("glue-both");
     lines = glued ? [one] : two;
     // The way that is not shown keeps its room, so that nothing below jumps.
-    rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node), both]].map(([isShown, ...rows], i) => element(
+    rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node)]].map(([isShown, ...rows], i) => element(
       "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
     )));
   };
   return { node, show, run, move };
-}
-
-/** The identity, a card for either way; the one that is shown stands out. `light` marks the product that is at work. */
-export function identityPanel({ t }) {
-  const product = (kind, ...parts) => element("span", { class: `glue-call glue-call-${kind}` }, ...parts);
-  const name = (text) => element("span", { class: `glue-${FACTORS[text]}` }, text);
-  const [x, h] = [name("X"), name("H")];
-  const products = { x: product("x", name("X"), " × ", name("W_xh")), h: product("h", name("H"), " × ", name("W_hh")), one: product("one", x, h, " × W") };
-  let isMemoryFirst = false;
-  const card = (key, ...parts) => element("div", { class: "glue-way" }, element("code", {}, ...parts), element("span", { class: "glue-soft" }, t(key)));
-  const ways = [card("tally_apart", products.x, " + ", products.h), card("tally_glued", products.one)];
-  const sign = element("b", {});
-  let isKnown = false; // a reader who has not glued yet may guess whether both are equal
-  const node = element("div", { class: "glue-identity", "aria-hidden": "true" }, ways[0], sign, ways[1]);
-  const show = ({ glued, swapped, memory_first }) => {
-    ways.forEach((way, i) => way.classList.toggle("glue-shown", glued === (i === 1)));
-    const isEqual = swapped === memory_first;
-    isKnown ||= glued;
-    sign.textContent = !isKnown ? "?" : isEqual ? "=" : "≠";
-    node.classList.toggle("glue-unequal", !isEqual);
-    if (memory_first !== isMemoryFirst) products.one.prepend(...(memory_first ? [h, x] : [x, h]));
-    isMemoryFirst = memory_first;
-  };
-  const light = (part, glued) => {
-    for (const [kind, each] of Object.entries(products)) each.classList.toggle("glue-now", part !== null && kind === (glued ? "one" : part));
-  };
-  const forget = () => {
-    isKnown = false;
-    if (ways[0].classList.contains("glue-shown")) sign.textContent = "?";
-  };
-  return { node, show, light, forget };
 }
 
 /** The line of code that computes what stands above, and what its words mean; `light` marks the names of the part that is added now. */
