@@ -42,8 +42,8 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Loop: box by box. Scan: boxes join. Which is faster? Press Run."
-ASKED = "{} steps. Loop: box by box. Scan: boxes join."
+START = "A round: all that can be done at once. Who wins? Press Run."
+ASKED = "{} steps. A round: all that can be done at once."
 
 
 def now(widget: Locator) -> Locator:
@@ -84,10 +84,12 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator(".scan-lane b")).to_have_text(["1 of 8", "1 of 8"])
     trick = widget.locator(".scan-trick")
     rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. From 2 both ways lead to 1.72."  # noqa: RUF001
-    assert trick.get_attribute("aria-label") == rule
+    sums = "0.9 × 0.9 = 0.81 and \u22121 × 0.9 + 1 = 0.1."  # noqa: RUF001
+    assert trick.get_attribute("aria-label") == f"{rule} {sums}"
     expect(trick.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
     expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
-    expect(trick.locator(".trick-sums p")).to_have_text(["times0.9 × 0.9 = 0.81", "plus\u22121 × 0.9 + 1 = 0.1"])  # noqa: RUF001
+    way = "plus\u22121 → ×0.9 → \u22120.9 → +1 → 0.1"  # noqa: RUF001
+    expect(trick.locator(".trick-sums p")).to_have_text(["times0.9 × 0.9 = 0.81", way])  # noqa: RUF001
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
     colour = (
@@ -96,12 +98,13 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     for kind, box in (("earlier", "rect.scan-earlier"), ("later", "rect.scan-part:not(.scan-earlier, .scan-sample)")):
         fill = widget.locator(box).first.evaluate(colour, "fill")
         assert trick.locator(f".trick-{kind}").evaluate(colour, "backgroundColor") == fill
-    expect(widget.locator("rect.scan-earlier")).to_have_count(2)  # its own box, and half of the box of both
+    expect(widget.locator("rect.scan-earlier")).to_have_count(1)  # its own box; the box of both has a stripe of each
+    expect(widget.locator("rect.scan-stripe-earlier, rect.scan-stripe-later")).to_have_count(2)
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(trick.locator(".trick-name")).to_have_text(["two boxes", "one box"])
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_have_text(
-        "Loop: one box a round. Scan: all boxes at once. Blue: the state after this step is known. "
+        "Loop: one box a round. Scan: a whole column, with enough processors. Blue: known state. "
     )
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -189,7 +192,8 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. 4 rounds: no box waits for a state. Boxes cover 2, then 4, then 8, then 16 steps."
+        "No. Not half as many as the loop: boxes double every round. "
+        "4 rounds: boxes join before the state in front of them is known. They cover 2, 4, 8, then 16 steps."
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
@@ -202,7 +206,8 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "24")
     expect(guess).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "No. Only 6: a box covers 2, 4, 8, 16, 32, 64 steps. 1000 steps take 10 rounds, and the loop 999."
+        "No. Twice the steps cost only one round more. "
+        "Only 6: a box covers 2, 4, 8, 16, 32, 64 steps. 1000 steps take 10 rounds, and the loop 999."
     )
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
@@ -212,10 +217,10 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. Each of its 6 rounds fills at least half a column: 321 boxes, about 5 times as many."
+        "Right. In all 321, about 5 times as many. It can pay with many processors."
     )
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Steps of a plain RNN cannot join like this: its tanh bends every state."
+        "Ordinary recurrent networks also bend each state with a curve: such steps do not join."
     )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
@@ -243,6 +248,8 @@ def test_headline_picture_and_answer_are_seen_at_one_look(opened: tuple[Page, Re
         widget.locator(".d2lrnn-step-title").nth(i).click()
         widget.locator(".d2lrnn-answers button").first.click()
         expect(widget.locator(".d2lrnn-outcome")).to_be_in_viewport(ratio=1)
+        trick = widget.locator(".scan-trick").bounding_box()
+        assert i == 2 or trick["y"] >= 0 or trick["y"] + trick["height"] <= 1, "whole, or nothing of it"
         headline, picture = (widget.locator(part).bounding_box() for part in (".d2lrnn-now", ".scan-figure"))
         assert headline["y"] >= 0 and headline["y"] + headline["height"] <= picture["y"] + 1, i
         shows = "([x, y]) => document.elementFromPoint(x, y)?.closest('.d2lrnn-now') !== null"
@@ -276,7 +283,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     press(widget, "64 steps?")
     expect(now(widget)).to_have_text(ASKED.format(64))
     press(widget, "8")
-    expect(outcome).to_contain_text("No. Only 6")
+    expect(outcome).to_contain_text("No. From 16 to 64 the steps double twice: two rounds more, not four. Only 6")
 
 
 def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) -> None:
@@ -288,13 +295,13 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
     expect(hand).to_contain_text(
-        "Steps 1\u2060\u2013\u20607 in one box: 0.6561 × 1.72 + 1.467 ≈ 2.5955, which is state 7."  # noqa: RUF001
+        "State 7: state 3 goes through the box of steps 4\u2060\u2013\u20607. 0.6561 × 1.72 + 1.467 ≈ 2.5955."  # noqa: RUF001
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     expect(widget.locator(".scan-sliders")).to_be_hidden()  # it is made of seven steps
     for _ in range(3):
         widget.get_by_role("application").press("ArrowLeft")
-    expect(hand).to_contain_text("Step 7 alone")
+    expect(hand).to_contain_text("Step 7: × 0.9 + 0. Round 1 joins it with step 6.")  # noqa: RUF001
     factor = slider(widget, "step 7: times")
     factor.fill("0")
     assert states(widget)[-2] == "0"
@@ -312,6 +319,28 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     expect(hand).to_be_hidden()
     widget.page.mouse.move(5, 5)
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)  # the last cell's, by itself
+
+
+def test_a_box_dragged_to_its_neighbour_joins_it(widget: Locator) -> None:
+    page, hand = widget.page, widget.locator(".scan-hand")
+
+    def drag(one: int, other: int) -> None:
+        boxes = [widget.locator("rect.scan-part:not(.scan-sample)").nth(i).bounding_box() for i in (one, other)]
+        for act, box in zip((page.mouse.down, page.mouse.up), boxes):
+            page.mouse.move(box["x"] + 20, box["y"] + 8, steps=3)
+            act()
+
+    for one, other in ((2, 3), (3, 2)):  # steps 4 and 5: the example and the picture show their join
+        drag(one, other)
+        expect(hand).to_contain_text("Step 5: × 0.9 \u2212 2. Round 1 joins it with step 4.")  # noqa: RUF001
+        expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.7")  # noqa: RUF001
+        expect(widget.locator(".trick-box")).to_have_text(["×0.9 +3", "×0.9 \u22122", "×0.81 +0.7"])  # noqa: RUF001
+        expect(widget.locator("rect.scan-kin:not(.scan-sample)")).to_have_count(2)
+        widget.get_by_role("application").press("Escape")
+    assert page.evaluate("() => String(getSelection())") == ""
+    tick(widget)
+    drag(2, 3)
+    expect(hand).to_contain_text("Steps 4\u2060\u2013\u20605 in one box: × 0.81 + 0.7.")  # noqa: RUF001
 
 
 @pytest.mark.parametrize("width", [720, 800, 1280])
@@ -367,19 +396,22 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     name = widget.locator(".trick-name")
     for _ in range(3):
         picture.press("ArrowUp")
-    expect(name).to_have_text(["state 2", "state 4"])  # a blue box was made from a state and a box
-    expect(widget.locator(".trick-state:visible")).to_have_text(["0.8", "4.55", "4.55"])
+    after = widget.locator(".trick-after")
+    expect(name.filter(visible=True)).to_have_text("state 2")  # a blue box was made from a state and a box
+    expect(after).to_have_text(["state 4", "The box covers steps 3\u2060\u2013\u20604."])
+    expect(widget.locator(".trick-state:visible")).to_have_text(["0.8", "4.55"])
     expect(widget.locator(".trick-box:visible")).to_have_text(["×0.81 +3.9"])  # noqa: RUF001
     label = "State 2, 0.8, then × 0.81 + 3.9, is state 4, 4.548."  # noqa: RUF001
     expect(widget.locator(".scan-trick")).to_have_attribute("aria-label", label)
     for _ in range(3):
         picture.press("ArrowUp")
-    expect(name).to_have_text(["two boxes", "one box"])  # nothing is joined in the first
+    expect(name.filter(visible=True)).to_have_text("state 0")  # nothing is joined in the first
+    expect(after).to_have_text(["state 1", "The box covers step 1."])
     for _ in range(6):
         picture.press("ArrowDown")
     for _ in range(2):
         picture.press("ArrowLeft")
-    expect(widget.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
+    expect(widget.locator(".trick-box")).to_have_text(["×0.9 +1", "×0.9 +0", "×0.81 +0.9"])  # noqa: RUF001
     assert start and first.bounding_box()["y"] == start["y"]
 
 
@@ -433,7 +465,7 @@ def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
     picture.press("ArrowUp")
     expect(widget.locator(".scan-hand")).to_contain_text("Steps 6")
     picture.press("ArrowLeft")
-    expect(widget.locator(".scan-hand")).to_contain_text("Step 7 alone: × 0.9 + 0.")  # noqa: RUF001
+    expect(widget.locator(".scan-hand")).to_contain_text("Step 7: × 0.9 + 0. Round 1 joins it with step 6.")  # noqa: RUF001
     picture.press("ArrowLeft")
     expect(widget.locator(".scan-hand")).to_contain_text("State 2 = 0.9 × state 1 + (−1) = 0.9 × 2 + (−1) = 0.8")  # noqa: RUF001
     picture.press("Escape")
@@ -500,7 +532,7 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Boxes are rounded: tap one to see its sum."
+        "Lit up: how all 8 steps join in the last box. Numbers in boxes are shortened: tap one for all digits."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
@@ -525,7 +557,7 @@ def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, 
     box = widget.locator("rect.scan-part:not(.scan-sample)").nth(2)  # step 4, before the first round
     box.scroll_into_view_if_needed()
     box.click(force=True)
-    expect(widget.locator(".scan-hand")).to_contain_text("Step 4 alone")
+    expect(widget.locator(".scan-hand")).to_contain_text("Step 4: × 0.9 + 3.")  # noqa: RUF001
     for name in ("times", "add"):
         expect(slider(widget, f"step 4: {name}")).to_be_in_viewport(ratio=1)
     expect(box).to_be_in_viewport(ratio=1)

@@ -187,18 +187,22 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["State 7 = 0.9 × state 6 + 0 ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
   assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["State 2 = 0.9 × state 1 + (−1) = 0.9 × 2 + (−1) = 0.8"]);
   assert.deepEqual(words({ place: 1, level: -1 }), ["State 1 = 0 + 2 = 2, from a state of zero."]);
-  assert.deepEqual(words({ place: 5 }), ["Step 5 alone: × 0.9 − 2."]);
+  assert.deepEqual(words({ place: 5 }), ["Step 5: × 0.9 − 2. Round 1 joins it with step 4."]);
+  assert.deepEqual(words({ place: 2 }), ["Step 2: × 0.9 − 1. In round 1 state 1 goes through it."]);
+  const sweeps = { ...presetValues("fading", 9), method: "two-sweep" };
+  assert.deepEqual(words({ ...sweeps, place: 5 }), ["Step 5: × 0.9 − 2. Round 1 joins it with step 6."]);
+  assert.deepEqual(words({ ...sweeps, place: 9 }), ["Step 9: × 0.9 + 1."]);
   const halving = { ...presetValues("halving", 8), place: 8 };
   assert.deepEqual(words({ ...halving, step: 2 }), [
-    "Steps 5⁠–⁠8 in one box: × 0.0625 + 1.875 (rounded in the box).",
+    "Steps 5⁠–⁠8 in one box: × 0.0625 + 1.875 (shortened in the box).",
     "0.25 × 0.25 = 0.0625 and 1.5 × 0.25 + 1.5 = 1.875.",
   ]);
   const [, product] = words({ ...presetValues("halving", 16), place: 16, step: 3 });
   assert.ok(product.startsWith("0.0625 × 0.0625 ≈ 0.004 and"), product);
-  assert.deepEqual(words({ ...halving, step: 3 }), ["Steps 1⁠–⁠8 in one box: 0.0625 × 1.875 + 1.875 ≈ 1.9922, which is state 8."]);
-  assert.deepEqual(words({ place: 1, step: 2 }), ["Step 1, kept from the column before: 2, which is state 1."]);
+  assert.deepEqual(words({ ...halving, step: 3 }), ["State 8: state 4 goes through the box of steps 5⁠–⁠8. 0.0625 × 1.875 + 1.875 ≈ 1.9922."]);
+  assert.deepEqual(words({ place: 1, step: 2 }), ["State 1, copied from the column before: 2."]);
   assert.deepEqual(words({ place: 1, step: 2, level: 0 }), words({ place: 1, level: -1 }), "the first step is a state at once");
-  assert.deepEqual(words({ ...presetValues("fading", 9), method: "two-sweep", place: 5, step: 1 }), ["Step 5, kept from the column before: × 0.9 − 2."]);
+  assert.deepEqual(words({ ...presetValues("fading", 9), method: "two-sweep", place: 5, step: 1 }), ["Step 5, copied from the column before: × 0.9 − 2."]);
 });
 
 test("the cone of a cell ends at the inputs that it has seen", () => {

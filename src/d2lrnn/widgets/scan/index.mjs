@@ -1,5 +1,5 @@
 // Scan: the states of a linear recurrence, walked by a loop and combined by a parallel scan, one clock for both.
-import { emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
 import { countsTable, figure, hand, isRounded, lanes, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
@@ -132,12 +132,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       set({ ...values, place: 0, step: walks ? 0 : values.step });
       if (walks) ticking.run(0, values.step, 3000);
     },
-    outcome: (i) => {
+    outcome: (i, j) => {
       const numSteps = SPEC.steps[i].state.x.length;
       const levels = scanLevels(numSteps, "doubling");
       const { work } = counts(numSteps, levels, levels.length).scan;
+      const missed = j === SPEC.steps[i].right ? "" : t(`step_${i + 1}_missed_${j + 1}`, { first: levels[0].targets.length, second: levels[1].targets.length });
       return {
-        ticks: levels.length, work, times: Math.round(work / (numSteps - 1)),
+        missed, ticks: levels.length, work, times: Math.round(work / (numSteps - 1)),
         many: MANY, loop_many: MANY - 1, ticks_many: scanLevels(MANY, "doubling").length,
       };
     },
@@ -149,24 +150,38 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   steps.node.addEventListener("click", ({ target }) => target.closest(".d2lrnn-step-title") && steps.opened() < 0 && ticking.stop(), { signal });
 
-  keepInView(steps.node, { signal });
-
   const rule = trick({ t });
   const race = lanes({ t });
   const hint = element("span", {});
   const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
 
+  const play = element(
+    "div", { class: "scan-race" }, now.node,
+    element("div", { class: "scan-controls" }, runButton, tickRange.node, race.node), picture.node, element("div", { class: "scan-below" }, hintLine, inHand.node),
+  );
+  // An open step is seen together with the headline and the picture, and with the whole example above or nothing of it.
+  const bring = () => {
+    const isSheet = getComputedStyle(steps.node).position === "sticky"; // on a phone
+    if (steps.opened() < 0 || signal.aborted) return;
+    const above = parseFloat(getComputedStyle(play).scrollMarginTop);
+    const top = rule.node.getBoundingClientRect().top - above;
+    const bottom = steps.node.querySelector(".d2lrnn-step").getBoundingClientRect().bottom;
+    if (!isSheet && top >= 0 && bottom <= innerHeight) return;
+    const first = isSheet || rule.node.hidden || bottom - top > innerHeight ? play : rule.node;
+    first.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+  };
+  steps.node.addEventListener("click", () => requestAnimationFrame(bring), { signal });
+
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, rule.node,
-    element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node, race.node), picture.node),
-    element("div", { class: "scan-below" }, hintLine, inHand.node), steps.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), rule.node, play, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
   // Seen for the first time, two steps melt into one.
   const first = motion({ seconds: 2.4, signal });
   whenSeen(rule.node, { signal, act: () => first.run(rule.melt) });
+  rule.node.addEventListener("click", () => first.run(rule.melt), { signal });
 
   steps.node.addEventListener("click", () => draw(shown), { signal });
 

@@ -12,7 +12,8 @@ const FOOT = 24; // pixels under a figure without numbers: how many boxes a colu
 const LINE = 18; // pixels from one line of text to the next
 const BAR = 7; // half the width of a box of a dense figure
 const SIGN = 6.9; // pixels of a character in a cell, about
-const HEAD_SIGN = 7.7; // of a bold one above a column
+const HEAD_SIGN = 8.4; // of a bold one above a column
+const STRIPE = 2.5; // pixels at the foot of a joined box in the colours of what it is made from
 const ASKED_SIGN = 13; // of the larger words that ask
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
@@ -45,7 +46,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : wide ? 23 : 24) : Math.floor(TALL / numSteps); // whole pixels: no moiré
+  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 23) : Math.floor(TALL / numSteps); // whole pixels: no moiré
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
@@ -69,6 +70,15 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
 /** The cell whose parts light up: the one under the mouse, the one in hand, or the last of the newest level, until all is done. */
 export const litCell = ({ cell, done, level, numSteps }, hovered = null) =>
   hovered ?? cell ?? (level > 0 && !showsFilled({ done, numSteps }) ? { level, place: numSteps - 1 } : null);
+
+/** The box that two boxes of one column join into, where a mouse drags one to the other; as long as it isn't filled, the later of both. */
+export function dragged({ levels, level }, one, other) {
+  if (!one || !other || one.level < 0 || one.level !== other.level || one.place === other.place) return null;
+  const place = Math.max(one.place, other.place);
+  const next = levels[one.level];
+  const isJoin = one.level < level && next.targets.includes(place) && Math.abs(one.place - other.place) === next.distance;
+  return { level: one.level + (isJoin ? 1 : 0), place };
+}
 
 /** Its boxes hold numbers; else they are dots. */
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
@@ -117,6 +127,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
   const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
+  const isHeld = lit !== null && lit === model.cell;
   const related = (is) => (is ? " scan-kin" : "");
   // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
   const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
@@ -128,8 +139,8 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const [times, plus] = halves(a, b);
     if (isState) text(formatValue(b), atX, y[s], kind, { room: w - 6 });
     else if (mode === "stacked") {
-      text(times, atX, y[s] - 7, kind, { room: w - 6 });
-      text(plus, atX, y[s] + 7, kind, { room: w - 6 });
+      text(times, atX, y[s] - 7.5, kind, { room: w - 6 });
+      text(plus, atX, y[s] + 6.5, kind, { room: w - 6 });
     } else text(whole ? `${times} ${plus}` : "…", atX, y[s], `scan-step ${kind}`, { room: w - 6 });
   };
 
@@ -216,7 +227,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     }
   };
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
-  if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, "scan-sample scan-ghost");
+  if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, `scan-sample scan-ghost${related(isHeld)}`);
   lines.flush();
   for (let i = level + 1; i <= levels.length; i += 1) { // the columns to come
     if (mode === "dense") { // an empty column, where single dots would run into one another
@@ -226,25 +237,28 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     }
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = sample !== null && i === 1 && s === sample.later;
-      if (isSample) { // half of it is the earlier step
-        add("rect", {
-          class: "scan-earlier scan-ghost", x: (places.levels[i] - places.cell / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: (places.cell / 2).toFixed(1), height: (row - 6).toFixed(1),
-        });
-        stepCell(places.levels[i], s, places.cell, "scan-part scan-sample scan-ghost", sample.a, sample.b, false);
+      if (isSample) {
+        stepCell(places.levels[i], s, places.cell, `${sample.isState ? "scan-state" : "scan-part"} scan-sample scan-ghost${related(isHeld)}`, sample.a, sample.b, sample.isState);
+        if (sample.isState) continue;
+        const wide = places.cell / 2 - 3;
+        ["earlier", "later"].forEach((kind, side) => add("rect", { // at its foot the two that it is made from
+          class: `scan-stripe-${kind} scan-ghost`, x: (places.levels[i] - (1 - side) * wide).toFixed(1), y: (y[s] + row / 2 - 3.5 - STRIPE).toFixed(1), width: wide.toFixed(1), height: STRIPE,
+        }));
       } else if (boxes) frame(places.levels[i], s, places.cell, "scan-open scan-ghost");
       else lines.add("scan-cell scan-dot scan-open scan-ghost", small(places.levels[i], s));
     }
   }
   lines.flush();
   const kindOf = (i, s) => {
-    const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s));
+    const isJoined = i === 0 && isHeld && (s === sample?.earlier || s === sample?.later);
+    const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s)) || isJoined;
     const isLast = i === levels.length; // all states
     const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
     return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end" : ""}${i === level && level === model.step ? " scan-new" : ""}${i === level && i > 0 && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
   };
   trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
     for (let s = 0; s < numSteps; s += 1) {
-      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s) + (s === sample?.earlier ? " scan-earlier" : ""), a[s], b[s], from[s] === 0);
+      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s) + (s === sample?.earlier && !sample.isState ? " scan-earlier" : ""), a[s], b[s], from[s] === 0);
       else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, small(places.levels[i], s));
     }
   });
@@ -311,10 +325,13 @@ export function figure({ t, signal, onCell, onMode }) {
   const equal = (p, q) => p !== null && q !== null && p.level === q.level && p.place === q.place;
   node.addEventListener("pointermove", (event) => event.pointerType === "mouse" && hover(under(event)), { signal });
   node.addEventListener("pointerleave", () => hover(null), { signal });
+  let pressed = null;
+  node.addEventListener("pointerdown", (event) => (pressed = under(event)), { signal });
   node.addEventListener("click", (event) => {
     const cell = under(event);
+    const join = dragged(latest, pressed, cell);
     hovered = null;
-    onCell(equal(cell, latest.cell) ? null : cell, true); // a second tap lets it go
+    onCell(join ?? (equal(cell, latest.cell) ? null : cell), true); // a second tap lets it go
   }, { signal });
   const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
   node.addEventListener("keydown", (event) => {
@@ -369,24 +386,28 @@ function madeAt(levels, { level, place }) {
 /** A step in words: "× 0.9 + 2". */
 export const stepText = (a, b) => `× ${term(a)} ${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
 
-/** The first combination of the scan that is no state yet: places and step, { earlier, later, a, b }; null where there is none. */
-export function sampleOf({ a, x, levels: [{ distance, targets }] }) {
-  const later = targets.find((s) => s > distance);
-  if (later === undefined) return null;
+/**
+ * A combination of the scan's first round: places and step, { earlier, later, isState, a, b }; null where there is none.
+ * It is that of the step in hand, else the first that is no state yet.
+ */
+export function sampleOf({ a, x, levels: [{ distance, targets }], cell = null }) {
+  const later = cell === null ? targets.find((s) => s > distance) : [cell.place, cell.place + distance].find((s) => targets.includes(s));
+  if (later === undefined || cell?.place === 0) return null; // the first state is known without a join
   const earlier = later - distance;
-  return { earlier, later, a: a[later] * a[earlier], b: a[later] * x[earlier] + x[later] };
+  return { earlier, later, isState: earlier === 0, a: a[later] * a[earlier], b: a[later] * x[earlier] + x[later] };
 }
 
 /**
  * Two boxes that join in one: the pairs { first, next, both } and the states before, between and behind them; null where
  * there are none. It is the join of the box in hand, else the scan's first. A box that holds a state was made from one:
- * { next, states, from, place }, the places of both.
+ * { next, states, from, place }, the places of both, -1 for the state of zero before the first.
  */
 export function joinOf({ a, x, loop, levels, trace, cell }) {
   const at = (level, place) => [trace[level].a[place], trace[level].b[place]];
   const { place } = cell ?? {};
   const level = cell ? madeAt(levels, cell) : 0;
-  if (level < 0 && place > 0) return { next: [a[place], x[place]], states: [loop[place - 1], null, loop[place]], from: place - 1, place };
+  const alone = () => ({ next: [a[place], x[place]], states: [place === 0 ? 0 : loop[place - 1], null, loop[place]], from: place - 1, place });
+  if (level < 0) return alone();
   if (level > 0) {
     const { distance } = levels[level - 1];
     if (trace[level].from[place] === 0) return { next: at(level - 1, place), states: [loop[place - distance], null, loop[place]], from: place - distance, place };
@@ -395,7 +416,8 @@ export function joinOf({ a, x, loop, levels, trace, cell }) {
       states: [trace[level].from[place] - 1, place - distance, place].map((s) => loop[s]),
     };
   }
-  const sample = sampleOf({ a, x, levels });
+  const sample = sampleOf({ a, x, levels, cell });
+  if (cell && (sample === null || sample.isState)) return alone();
   if (sample === null) return null;
   const { earlier, later } = sample;
   return { first: at(0, earlier), next: at(0, later), both: [sample.a, sample.b], states: [earlier - 1, earlier, later].map((s) => loop[s]) };
@@ -424,23 +446,36 @@ function joinSums({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
 const stateSum = ({ next: [a, b], states: [h1, , h2] }, t) =>
   t("join_state", { a: fine(a), h1: term(h1), plus_b: added(b), h2: fine(h2), equal: equals(a, h1, b, h2) });
 
-/** The trick, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. Beside it, its sums. */
+/** The way of both numbers of the first box through the next one: [times, plus], each a list of parts of a line. */
+function joinWays({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
+  const ofFirst = (value) => element("i", {}, fine(value));
+  const end = (value) => element("b", {}, fine(value));
+  return [
+    [element("span", {}, t("times")), ofFirst(a1), ` × ${term(a2)} ${equals(a1, a2, a)} `, end(a)],
+    [element("span", {}, t("plus")), ofFirst(b1), ` → ×${fine(a2)} → ${fine(b1 * a2)} → ${added(b2).replace(" ", "")} → `, end(b)],
+  ];
+}
+
+/** Places `from` to `to` in words: "steps 5–8". */
+const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to: to + 1 }) : t("steps", { from: from + 1, to: to + 1 }));
+
+/** The trick, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. Below, its sums. */
 export function trick({ t }) {
   const part = (kind) => element("span", { class: `trick-${kind}` });
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
   const states = Array.from({ length: 4 }, () => part("state"));
-  const middle = [part("state trick-middle"), arrow()];
+  const middle = [part("state"), arrow()];
   const [first, next, both] = ["box trick-earlier", "box trick-later", "box trick-both"].map(part);
   const names = [part("name"), part("name")];
+  const [after, covers] = [part("after"), part("after")];
   const way = (i, ...parts) => element("div", { class: "trick-way" }, names[i], ...parts);
   const arrows = [arrow(), arrow(), arrow()];
-  middle[1].classList.add("trick-middle");
   const sum = () => element("p", {});
   const lines = [sum(), sum()];
   const ways = element(
     "div", { class: "trick-ways" },
-    way(0, states[0], arrows[0], first, arrow(), ...middle, next, arrow(), states[1]),
-    way(1, states[2], arrows[1], both, arrows[2], states[3]),
+    way(0, states[0], arrows[0], first, arrow(), ...middle, next, arrow(), states[1], after),
+    way(1, states[2], arrows[1], both, arrows[2], states[3], covers),
   );
   const node = element("div", { class: "scan-trick", role: "img" }, ways, element("div", { class: "trick-sums" }, ...lines));
   const draw = (model) => {
@@ -449,20 +484,23 @@ export function trick({ t }) {
     if (told === null) return;
     const join = joinOf(model);
     const isState = join.first === undefined; // one box, from one known state to the next
-    node.setAttribute("aria-label", t(isState ? "rule_state" : "rule", told));
-    [arrows[0], first, ...middle, states[2], arrows[1], both, arrows[2]].forEach((e) => (e.hidden = isState));
+    node.setAttribute("aria-label", isState ? t("rule_state", told) : `${t("rule", told)} ${t("cell_sums", joinSums(join, t))}`);
+    node.classList.toggle("trick-single", isState);
+    [arrows[0], first, ...middle, names[1], states[2], arrows[1], both, arrows[2], states[3]].forEach((e) => (e.hidden = isState));
     names[0].textContent = isState ? t("state_name", { t: told.before }) : t("two_boxes");
-    names[1].textContent = isState ? t("state_name", { t: told.after }) : t("one_box");
+    names[1].textContent = t("one_box");
+    after.textContent = isState ? t("state_name", { t: told.after }) : "";
+    covers.textContent = isState ? t("covers", { steps: stepsInWords(join.from + 1, join.place, t) }) : "";
     const [h0, h2] = [join.states[0], join.states[2]].map(formatValue);
     [h0, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
-    middle[0].textContent = isState ? "" : formatValue(join.states[1]);
-    const { times, plus } = isState ? { times: stateSum(join, t) } : joinSums(join, t);
-    lines[0].replaceChildren(...(isState ? [times] : [element("span", {}, t("times")), times]));
-    lines[1].replaceChildren(...(isState ? [] : [element("span", {}, t("plus")), plus]));
+    const h1 = isState ? "" : formatValue(join.states[1]);
+    middle[0].textContent = h1;
+    const sums = isState ? [[stateSum(join, t)], []] : joinWays(join, t);
+    lines.forEach((line, i) => line.replaceChildren(...sums[i]));
     const [one, two] = [isState ? "" : cellText(...join.first), cellText(...join.next)];
     first.textContent = one;
     next.textContent = two;
-    node.style.setProperty("--signs", [one, two, h0, h2].join("").length);
+    node.style.setProperty("--signs", [one, two, h0, h1, h2].join("").length);
     if (isState) return;
     both.replaceChildren(element("span", {}, cellText(...join.both)));
     both.dataset.first = one;
@@ -492,15 +530,21 @@ export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } 
   const rounded = formatValue(a3) !== fine(a3) || formatValue(b3) !== fine(b3);
   const isState = now.from[place] === 0;
   const made = { span: span(now.from[place], place), step: rounded ? t("cell_rounded", { step }) : step };
-  if (level === 0) return [isState ? t("cell_loop_start", { h: fine(b3) }) : t("cell_own", made)];
+  if (level === 0) {
+    if (isState) return [t("cell_loop_start", { h: fine(b3) })];
+    const sample = sampleOf({ a, x, levels, cell: { place } });
+    const other = sample?.later === place ? sample.earlier : sample?.later;
+    const key = sample === null ? "cell_own" : sample.isState ? "cell_own_state" : "cell_own_join";
+    return [t(key, { ...made, ...(sample === null ? {} : { other: other + 1 }) })];
+  }
   const { distance, targets } = levels[level - 1];
-  const state = { span: made.span, b: fine(b3), t: place + 1 };
+  const state = { b: fine(b3), t: place + 1 };
   if (!targets.includes(place)) return [isState ? t("cell_kept_state", state) : t("cell_kept", made)];
   const before = trace[level - 1];
   const s = place - distance;
   const [a1, b1, a2, b2] = [before.a[s], before.b[s], before.a[place], before.b[place]];
   if (isState) {
-    return [t("cell_state", { ...state, sum: stateSum({ next: [a2, b2], states: [b1, null, b3] }, t) })];
+    return [t("cell_state", { t: place + 1, before: s + 1, steps: stepsInWords(s + 1, place, t), sum: stateSum({ next: [a2, b2], states: [b1, null, b3] }, t) })];
   }
   return [
     t("cell_pair", made),
