@@ -155,10 +155,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const hint = element("span", {});
   const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
 
-  const play = element(
-    "div", { class: "scan-race" }, now.node,
-    element("div", { class: "scan-controls" }, runButton, tickRange.node, race.node), picture.node, element("div", { class: "scan-below" }, hintLine, inHand.node),
-  );
+  const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node, race.node), picture.node);
+  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, hintLine, inHand.node));
   // An open step is seen together with the headline and the picture, and with the whole example above or nothing of it.
   const bring = () => {
     const isSheet = getComputedStyle(steps.node).position === "sticky"; // on a phone
@@ -167,6 +165,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const top = rule.node.getBoundingClientRect().top - above;
     const bottom = steps.node.querySelector(".d2lrnn-step").getBoundingClientRect().bottom;
     if (!isSheet && top >= 0 && bottom <= innerHeight) return;
+    const tall = raced.getBoundingClientRect().bottom - play.getBoundingClientRect().top + above;
+    if (isSheet && tall > innerHeight - steps.node.offsetHeight) return; // on a low screen the race alone, as the steps bring it
     const first = isSheet || rule.node.hidden || bottom - top > innerHeight ? play : rule.node;
     first.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
   };
