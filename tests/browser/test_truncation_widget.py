@@ -53,7 +53,7 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     assert told.count(last) == 1
     expect(now(widget)).to_have_text(told.replace(last, f"{share} of"))
     expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} arrives")
-    expect(widget.locator(".trunc-own-kept")).to_have_text(share)
+    expect(widget.locator(".trunc-own-kept > b")).to_have_text(share)
     left, letter = grid(widget)
     assert (middles(widget.locator(".trunc-own-kept > b"))[0] - left) / letter == pytest.approx(place + 0.5, abs=0.05)
     expect(widget.locator(".trunc-average")).to_have_text(f"average {mean}")
@@ -104,8 +104,8 @@ def drag(page: Page, widget: Locator, letters: int) -> None:
 
 
 def sent(widget: Locator, kind: str = "kept") -> list[float]:
-    """What each letter of the way back gets, or would get, as shares of what the last gets."""
-    shares = "(all) => all.map((one) => parseFloat(one.style.height) / 100)"
+    """What each letter of the way back takes of the message, or would take: full height is 50%, the most there is."""
+    shares = "(all) => all.map((one) => parseFloat(one.style.height) / 200)"
     return widget.locator(f".trunc-is-{kind}").evaluate_all(shares)
 
 
@@ -137,7 +137,7 @@ def test_the_handle_is_at_the_cut_of_the_guess_where_that_is_the_only_one(
     expect(cuts(widget)).to_have_count(1)
     expect(widget.locator(".trunc-sums")).to_have_text(shares)
     drag(page, widget, 3)
-    assert sent(widget) == pytest.approx([0.64, 0.8, 1], abs=1e-3)
+    assert sent(widget) == pytest.approx([0.128, 0.16, 0.2], abs=1e-4)
     widget.locator(".trunc-letter").nth(7).click()  # its cut is its own, and the scissors are there
     is_of(widget, Truncation(way="losses", tau=3), 7)
     drag(page, widget, -3)  # and no drag chooses a guess
@@ -213,11 +213,13 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     counted = widget.locator(".trunc-counted")
     expect(counted).to_have_text(
         "Of the message, t takes 20%, the letter before it 16%, then 13%, …: without cuts 100% in all. "
-        "Here 6 letters take 74%."
+        "Here 6 letters take 74%. "
+        "This guess cannot teach the network what to keep from “␣” or any letter before it: they lie beyond the cut."
     )
-    assert sent(widget) == pytest.approx([0.8**lag for lag in range(5, -1, -1)], abs=1e-3)
-    assert sent(widget, "cut") == pytest.approx([0.8**lag for lag in range(14, 5, -1)], abs=1e-3)  # 3 before the line
-    assert sum(0.2 * share for share in sent(widget)) == pytest.approx(Truncation().kept[LAST], abs=1e-3)
+    assert sent(widget) == pytest.approx([0.2 * 0.8**lag for lag in range(5, -1, -1)], abs=1e-4)
+    beyond = [0.2 * 0.8**lag for lag in range(14, 5, -1)]
+    assert sent(widget, "cut") == pytest.approx(beyond, abs=1e-4)  # 3 before the line
+    assert sum(sent(widget)) == pytest.approx(Truncation().kept[LAST], abs=1e-3)
     expect(widget.locator(".trunc-before > span")).to_have_text([*"ve␣"])  # each of them has its letter
     line = widget.locator(".trunc-bars").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
@@ -235,7 +237,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     letters.press("Home")
     # what is cut off lies left of the line
     expect(sides).to_have_text(["80% cut off", "20% arrives"])
-    assert sent(widget, "cut") == pytest.approx([0.512, 0.64, 0.8], abs=1e-3)
+    assert sent(widget, "cut") == pytest.approx([0.1024, 0.128, 0.16], abs=1e-4)
     line, part = widget.locator(".trunc-bars").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
@@ -290,10 +292,14 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
             ),
             (
                 "twice as much",
-                "No. 72 letters passed, not 12: before, one way served 6 guesses at once, now each walks its own. "
+                "No. 72 steps back, not 12: before, one route served 6 guesses at once, now each takes its own. "
                 "So training mostly cuts at fixed places, though only 51% arrives on average.",
             ),
-            ("a larger one", "Right. 84% on average, not 51%"),
+            (
+                "a larger one",
+                "Right. 84% on average, not 51%: near letters take more, so little is left at the cut. "
+                "But the first “s” of “sunset” gets 1.6%, not 6.6%: a larger share is not more learning from far back.",
+            ),
         )
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
@@ -301,6 +307,10 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         is_of(widget, Truncation(), 6 if i == 0 else LAST)
         widget.get_by_role("button", name=answer, exact=True).click()
         is_of(widget, Truncation(**states[i]), 0 if i == 0 else LAST)
+        parts, share = sent(widget), Truncation(**states[i]).kept[0 if i == 0 else LAST]
+        assert sum(parts) == pytest.approx(share, abs=1e-3) and parts[-1] == pytest.approx(0.5 if i == 2 else 0.2)
+        expect(widget.get_by_text("tap a letter")).to_be_visible()
+        expect(widget.locator(".trunc-was")).to_be_visible()
         expect(outcome).to_contain_text(told)
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
@@ -416,6 +426,17 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     is_of(widget, Truncation(tau=12, way="losses"))
 
 
+def test_a_cut_at_the_left_edge_is_drawn_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation(way="losses", letter=3))
+    expect(widget.locator(".trunc-sum-kept")).to_have_text("74% arrives; cut at the left edge")
+    expect(cuts(widget)).to_have_count(1)
+    expect(widget.locator(".trunc-whole")).to_have_css("mask-image", "none")  # all that arrives is in sight
+    assert sum(sent(widget)) == pytest.approx(Truncation(way="losses").kept[2], abs=1e-3)
+    left, letter = grid(widget)
+    assert (middles(cuts(widget))[0] - left) / letter == pytest.approx(-3, abs=0.05)
+
+
 def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """The lines of the cuts end at the letters: the text itself is not cut."""
     page, _ = opened
@@ -438,15 +459,20 @@ def test_the_ways_back_are_as_long_as_the_work(opened: tuple[Page, Record], tmp_
         "(all) => all.map((e) => e.getBoundingClientRect()).map(({ left, right, top }) => [left, right, top])"
     )
     passed = 12 * tau if way == "losses" else 12
-    expect(widget.locator(".trunc-title").last).to_contain_text(f"Work: {passed} letters passed")
+    expect(widget.locator(".trunc-title").last).to_contain_text(f"Work: {passed} steps back")
     unseen = sum(max(0, tau - place - 4) for place in range(12)) if way == "losses" else 0  # three are shown
     assert sum(end - start for start, end, _ in spans) / letter == pytest.approx(passed - unseen, abs=0.05)
-    number = f"{len(spans)} way{'s' if len(spans) > 1 else ''}, 12 guesses"
+    number = {1: "1 shared route", 2: "2 shared routes", 12: "12 separate routes"}[len(spans)]
     expect(widget.locator(".trunc-num-ways")).to_have_text(number)
     ends = range(tau, 13, tau) if way == "windows" else range(1, 13)
     assert [(end - left) / letter for _, end, _ in spans] == pytest.approx([*ends], abs=0.05)
     rows = [top for _, _, top in spans]
     assert len({*rows}) == (12 if way == "losses" else 1)
+    row = """(all) => Math.min(...all.map((e) => {
+      const { top, height } = getComputedStyle(e, "::after"), { height: room } = e.getBoundingClientRect();
+      return Math.min(parseFloat(top), room - parseFloat(top)) - parseFloat(height) / 2;
+    }))"""
+    assert widget.locator(".trunc-walks > [class]").evaluate_all(row) >= 0, "no dot is cut off"
 
 
 def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -493,6 +519,9 @@ def test_the_last_row_stays_when_the_link_is_told(opened: tuple[Page, Record], t
     told = widget.locator(".d2lrnn-told")
     expect(told).not_to_be_empty()
     assert link.bounding_box() == box and widget.bounding_box() == whole
+    widget.get_by_text("How it is counted").click()  # nor do they go to the left
+    assert link.bounding_box()["x"] == box["x"]
+    widget.get_by_text("How it is counted").click()
     below = told.bounding_box()
     assert below["y"] + below["height"] <= whole["y"] + whole["height"] and below["x"] >= whole["x"]
 

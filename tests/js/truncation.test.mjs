@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { farther, partsOf, price, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { FARTHEST, NUM_LETTERS, TAUS, derive, handleStops, nearestTau, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { farther, lastBeyond, partsOf, price, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
+import { FARTHEST, LARGEST_PART, NUM_LETTERS, TAUS, derive, handleStops, nearestTau, partAt, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -103,8 +103,9 @@ test("what is guessed and sent back, is said in twenty words", () => {
 test("the price is of the letters that are stored", () => {
   const t = translator("en", SPEC.words);
   const told = (settings) => t(...price(shown(settings)));
-  assert.equal(told({}), "Cuts save storage: 6 letters kept");
-  assert.equal(told({ tau: 1 }), "Cuts save storage: 1 letter kept");
+  assert.equal(told({}), "Storage: 6 letters at a time, not all 12");
+  assert.equal(told({ tau: 1 }), "Storage: 1 letter at a time, not all 12");
+  assert.equal(told({ tau: 12 }), "Storage: all 12 letters at once");
 });
 
 test("the guided steps: what is said to be right is right", () => {
@@ -122,8 +123,20 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(fairer.after.work === tau * fairer.before.work && en.step_2_answer_3 === `${tau} times as much` && fairer.right === 2);
   assert.ok(en.step_2_question.startsWith(`Let every guess go ${tau} letters back on its own: ${percentKept(fairer.after.lost)} `) && en.step_2_outcome.includes(` served ${tau} guesses`));
   assert.ok(faster.after.lost < 0.6 * faster.before.lost);
+  const first = en.text.indexOf("s"); // of "sunset"
+  assert.ok(faster.after.chosen - first === 5 && faster.after.reaches[faster.after.chosen] > 5, "it is reached");
+  assert.ok(partAt(faster.after.factor, 5) < partAt(faster.before.factor, 5) && partAt(faster.after.factor, 0) > partAt(faster.before.factor, 0));
   assert.ok(faster.right === 0 && en.step_3_answer_1 === "a larger one");
   assert.ok(faster.after.factor === 0.5 && en.step_3_question.includes(`only half of what it gets, not ${faster.before.factor} `));
+});
+
+test("the letter beyond the cut is the one that the message does not reach", () => {
+  const t = translator("en", SPEC.words);
+  const beyond = (settings) => lastBeyond(shown(settings), t);
+  assert.equal(beyond({}), "␣"); // "after ", then "sunset"
+  assert.equal(beyond({ tau: 3, way: "losses" }), "n");
+  assert.equal(beyond({ tau: 12, letter: 4 }), "␣"); // of the text before the line
+  assert.equal(beyond({ tau: 12, way: "losses", letter: 1 }), "s"); // "ships leave a", but its first letter
 });
 
 test("how it is counted is right", () => {
@@ -131,6 +144,10 @@ test("how it is counted is right", () => {
   const { kept, factor } = shown();
   const taken = Array.from({ length: 6 }, (_, lag) => (1 - factor) * factor ** lag).reduce((sum, part) => sum + part, 0);
   close(taken, kept[NUM_LETTERS - 1], "six letters");
+  for (const each of [0.5, 0.8, 0.95]) { // one scale: the parts, without end, are 100%
+    close(Array.from({ length: 2000 }, (_, lag) => partAt(each, lag)).reduce((sum, part) => sum + part, 0), 1, `${each}`);
+    assert.ok(partAt(each, 0) <= LARGEST_PART);
+  }
 });
 
 test("what cuts twice as far apart bring is of the present cuts and fading", () => {

@@ -1,7 +1,7 @@
 // Truncation: a line of text is cut; one guess shows which letters its message reaches, and each how much of it arrives.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { derive, percent, percentKept } from "./maths.mjs";
+import { NUM_LETTERS, derive, partAt, percent, percentKept } from "./maths.mjs";
 import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -17,10 +17,15 @@ export function spoken(model) {
 }
 
 /** What a choice of cuts asks for. */
-export const price = ({ tau }) => [tau === 1 ? "price_one" : "price", { tau }];
+export const price = ({ tau }) => [{ 1: "price_one", [NUM_LETTERS]: "price_all" }[tau] ?? "price", { tau }];
 
 /** What the first three letters back take of a message. */
-export const partsOf = (factor) => Object.fromEntries(["first", "second", "third"].map((name, lag) => [name, percent((1 - factor) * factor ** lag)]));
+export const partsOf = (factor) => Object.fromEntries(["first", "second", "third"].map((name, lag) => [name, percent(partAt(factor, lag))]));
+
+/** The letter just beyond the cut of the chosen guess. */
+export const lastBeyond = ({ reaches, chosen }, t) => visibleCharacter(`${t("earlier")} ${t("text")}`.at(chosen - NUM_LETTERS - reaches[chosen]));
+
+const FAR = 5; // from the last letter of “sunset” to its first
 
 /** What cuts twice as far apart would bring, with the same fading. */
 export function farther(model) {
@@ -60,6 +65,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
     return {
       least: percentKept(1 - after.kept[after.chosen]), kept: percentKept(after.lost), before: percentKept(before.lost), shared: before.work, each: after.work,
+      less: percent(partAt(after.factor, FAR)), more: percent(partAt(before.factor, FAR)),
     };
   };
   const guided = guidedSteps({ t, state, steps, set, outcome, onReset, say, signal });
@@ -104,7 +110,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     cost.replaceChildren(...emphasised(t.raw(costs), spent));
     const [far, reached] = farther(model);
     twice.replaceChildren(...emphasised(t.raw(far), reached));
-    counted.replaceChildren(...emphasised(t.raw(reach === 1 ? "counted_one" : "counted"), about));
+    counted.replaceChildren(...emphasised(t.raw(reach === 1 ? "counted_one" : "counted"), about), " ", t("beyond", { last: lastBeyond(model, t) }));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
     memory.set(Math.round(20 * factor), t("memory", { factor }));
   }

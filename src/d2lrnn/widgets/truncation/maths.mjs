@@ -18,6 +18,11 @@ export function derive({ tau, way, factor, letter }) {
   };
 }
 
+/** What a letter takes of a message that has come so many letters back. */
+export const partAt = (factor, lag) => (1 - factor) * factor ** lag;
+/** The largest of all. */
+export const LARGEST_PART = partAt(SPEC.controls.factor.min, 0);
+
 export const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there
 /** The last place on the left where a cut is drawn: letters beyond it fade. */
 export const FARTHEST = 1 - LEFT_SHOWN;

@@ -1,7 +1,7 @@
 // A line of text: over it the message that one guess sends back, and the cuts; under it what arrives of each guess’s message, and the ways back of all.
 import { dragOn, emphasised } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, percent, percentKept } from "./maths.mjs";
+import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, partAt, percent, percentKept } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const PACE = 70; // milliseconds that the message takes over a letter
@@ -28,8 +28,9 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const was = svg("svg", { class: "trunc-ghost", viewBox: `0 0 ${NUM_LETTERS} 1`, preserveAspectRatio: "none", hidden: "" }, stairs);
   const mean = element("b");
   const average = element("span", { class: "trunc-average", "aria-hidden": "true" }, element("span", {}, t("average"), " ", mean));
+  const old = element("span", { class: "trunc-was" }, t("was"));
   const own = element("b", { "aria-hidden": "true" }); // below the bar of the chosen guess
-  const owns = element("div", { class: "trunc-own-kept" }, own);
+  const owns = element("div", { class: "trunc-own-kept" }, old, own);
   const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)), was, average);
   const cells = each.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
@@ -56,9 +57,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const [walked, shared] = [element("b"), element("span", { class: "trunc-num-ways" })];
   const work = element("div", { class: "trunc-title" }, walked, shared);
   const walks = element("div", { class: "trunc-walks", "aria-hidden": "true" }, ...earlier.map(() => element("span")), ...ways);
-  const hint = element("span", {}, t("chart_hint"));
-  const old = element("span", { class: "trunc-was" }, t("was"));
-  const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), hint, old);
+  const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), element("span", {}, t("chart_hint")));
   const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, title, bars, owns, work, walks, ...lines, asks, drag, scissors);
 
   let shown = null; // { model, ghost, places }: of the handle, for each length
@@ -133,7 +132,6 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     });
     was.toggleAttribute("hidden", ghost === null);
     old.classList.toggle("trunc-away", ghost === null);
-    hint.classList.toggle("trunc-away", ghost !== null);
     const path = ghost?.map((share, i) => (share < kept[i] - 1e-9 ? `M${i + 0.12} ${(1 - share).toFixed(4)}H${i + 0.88}` : "")).join("") ?? "";
     stairs.setAttribute("d", path);
     cells.forEach((cell, i) => {
@@ -144,21 +142,23 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     parts.forEach((part, i) => {
       const place = i - LEFT_SHOWN;
       part.className = `trunc-part${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
-      part.style.height = place > chosen ? "0" : `${(100 * factor ** (chosen - place)).toFixed(2)}%`; // of what its own letter gets
+      part.style.height = place > chosen ? "0" : `${((100 * partAt(factor, chosen - place)) / LARGEST_PART).toFixed(2)}%`; // one scale for every fading
     });
     ways.forEach((way, i) => {
       const isOwn = !isWindows || (i + 1) % tau === 0; // in windows the last guess's way serves all
       way.className = `${isOwn ? "" : "trunc-joins"}${(isWindows ? Math.floor(i / tau) === Math.floor(chosen / tau) : i === chosen) ? " trunc-is-walked" : ""}`;
       way.style.setProperty("--trunc-walked", isOwn ? Math.min(tau, i + 1 + LEFT_SHOWN) : 0); // of what is in sight
-      way.style.setProperty("--trunc-row", isWindows ? "70%" : at(i + 0.5));
-      way.style.setProperty("--trunc-start", isWindows ? "15%" : at(i + 0.5));
+      way.style.setProperty("--trunc-row", isWindows ? "74%" : at(i + 0.5));
+      way.style.setProperty("--trunc-start", isWindows ? "18%" : at(i + 0.5));
     });
     walks.classList.toggle("trunc-shared", isWindows && tau > 1);
     walked.replaceChildren(...emphasised(t.raw("work"), { work: model.work }));
     const numWays = ways.length - walks.querySelectorAll(".trunc-joins").length;
-    shared.textContent = t(numWays === 1 ? "ways_one" : "ways", { ways: numWays, guesses: NUM_LETTERS });
-    const isBeyond = start < FARTHEST; // the cut lies left of all that is drawn
-    sum.style.setProperty("--trunc-at", at(Math.max(FARTHEST, start)));
+    shared.textContent = t(numWays === 1 ? "ways_shared_one" : numWays < NUM_LETTERS ? "ways_shared" : "ways", { ways: numWays });
+    const isBeyond = start < FARTHEST; // the scissors are not at the cut
+    const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
+    sent.classList.toggle("trunc-whole", isEdge);
+    sum.style.setProperty("--trunc-at", at(isEdge ? start : Math.max(FARTHEST, start)));
     share.textContent = percentKept(1 - kept[chosen]);
     rest.textContent = percent(1 - kept[chosen]);
     asks.style.left = at(chosen + 1.5);
@@ -168,13 +168,13 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     average.firstChild.style.translate = `0 ${(-100 * model.lost).toFixed(2)}%`; // beside the bars wherever the line is
     average.style.bottom = `${(100 * (1 - model.lost)).toFixed(2)}%`;
     cutSide.hidden = start < 0; // no room for it, and hardly any of it in sight
-    word.textContent = t(isBeyond ? "side_beyond" : "side_kept");
+    word.textContent = t(isEdge ? "side_edge" : isBeyond ? "side_beyond" : "side_kept");
     bars.style.setProperty("--trunc-apart", at(isWindows ? tau : NUM_LETTERS));
     // windows: a line at each cut in sight; else at that of the chosen guess alone
     const named = start < NUM_LETTERS / 2 ? NUM_LETTERS - tau : 0; // where cuts are close, the one of them that is called a cut
     lines.forEach((line, i) => {
       const place = i - LEFT_SHOWN;
-      const isCut = isWindows ? place >= FARTHEST && (NUM_LETTERS - place) % tau === 0 : place === start && !isBeyond;
+      const isCut = isWindows ? place >= FARTHEST && (NUM_LETTERS - place) % tau === 0 : place === start;
       line.hidden = !isCut;
       line.style.left = at(place);
       line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}`;
