@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import Windows
+from d2lrnn.widgets.spec import Words
 from pages import LOW_CONTRAST, page_of, served
 from watching import Record, watched_page
 
@@ -90,20 +91,21 @@ def averages(python: Windows, *, asked: bool = False) -> str:
     kept, empty = map(per_cent, python.average_guesses[0])
     if not python.carries_state and not asked and int(empty[:-1]) - int(kept[:-1]) < 3:  # a draw that shows no harm
         return (
-            f"Only {python.num_minibatches - 1} jumps vary by chance: this time the first guess gives the right letter"
+            f"Only {python.num_minibatches - 1} jumps vary by luck: here the right letter gets a chance of"
             f" {kept} with memory kept, {empty} emptied."
         )
     now, other = (kept, f"Emptied: {empty}.") if python.memory == "kept" else (empty, f"Kept: {kept}.")
     begin = {
-        (True, "empty"): "Memory emptied at each line",
-        (True, "kept"): "Memory kept from line to line",
-        (False, "empty"): "It jumps, memory emptied",
-        (False, "kept"): "It jumps with its old memory",
+        (True, "empty"): "Memory emptied",
+        (True, "kept"): "Memory kept",
+        (False, "empty"): "Jump, memory emptied",
+        (False, "kept"): "Jump, memory kept",
     }[python.carries_state, python.memory]
-    return f"{begin}: the first guess gives the right letter {now} on average." + ("" if asked else f" {other}")
+    told = f"{begin}: the first guess gives the right letter a chance of {now} on average."
+    return told if asked else f"{told} {other}"
 
 
-def check_lines(widget: Locator, python: Windows) -> None:
+def check_lines(widget: Locator, python: Windows, *, hidden: bool = False) -> None:
     """Letters, memories and tints of all lines are those of Python, and so is the guess that is chosen."""
     text = "".join(python.tokens)
     starts = [start for (start,) in python.starts]
@@ -118,8 +120,12 @@ def check_lines(widget: Locator, python: Windows) -> None:
     chances = [guess[python.memory == "empty"] for piece in pieces for guess in piece[:-1]]
     assert tints == pytest.approx([min(1, -math.log2(chance) / 8) for chance in chances], abs=2e-3)
     expect(widget.locator(".win-piece-chosen")).to_have_attribute("data-line", str(python.minibatch - 1))
-    assert guesses(widget) == told(python)
+    said = told(python)
+    if hidden:  # what the other memory, never switched on, would give
+        said[python.memory == "kept"][-1] = "?"
+    assert guesses(widget) == said
     assert arrays(widget) == expected(python)
+    expect(widget.locator(".win-state")).to_have_text(python._state_words(Words("windows"), 0))
 
 
 def cut_of(python: Windows) -> dict[str, object]:
@@ -249,8 +255,15 @@ def test_the_lines_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path
                 widget.get_by_role("button", name=label, exact=True).click()
                 expect(widget.get_by_role("button", name=label, exact=True)).to_have_attribute("aria-pressed", "true")
             python = Windows(sampling=sampling, memory=memory)
-            check_lines(widget, python)
-            expect(now).to_have_text(averages(python))
+            is_first = (sampling, memory) == ("sequential", "empty")
+            check_lines(widget, python, hidden=is_first)
+            expect(now).to_have_text(averages(python, asked=is_first))
+            expect(widget.locator(".win-mean > u:visible")).to_have_count(0 if is_first else 10)
+            tops = widget.locator(".win-mean").evaluate_all(
+                "(all) => all.map((e) => Math.min(...[...e.children].filter((x) => x.checkVisibility())"
+                ".map((x) => x.getBoundingClientRect().top - e.getBoundingClientRect().top)))"
+            )
+            assert min(tops) >= 0, "bars and marks stay within their chart"
             other = widget.locator(".win-mean").evaluate_all(marks)  # the first is higher or lower than the bar
             bars = widget.locator(".win-mean").evaluate_all(marks.replace("other", "level"))
             assert (bars[0] > other[0]) == (memory == ("empty" if sampling == "sequential" else "kept"))
@@ -259,9 +272,11 @@ def test_the_lines_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path
     check_lines(widget, Windows(sampling="random", memory="kept", seed=Windows().seed + 1))
     widget.get_by_role("button", name="Read on", exact=True).click()
     expect(again).to_be_hidden()
-    assert averages(Windows()).endswith("right letter 11% on average. Kept: 38%.")
-    show(page, tmp_path, Windows(sampling="random", seed=8))
-    expect(now).to_have_text(re.compile("^Only 11 jumps vary by chance: .* 21% with memory kept, 18% emptied.$"))
+    assert averages(Windows()).endswith("right letter a chance of 11% on average. Kept: 38%.")
+    show(page, tmp_path, Windows(sampling="random", seed=8, memory="kept"))
+    expect(now).to_have_text(re.compile("a chance of 21% on average.$"))  # the other memory was never switched on
+    widget.get_by_role("button", name="emptied", exact=True).click()
+    expect(now).to_have_text(re.compile("^Only 11 jumps vary by luck: .* 21% with memory kept, 18% emptied.$"))
     assert averages(Windows(sampling="random", seed=8)) == now.text_content()
 
 
@@ -270,6 +285,8 @@ def test_a_letter_of_the_lines_is_chosen(opened: tuple[Page, Record], tmp_path: 
     widget = show(page, tmp_path, Windows(memory="kept"))
     letters, title = widget.get_by_role("slider", name="Letter in the lines"), widget.locator(".win-guess-title")
     expect(title).to_have_text("Line 2, first guess: chance of c")
+    for memory in ("emptied", "kept"):  # so that both are told
+        widget.get_by_role("button", name=memory, exact=True).click()
 
     def chosen(k: int, n: int, right: str) -> None:
         expect(title).to_have_text(f"Line {k}, {'first guess' if n == 1 else f'guess {n}'}: chance of {right}")
@@ -520,10 +537,11 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     asked = [Windows(), Windows(**random), Windows(**random)]
     shown = [Windows(memory="kept"), Windows(**random, memory="kept"), Windows(**random, seed=658)]
     outcomes = [
-        "It knows how the cut word began: the first guess gives the right letter 38% on average, not 11%. By guess 6"
-        " both are alike (41% and 40%).",
+        "It knows how the cut word began: the first guess gives the right letter a chance of 38% on average, not 11%."
+        " By guess 6 both are alike (41% and 40%).",
         "A memory of another place misleads: 12% on average, not 16%.",
-        "Reading on, every pass cuts at the same places. Jumps cut anew: none of these 12 lines begins where one did",
+        "Reading on, every pass cuts at the same places, unless its start is moved (Offset). Jumps cut anew: none of"
+        " the 12 lines began where one did last time.",
     ]
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 2), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
@@ -550,12 +568,15 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     widget.get_by_role("button", name="kept", exact=True).click()  # they stay, and the memory misleads here too
     expect(widget.locator(".win-strip")).to_have_count(2)
     expect(now).to_have_text(averages(Windows(**random, seed=658, memory="kept")))
-    expect(now).to_contain_text("It jumps with its old memory")
+    expect(now).to_contain_text("Jump, memory kept")
     widget.get_by_role("button", name="Reset").click()
-    check_lines(widget, Windows())
+    check_lines(widget, Windows(), hidden=True)
     assert shape.inner_text() == fresh
     # a question that is left gives the numbers back, and an answer says that it was of before
+    widget.get_by_role("button", name="kept", exact=True).click()
+    expect(now).to_have_text(averages(Windows(memory="kept")))
     widget.locator(".d2lrnn-step-title").first.click()
+    expect(now).to_have_text(averages(Windows(), asked=True))
     widget.locator(".d2lrnn-step-title").first.click()
     expect(now).to_have_text(averages(Windows()))
     widget.locator(".d2lrnn-step-title").first.click()
@@ -805,9 +826,7 @@ def test_typed_text_is_data(opened: tuple[Page, Record], tmp_path: Path) -> None
             expect(widget.locator(".win-next")).to_be_disabled()
             expect(widget.locator(".win-guesses")).to_be_hidden()
         else:
-            expect(now).to_contain_text(
-                "One piece only" if used.num_minibatches == 1 else "Memory emptied at each line"
-            )
+            expect(now).to_contain_text("One piece only" if used.num_minibatches == 1 else "Memory emptied:")
             assert arrays(widget) == expected(used), text[:20]
         assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
     expect(widget.locator(".win-note")).to_have_text("Only the first 1000 characters are used.")

@@ -284,12 +284,18 @@ class Windows(Explorable):
 
     def _state_words(self, words: Words, row: int) -> str:
         k = self._shown()
-        if self.carries_state:
-            return words("state_begin") if k == 0 else words("state_carried", previous=k)
         if k == 0:
-            return words("state_random")
+            return words("state_begin" if self.carries_state else "state_random")
+        is_in_lines = self.source in ("story", "own") and self.batch_size == 1 and self.num_steps > 1
+        is_kept = self.memory == "kept" if is_in_lines else self.carries_state
+        keys = {
+            (True, True): "state_carried",
+            (True, False): "state_emptied",
+            (False, True): "state_jumped",
+            (False, False): "state_torn",
+        }
         stopped = self.starts[k - 1][row] + self.num_steps - 1
-        return words("state_torn", stopped=stopped, start=self.starts[k][row])
+        return words(keys[self.carries_state, is_kept], previous=k, stopped=stopped, start=self.starts[k][row])
 
     def static_picture(self) -> str:
         """The whole text on a line with its windows, and the minibatch beneath: inputs over targets."""

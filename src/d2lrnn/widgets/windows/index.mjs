@@ -44,14 +44,14 @@ function sentenceOf({ guess }, chosen) {
   return [`now_nth_${effect}`, { n: chosen + 1, kept: percent(kept), empty: percent(empty) }];
 }
 
-/** That of lines: the means of their first guesses, with this memory and with the other, which an open question leaves to be found. */
-function sentencesOfLines({ averages, carries, memory }, isAsked) {
+/** That of lines: the means of their first guesses, with this memory and with the other, if that is not yet to be found. */
+function sentencesOfLines({ averages, carries, memory }, isHidden) {
   if (averages === null) return [["lines_one", {}]];
   const { count, kept: [kept], empty: [empty] } = averages;
   const values = { count, kept: percent(kept), empty: percent(empty) };
-  if (!carries && !isAsked && count < MANY && !misleads(averages)) return [["lines_luck", values]];
+  if (!carries && !isHidden && count < MANY && !misleads(averages)) return [["lines_luck", values]];
   const order = carries ? "on" : "jump";
-  return [[`lines_${order}_${memory}`, values], ...(isAsked ? [] : [[`lines_${order}_${memory}_other`, values]])];
+  return [[`lines_${order}_${memory}`, values], ...(isHidden ? [] : [[`lines_${order}_${memory}_other`, values]])];
 }
 
 function tooShort(t, model) {
@@ -69,6 +69,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   let model = null;
   let isHeld = false; // by a hand
   let isGliding = false;
+  const seen = new Set(); // the memories that were switched on
   let glide = motion({ seconds: GLIDE_SECONDS, signal });
 
   const nextSeed = () => (state().seed + 1) % (CONTROLS.seed.max + 1);
@@ -162,27 +163,29 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   /** Whether a question is open of which the memory kept is the answer. */
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.isAsking();
+  /** Whether the other memory's guesses are not told: it was never switched on, or a question asks for them. */
+  const isHidden = () => model.lines !== null && (isAsked() || !seen.has(model.memory === "kept" ? "empty" : "kept"));
   const cutAgain = SPEC.steps[2];
   /** Whether the third step is answered, and the text cut as that has set it. */
   const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => ["minibatch", "memory"].includes(name) || model[name] === value);
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
     if (isCutAgain() && model.memory === cutAgain.state.memory) return [t("now_cut")];
-    const told = model.lines !== null ? sentencesOfLines(model, isAsked())
+    const told = model.lines !== null ? sentencesOfLines(model, isHidden())
       : [model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen())];
     return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
   };
   const tell = () => {
-    guess.draw(model, isAsked(), aim);
+    guess.draw(model, isHidden(), aim);
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
     if (model.lines !== null) {
-      block.draw(model, guess.chosen(), isAsked());
+      block.draw(model, guess.chosen(), isHidden());
       map.draw(model, isCutAgain() ? derive({ ...state(), ...cutAgain.before }).epoch : null);
     }
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
-    measured.textContent = [t("measured"), t(model.lines !== null ? "measured_lines" : "measured_little"), t("measured_jumps")].join(" ");
+    measured.textContent = [t("measured"), t(model.lines !== null ? "measured_lines" : "measured_little"), t("measured_jumps"), model.source === "story" ? t("measured_story") : ""].join(" ");
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
     lead.textContent = t(model.lines !== null ? "lead" : model.isText ? "lead_text" : "lead_numbers");
   };
@@ -192,6 +195,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   onReset(() => {
     xy.open = false;
     guess.choose(0);
+    seen.clear();
     tell();
   });
 
@@ -238,7 +242,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const last = model;
     model = given;
     if (model.lines === null) steps.leave(); // its question is of lines
-    model.isAsked = isAsked();
+    if (model.lines !== null) seen.add(model.memory);
+    model.isHidden = isHidden();
     const { epoch, k } = model;
     const isLines = model.lines !== null;
     root.classList.toggle("win-as-lines", isLines);
@@ -276,7 +281,7 @@ export default explorable({
   spec: SPEC, data: ["text", "weights"], derive, repair, build,
   spoken: (model, t) => {
     if (model.epoch.length === 0) return tooShort(t, model);
-    if (model.lines !== null) return sentencesOfLines(model, model.isAsked).map(([key, values]) => t(key, values)).join(" ");
+    if (model.lines !== null) return sentencesOfLines(model, model.isHidden).map(([key, values]) => t(key, values)).join(" ");
     return t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model)) });
   },
 });

@@ -282,11 +282,12 @@ export function placeWords(t, { tokens, epoch, k, num_steps, isLast, isText }) {
   return t(never > 0 ? "place_over" : "place", { k: k + 1, count: epoch.length, never, unit });
 }
 
-/** Where the state of a row comes from, in words. */
-export function stateWords(t, { epoch, k, carries, num_steps }, row) {
-  if (carries) return k === 0 ? t("state_begin") : t("state_carried", { previous: k });
-  if (k === 0) return t("state_random");
-  return t("state_torn", { stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
+/** Where the state of a row comes from, in words: of lines with the memory that is switched on, else as is usual with this order. */
+export function stateWords(t, { epoch, k, carries, num_steps, lines, memory }, row) {
+  if (k === 0) return t(carries ? "state_begin" : "state_random");
+  const isKept = lines === null ? carries : memory === "kept";
+  const key = carries ? (isKept ? "carried" : "emptied") : isKept ? "jumped" : "torn";
+  return t(`state_${key}`, { previous: k, stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
 }
 
 /** The arrays X and Y, a target under its input, and the state that each row starts from. */
@@ -345,7 +346,7 @@ const tail = (text, most) => (text.length <= most ? text : most < 2 ? "â€¦" : `â
 
 /**
  * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. Where the pieces are no lines, all guesses
- * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on. `draw(model, isAsked, at)`: while a question is open, the memory kept is not told; a new piece begins with guess `at`.
+ * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on. `draw(model, isHidden, at)`: whether the other memory is not told yet; a new piece begins with guess `at`.
  */
 export function guessPanel({ t, signal, onChoose }) {
   const title = element("p", { class: "win-guess-title" });
@@ -362,7 +363,7 @@ export function guessPanel({ t, signal, onChoose }) {
     "p", { class: "win-letters-title" }, t("letters"), ...["kept", "empty"].map((name) => element("span", { class: `win-key win-key-${name}` }, t(name))),
   ), letters);
   let model = null;
-  let isAsked = false;
+  let isHidden = false;
   let chosen = 0;
   const columns = [];
   let told = ""; // the piece that was told last
@@ -375,15 +376,15 @@ export function guessPanel({ t, signal, onChoose }) {
     const { guess } = model;
     const { memory, text } = guess;
     title.textContent = titleWords();
-    const isTold = !isAsked && isApart(guess.kept[chosen], guess.empty[chosen]);
+    const isTold = isApart(guess.kept[chosen], guess.empty[chosen]);
     const read = tail(text.slice(0, chosen + 1), SEEN);
     for (const [name, line] of Object.entries(lines)) {
       const remembered = memory === "" || read.length >= SEEN ? "" : tail(memory, SEEN - read.length);
       const before = element("span", { class: "win-remembered" }, ...(name === "kept" ? visibleSpaces(remembered) : []));
       line.seen.replaceChildren(before, element("b", { class: "win-read" }, ...visibleSpaces(read)), element("b", { class: "win-right" }, visibleCharacter(text[chosen + 1])));
-      const isHidden = isAsked && name === "kept";
-      line.value.textContent = isHidden ? t("unknown") : percent(guess[name][chosen]);
-      line.bar.style.width = isHidden ? "0" : `${(100 * guess[name][chosen]).toFixed(2)}%`;
+      const isUnknown = isHidden && name !== model.memory;
+      line.value.textContent = isUnknown ? t("unknown") : percent(guess[name][chosen]);
+      line.bar.style.width = isUnknown ? "0" : `${(100 * guess[name][chosen]).toFixed(2)}%`;
       const other = name === "kept" ? "empty" : "kept";
       const isStrong = model.lines === null ? isTold && guess[name][chosen] > guess[other][chosen] : name === model.memory;
       line.node.classList.toggle("win-strong", isStrong);
@@ -398,8 +399,8 @@ export function guessPanel({ t, signal, onChoose }) {
       letter: visibleCharacter(text[chosen]), n: chosen + 1, count: columns.length, kept: percent(guess.kept[chosen]), empty: percent(guess.empty[chosen]),
     }));
   };
-  const draw = (given, isOpen, at = 0) => {
-    [model, isAsked] = [given, isOpen];
+  const draw = (given, isOtherHidden, at = 0) => {
+    [model, isHidden] = [given, isOtherHidden];
     const { guess, lines: asLines, k, num_steps } = model;
     node.hidden = guess === null; // there is no network for numbers
     every.hidden = guess === null || asLines !== null;
@@ -485,8 +486,8 @@ export function linesPanel({ t, signal, onChoose }) {
       line: k + 1, n: chosen + 1, letter: visibleCharacter(text[chosen]), right: visibleCharacter(text[chosen + 1]), p: percent(guess[model.memory][chosen]),
     }));
   };
-  /** `isAsked`: the other memory's means are the answer of an open question. */
-  const draw = (given, at, isAsked) => {
+  /** `isHidden`: the means with the other memory are not told yet. */
+  const draw = (given, at, isHidden) => {
     [model, chosen] = [given, at];
     lay();
     const { lines, averages } = model;
@@ -502,7 +503,7 @@ export function linesPanel({ t, signal, onChoose }) {
         letter.style.setProperty("--win-level", level(surprise(chances[now][n])));
       });
     });
-    node.classList.toggle("win-asked", isAsked);
+    node.classList.toggle("win-asked", isHidden);
     mark();
     for (const each of [means, key]) each.hidden = averages === null;
     if (averages === null) return;
@@ -510,7 +511,7 @@ export function linesPanel({ t, signal, onChoose }) {
       mean.style.setProperty("--win-level", level(averages.bits[now][n]));
       mean.style.setProperty("--win-other", level(averages.bits[other][n]));
     });
-    key.replaceChildren(element("span", { class: "win-key-mean" }, t("means_now")), element("span", { class: "win-key-other" }, t(isAsked ? "means_asked" : `means_${other}`)));
+    key.replaceChildren(element("span", { class: "win-key-mean" }, t("means_now")), element("span", { class: "win-key-other" }, isHidden ? t("means_asked", { other: t(`means_${other}`) }) : t(`means_${other}`)));
     means.setAttribute("aria-label", t("means", { chances: averages[now].slice(0, -1).map(percent).join(", ") }));
   };
   const choose = (k, n) => {
