@@ -66,11 +66,15 @@ test("a unit is told by the letters after which its bar stands on one side, ever
   const sentence = [..."abcdabcdz"];
   const told = (values) => unitLetters({ sentence, states: Int8Array.from(sentence.flatMap((_, i) => [0, values[i]])) }, 1);
   assert.deepEqual(
-    told([100, -100, 20, 5, 100, -100, 20, -5, 127]), { high: ["a", "c"], low: ["b"], most: null },
+    told([100, -100, 20, 5, 100, -100, 20, -5, 127]), { starts: null, high: ["a", "c"], low: ["b"], most: null },
     "a letter that stands there once says little, and one on both sides nothing",
   );
-  assert.deepEqual(told([100, -9, 20, 5, 100, 90, 20, 50, 127]), { high: ["a", "d"], low: [], most: "high" }, "nothing is low");
-  assert.deepEqual(told([9, 9, 9, 9, -9, -9, -9, -9, 9]), { high: [], low: [], most: null }, "no letter decides");
+  assert.deepEqual(told([100, -9, 20, 5, 100, 90, 20, 50, 127]), { starts: null, high: ["a", "d"], low: [], most: "high" }, "nothing is low");
+  assert.deepEqual(told([9, 9, 9, 9, -9, -9, -9, -9, 9]), { starts: null, high: [], low: [], most: null }, "no letter decides");
+  const spaced = [..."to go on up so"];
+  const startsOf = (value) => unitLetters({ sentence: spaced, states: Int8Array.from(spaced, value) }, 0).starts;
+  assert.deepEqual([startsOf((letter) => (letter === " " ? 90 : -90)), startsOf((letter) => (letter === " " ? -9 : 90))], ["high", "low"]);
+  assert.equal(startsOf((letter) => (" o".includes(letter) ? 90 : -90)), null, "it is high after other letters as well");
 });
 
 test("both axes are logarithmic, hold what is drawn, and stay put while a run goes on", () => {
@@ -117,6 +121,7 @@ test("the words of a mark keep clear of the curve, and inside the box", () => {
   const flat = (y) => Array.from({ length: 90 }, (_, i) => ({ x: 30 + 3 * i, y }));
   assert.deepEqual(markPlace({ x: 150, y: 100 }, [], box), { x: 150, y: 122 });
   assert.deepEqual(markPlace({ x: 150, y: 100 }, [flat(118)], box), { x: 150, y: 87 }, "another curve runs below");
+  assert.deepEqual(markPlace({ x: 150, y: 100 }, [[{ x: 150, y: 100 }, { x: 150, y: 300 }]], box).y, 87, "a steep line between two points is met as well");
   assert.ok(markPlace({ x: 298, y: 198 }, [], box).y <= 194 && markPlace({ x: 298, y: 198 }, [], box).x <= 266);
 });
 
@@ -272,7 +277,7 @@ test("what a story came to is read off its runs", () => {
   const told = OUTCOMES[1]([report([8, 7.7, 3e7, 2e6]), report([8, 7.6, 8.7, 6.6])], LEVELS, 300);
   assert.deepEqual(told, { least: "2.0×10⁶", most: "3.0×10⁷", clipped: "8.70", letters: "27" });
   assert.equal(OUTCOMES[1]([report([8, 7.7, 3e3, 20])], LEVELS, 300).least, "20.00", "between the runs");
-  const spelled = { steps: 251, real: 37, words: 73, pieces: [..."sea the qox the tide do".split(/( )/)].map((piece) => [piece, piece.length > 2 && piece !== "qox"]) };
+  const spelled = { steps: 251, real: 37, words: 73, pieces: [..."sea the qox The tide do".split(/( )/)].map((piece, i) => [piece, i > 0 && piece.length > 2 && piece !== "qox"]) };
   assert.deepEqual(OUTCOMES[0]([report([4.8], { spelled })]), { steps: "251", real: 37, words: 73, different: 2 });
   assert.deepEqual(OUTCOMES[2]([report([9.01])], LEVELS), { perplexity: "9.01", bigram: "8.85" });
 });

@@ -211,7 +211,16 @@ test("the thin curve is a mean of late steps, and lags behind by less than a thi
 
 test("a word counts as real if the text has it", () => {
   const words = new Set(["tide", "clock"]);
-  assert.deepEqual(countReal("xx the tide clok clock is cl", words), { real: 2, words: 4 });
+  const counted = (page) => {
+    const { pieces, ...counts } = countReal(page, words);
+    assert.equal(pieces.map(([piece]) => piece).join(""), page);
+    assert.equal(pieces.filter(([, isReal]) => isReal).length, counts.real, "what is marked is what is counted");
+    return counts;
+  };
+  assert.deepEqual(counted("xx the tide clok clock is cl"), { real: 2, words: 4 });
+  assert.deepEqual(counted("tide the clock"), { real: 0, words: 1 }, "an edge may cut a word");
+  assert.deepEqual(counted(" tide the clock "), { real: 2, words: 3 }, "not where a space stands there");
+  assert.deepEqual(counted("tide"), { real: 0, words: 0 });
 });
 
 test("GRU and LSTM train in the lab as well", () => {

@@ -28,43 +28,44 @@ test("a rival that is touched says what it counts after the letters that were re
     const [template, values] = rivalWords(t, { order, perplexity: order === 0 ? 27 : 5.41, before: [...before], pages: among });
     return template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   };
-  assert.equal(said(3, "a th"), "A 3-gram counts what follows th: e 50 %, a 25 %. Perplexity 5.41.");
-  assert.equal(said(2, "a th"), "A 2-gram counts what follows h: e 50 %, a 25 %. Perplexity 5.41.");
-  assert.equal(said(2, "man "), "A 2-gram counts what follows \u2423: t 60 %, m 20 %. Perplexity 5.41.");
-  assert.equal(said(1, "th"), "A 1-gram counts single letters: \u2423 19 %, t 19 %. Perplexity 5.41.");
+  assert.equal(said(3, "a th"), "Looking back 2 letters (a 3-gram): after th, e 50 %, a 25 %. Doubt 5.41.");
+  assert.equal(said(2, "a th"), "Looking back 1 letter (a 2-gram): after h, e 50 %, a 25 %. Doubt 5.41.");
+  assert.equal(said(2, "man "), "Looking back 1 letter (a 2-gram): after \u2423, t 60 %, m 20 %. Doubt 5.41.");
+  assert.equal(said(1, "th"), "Counting letters (a 1-gram): \u2423 19 %, t 19 %. Doubt 5.41.");
   assert.equal(said(0, "th"), "Blind guessing: each of 27 letters is as likely.");
-  assert.equal(said(3, "zz"), "The 3-gram has not seen zz: it looks at fewer letters.");
-  assert.equal(said(3, "ra", "ran ra"), "A 3-gram counts what follows ra: n 100 %. Perplexity 5.41.");
-  assert.equal(said(5, "th"), "The 5-gram has too few letters to look at here.");
+  assert.equal(said(3, "zz"), "Looking back 2 letters (a 3-gram): zz was not seen, so it looks at fewer letters.");
+  assert.equal(said(3, "ra", "ran ra"), "Looking back 2 letters (a 3-gram): after ra, n 100 %. Doubt 5.41.");
+  assert.equal(said(5, "th"), "Looking back 4 letters (a 5-gram): too few letters stand before this one.");
 });
 
 test("a run is told by its rivals, while it goes on and at its end", () => {
   assert.equal(tell(reportOf([26, 10])), "It beats counting letters. Next: looking back 1 letter.");
   assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10. It beats looking back 2 letters, not 3.");
   assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at 3.50: it beats every rival, even looking back 4 letters.");
-  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 3.90 (best). It beats looking back 3 letters, not 4.", "its best, and what the curve shows");
+  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10 (best 3.90). It beats looking back 2 letters, not 3.", "as it is, and its best");
   assert.equal(tell(reportOf([26, 7], [26, 7], { status: "paused" })), "Paused. Its doubt fell from 26.0 letters to 7.00. It beats looking back 1 letter.");
   assert.equal(tell(reportOf([26, 5])), "It beats looking back 2 letters. Next: 3 letters.");
-  assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Perplexity 8.00 after 1\u202f000 corrections.");
+  assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Doubt 8.00 after 1\u202f000 corrections.");
+  assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [], steps: 1 })), "Doubt 8.00 after 1 correction.");
 });
 
 test("a gap is told as a gap, and no more than is known of copies", () => {
   const rote = reportOf([20, 5, 5.5, 6, 6.5, 7], [20, 5, 4, 3, 2.5, 2]);
-  assert.equal(tell(rote), "It learned its pages by heart: perplexity 2.00 there, 7.00 on new ones.");
+  assert.equal(tell(rote), "It learned its pages by heart: doubt 2.00 there, 7.00 on new ones.");
   const much = reportOf([20, 5, 10, 60, 300, 669], [20, 5, 4, 3, 2, 1.24]);
-  assert.equal(tell(much), "By heart: perplexity 1.24 on its pages, but 669.0 on new ones, worse than blind.", "however large");
-  assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Perplexity 7.00. It may memorise: 50 % of the unseen pages are copies.");
+  assert.equal(tell(much), "By heart: doubt 1.24 on its pages, but 669.0 on new ones, worse than blind.", "however large");
+  assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Doubt 7.00. It may memorise: 50 % of the unseen pages are copies.");
 });
 
 test("a run that is thrown off says by what, and what helps", () => {
-  assert.equal(tell(reportOf([26, 8, 300])), "Thrown off: perplexity 300.0, worse than blind. Lower the learning rate.");
-  assert.equal(tell(reportOf([26, 8, 300]), { clip: 0 }), "Thrown off: perplexity 300.0, worse than blind. Clip, or lower the learning rate.");
-  assert.equal(tell(reportOf([26, 8, 300], [26, 8, 9], { catAt: 250 })), "The cat threw it off: perplexity from 8.00 to 300.0, worse than blind.");
-  assert.equal(tell(reportOf([26, 8, 25])), "Thrown off: perplexity from 8.00 to 25.00. Lower the learning rate.", "not above the 27 letters");
-  assert.equal(tell(reportOf([26, 8, 25]), { clip: 0 }), "Thrown off: perplexity from 8.00 to 25.00. Clip, or lower the learning rate.");
-  assert.equal(tell(reportOf([26, 8, 25], [26, 8, 9], { catAt: 250 })), "The cat threw it off: perplexity from 8.00 to 25.00.");
-  assert.equal(tell(reportOf([26, 15, 28], [26, 15, 28], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 15.00 (now 28.00, worse than blind). It beats counting letters, not looking back 1 letter.");
-  assert.equal(tell(reportOf([26, 8], [26, 8], { status: "diverged" })), "Its numbers are lost. Clip the gradient or lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 300])), "Thrown off: doubt 300.0, worse than blind. Lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 300]), { clip: 0 }), "Thrown off: doubt 300.0, worse than blind. Clip, or lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 300], [26, 8, 9], { catAt: 250 })), "The cat threw it off: its doubt rose from 8.00 to 300.0, worse than blind.");
+  assert.equal(tell(reportOf([26, 8, 25])), "Thrown off: its doubt rose from 8.00 to 25.00. Lower the learning rate.", "not above the 27 letters");
+  assert.equal(tell(reportOf([26, 8, 25]), { clip: 0 }), "Thrown off: its doubt rose from 8.00 to 25.00. Clip, or lower the learning rate.");
+  assert.equal(tell(reportOf([26, 8, 25], [26, 8, 9], { catAt: 250 })), "The cat threw it off: its doubt rose from 8.00 to 25.00.");
+  assert.equal(tell(reportOf([26, 15, 28], [26, 15, 28], { status: "ended", ended: "plateau" })), "It came to 28.00 (best 15.00): it does not beat blind guessing.", "whatever it once was");
+  assert.equal(tell(reportOf([26, 8], [26, 8], { status: "diverged" })), "Its numbers are lost. Clip the push or lower the learning rate.");
 });
 
 test("settings that differ are named", () => {

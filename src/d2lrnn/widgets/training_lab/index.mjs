@@ -9,7 +9,7 @@ import LAB from "./rules.json" with { type: "json" };
 import SPEC from "./spec.json" with { type: "json" };
 import { storiesPanel } from "./stories.mjs";
 import { textPanel } from "./text.mjs";
-import { changes, levelName, sentenceKey, sentenceValues } from "./words.mjs";
+import { changes, corrections, levelName, sentenceKey, sentenceValues } from "./words.mjs";
 
 const SETTINGS = Object.keys(SPEC.controls).filter((name) => name !== "speed" && name !== "story");
 /** Settings that stand in the fold, in the order of their words. */
@@ -20,7 +20,6 @@ const ORDER = ["cat", "until", "tells"]; // how a story's run goes
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
-const READ_MS = 2000; // so long a sentence about the rivals stands, that it can be read
 const COPIED = 0.1; // of the unseen pages: from here on a reader is told
 
 const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
@@ -168,7 +167,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     picked = "";
     beatenOrder = -1;
     trouble.hidden = true;
-    counter.textContent = t("count", { steps: "0", seconds: "0" }); // what was counted is of the run before
+    counter.textContent = t("count", { corrections: corrections(t, 0), seconds: "0" }); // what was counted is of the run before
     engine.begin({ settings: fresh, text: own, cat, until, tells, speed });
     showGhosts();
   }
@@ -264,7 +263,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   async function share() {
     if (report === null || report.steps === 0) return;
     const { spelled, perplexity, tokens, seconds, levels } = report;
-    const { beaten } = standing(reached(report, toldOf()), levels);
+    const { beaten } = standing(perplexity, levels);
     const in_ = (time) => formatNumber(Math.max(1, time), 0);
     const headline = spelled?.seconds !== undefined
       ? t("share_spelled", { seconds: in_(spelled.seconds) })
@@ -315,7 +314,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     else if (next) better.textContent = t(`try_${next}`);
     if (report === null) return;
     const { steps, seconds } = report;
-    const counts = { steps: formatNumber(steps, 0), seconds: formatNumber(seconds, 0) };
+    const counts = { corrections: corrections(t, steps), seconds: formatNumber(seconds, 0) };
     counter.textContent = isTorch ? t("count_device", { ...counts, device: report.device }) : t("count", counts);
   }
 
@@ -330,7 +329,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     return isFirstAtEnd() ? { tanh: "gru", gru: "lstm", lstm: null }[settings.cell] : null;
   }
   function showRemark() {
-    const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(reached(report), report.levels).next?.order === 5;
+    const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(report.perplexity, report.levels).next?.order === 5;
     const isCopy = isCopied();
     const isSpike = report.steps > 0 && report.catAt === 0 && order.cat === 0 && hasSpiked(report);
     const isRote = !isCopy && isMemorising(report);
@@ -353,16 +352,13 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   /** Whether the unseen pages of a reader's own text are no measure: they stand in the others. */
   const isCopied = () => own !== null && copied >= COPIED;
-  let told = { key: "", words: "", since: 0 }; // the sentence that stands
+  let told = ""; // the sentence that stands
   function showSentence() {
-    const { isTold: isStory } = toldOf();
-    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isTold: isStory, isAsked: state().story > 0 });
-    const at = performance.now();
-    if (told.key === "now_better" && (key === told.key || key === "now_all") && at - told.since < READ_MS) return;
-    const values = sentenceValues(t, report, copied, isStory);
+    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isAsked: state().story > 0 });
+    const values = sentenceValues(t, report, copied, toldOf().isTold);
     const words = t(key, values);
-    if (words === told.words) return;
-    told = { key, words, since: at };
+    if (words === told) return;
+    told = words;
     now.set(...emphasised(t.raw(key), values));
   }
 
@@ -404,8 +400,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
-    const least = reached(report, toldOf());
-    const { beaten, next } = standing(least, levels);
+    const { beaten, next } = standing(report.perplexity, levels);
     const order_ = beaten?.order ?? -1;
     const hint = report.status === "paused" && report.steps > 0 ? t("hint_pause") : !nextCell() ? "" : t(`hint_${nextCell()}`);
     if (isLost(report)) { // no time for a bell
@@ -427,14 +422,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     network.tell(settings.cell, forgets);
     writing.draw(report, own !== null, hasOther);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
-    const shown = { ...report, reached: least, beatenOrder: isFresh ? -1 : order_, nextOrder: isFresh ? -1 : next?.order ?? -1 };
+    const shown = { ...report, reached: reached(report, toldOf()), nextOrder: isFresh ? -1 : next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
     const hasNormsAside = order.cat > 0 && isBeside && state().story > 0; // below its question
     const home = hasNormsAside ? stage : curves;
     if (norms.node.parentNode !== home) home.insertBefore(norms.node, hasNormsAside ? stories.node : ghostList);
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
-    const rivals = rivalsInSight(levels, { beaten: shown.beatenOrder, next: shown.nextOrder }, state().story > 0);
+    const rivals = rivalsInSight(levels, { beaten: standing(bestOf(report.heldout), levels).beaten?.order ?? -1, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
     showRemark();
     curve.draw({ report: shown, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms && !hasNormsAside, isBeside, ghostLines: hasNormsAside ? 1 : ghosts.length, isCopied: isCopied(), hasRemark: !remark.hidden });

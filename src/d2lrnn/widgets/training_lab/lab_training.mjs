@@ -44,10 +44,13 @@ export function markReal(text, words) {
   return text.split(/([\p{L}\p{M}]+)/u).filter(Boolean).map((piece) => [piece, words.has(piece.toLowerCase())]);
 }
 
-/** Of the longer words that a text holds, but for the first and the last: how many there are, and how many are real. */
-export function countReal(text, words) {
-  const whole = wordsOf(text.slice(text.indexOf(" "), text.lastIndexOf(" "))).filter((word) => word.length >= LAB.word);
-  return { real: whole.filter((word) => words.has(word)).length, words: whole.length };
+/** Of the longer words that a page holds, but for those that its edges may cut: how many there are, how many are real, and the page in pieces. */
+export function countReal(page, words) {
+  const [from, to] = [Math.max(0, page.indexOf(" ")), Math.max(0, page.lastIndexOf(" "))];
+  const inside = page.slice(from, to);
+  const whole = wordsOf(inside).filter((word) => word.length >= LAB.word);
+  const edges = [page.slice(0, from), page.slice(to)].map((edge) => (edge ? [[edge, false]] : []));
+  return { real: whole.filter((word) => words.has(word)).length, words: whole.length, pieces: [...edges[0], ...markReal(inside, words), ...edges[1]] };
 }
 
 /** The held-out letters that the page shows: from the beginning of a word on, if there are words. */
@@ -243,8 +246,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
   /** Count the real words on a page that it writes, until it can spell. */
   function lookAtWords() {
     if (report.spelled !== null || words.size <= 50) return;
-    const page = write(LAB.sample);
-    report.counted = { steps: report.steps, ...countReal(page, words), pieces: markReal(page, words) };
+    report.counted = { steps: report.steps, ...countReal(write(LAB.sample), words) };
     if (report.counted.words >= LAB.least_words && report.counted.real >= LAB.spelled * report.counted.words) {
       report.spelled = { ...report.counted }; // the worker adds the seconds
     }

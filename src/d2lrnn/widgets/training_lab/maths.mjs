@@ -143,9 +143,16 @@ export function letterPlaces(curves, { left, right, top, bottom }) {
 /** Where the words of a mark on a curve stand, { x, y }, their middle and their base line: below or above it, inside the box, where `curves` leave room. */
 export function markPlace({ x, y }, curves, { left, right, top, bottom }) {
   const middle = Math.min(right - 34, Math.max(left + 30, x));
-  const hits = (base) => curves.reduce((sum, curve) => sum + curve.filter((at) => Math.abs(at.x - middle) < 32 && at.y > base - 13 && at.y < base + 4).length, 0);
-  const tries = [22, -13, 40, -31].map((off) => y + off).filter((base) => base <= bottom - 6 && base >= top + 13);
-  return { x: middle, y: tries.reduce((best, base) => (hits(base) < hits(best) ? base : best), tries[0] ?? bottom - 6) };
+  const dense = curves.map((curve) => curve.flatMap((to, i) => { // a steep line has few points
+    const from = curve[Math.max(0, i - 1)];
+    const parts = Math.min(200, Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 4) || 1));
+    return Array.from({ length: parts }, (_, k) => ({ x: to.x + (from.x - to.x) * k / parts, y: to.y + (from.y - to.y) * k / parts }));
+  }));
+  const hits = (place) => dense.reduce((sum, curve) => sum + curve.filter((at) => Math.abs(at.x - place.x) < 44 && at.y > place.y - 15 && at.y < place.y + 6).length, 0);
+  const inside = [22, -13, 40, -31].map((off) => y + off).filter((base) => base <= bottom - 6 && base >= top + 13);
+  const tries = [0, -46, 46].map((off) => middle + off).filter((at) => at - 30 >= left && at + 34 <= right).flatMap((at) => inside.map((base) => ({ x: at, y: base })));
+  const first = { x: middle, y: inside[0] ?? bottom - 6 };
+  return tries.reduce((best, place) => (hits(place) < hits(best) ? place : best), first);
 }
 
 const THIN = 124; // pixels of the name of a thin curve
@@ -206,7 +213,8 @@ const shareAbove = (values) => values.filter((value) => value > 0).length / valu
 
 /**
  * What a unit of the state tells of the letter just read: two letters at most after which it is `high`, above zero (nearly)
- * every time, two after which it is `low`, below; `most` is the side on which it is after most of all letters, or null.
+ * every time, two after which it is `low`, below; `most` is the side on which it is after most of all letters, or null;
+ * `starts` is the side that it takes (nearly) every time where a word begins, after a space, and (nearly) never elsewhere, or null.
  */
 export function unitLetters({ sentence, states }, unit) {
   const units = states.length / sentence.length;
@@ -215,7 +223,9 @@ export function unitLetters({ sentence, states }, unit) {
   const sums = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b), shareAbove(all)]);
   const order = sums.sort((a, b) => b[1] - a[1]); // what is seen most: common letters, and high bars
   const share = shareAbove([...values.values()].flat());
+  const [begins, inside] = [true, false].map((isSpace) => shareAbove([...values].flatMap(([letter, all]) => ((letter === " ") === isSpace ? all : []))));
   return {
+    starts: begins >= HOLDS && inside <= 1 - HOLDS ? "high" : begins <= 1 - HOLDS && inside >= HOLDS ? "low" : null,
     high: order.filter(([, , up]) => up >= HOLDS).slice(0, 2).map(([letter]) => letter),
     low: order.filter(([, , up]) => up <= 1 - HOLDS).slice(-2).reverse().map(([letter]) => letter),
     most: share >= HOLDS ? "high" : share <= 1 - HOLDS ? "low" : null,
@@ -381,7 +391,7 @@ const show = (value) => formatNumber(value);
 export const OUTCOMES = [
   ([{ spelled: { steps, real, words, pieces } }]) => ({
     steps: formatNumber(steps, 0), real, words,
-    different: new Set(pieces.slice(1, -1).filter(([, isReal]) => isReal).map(([piece]) => piece)).size, // not those at the edges
+    different: new Set(pieces.filter(([, isReal]) => isReal).map(([piece]) => piece.toLowerCase())).size,
   }),
   ([free, clipped = free], levels, cat) => { // between its runs there is the first alone
     const after = ({ heldout, tokens, steps }) => around(heldout, cat * tokens / steps);

@@ -3,7 +3,7 @@ import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
 import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest } from "./maths.mjs";
-import { levelName, shortName } from "./words.mjs";
+import { corrections, levelName, shortName } from "./words.mjs";
 
 const NARROW = 500; // pixels of a phone's page
 const WIDE = 896; // pixels: from here on the curve stands beside the text (style.css)
@@ -46,11 +46,14 @@ export function readingPanel({ t, signal, onReset, onRead }) {
       element("p", {}, element("span", { class: "lab-head" }, t("reading")), " ", readingMeans), unitButton),
     page, strip, invitation, net.node,
   );
-  const open = (isOpen) => {
+  let isTouched = false;
+  /** Beside the curve the network has its room, and is seen from the start; elsewhere a touch opens it. */
+  const open = () => {
+    const isOpen = isTouched || standsBeside(node.closest(".lab"));
     net.node.hidden = unitButton.hidden = !isOpen;
     invitation.hidden = isOpen;
   };
-  open(false);
+  net.node.hidden = unitButton.hidden = true;
   let width = 0;
   let latest = null;
   let shape = ""; // what the lines were built for
@@ -117,6 +120,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     });
     if (steps === 0) strip.textContent = t("unit_fresh", { unit: unit + 1 }); // what random weights do is no finding
     else if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
+    else if (known.starts) strip.textContent = t(`unit_starts_${known.starts}`, { unit: unit + 1 });
     else strip.textContent = t("unit", { unit: unit + 1, sides: sides.join(", ") || t("unit_mixed") });
     strip.setAttribute("aria-valuemax", units);
     strip.setAttribute("aria-valuenow", unit + 1);
@@ -151,6 +155,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
 
   const show = () => {
     if (latest === null || width === 0) return;
+    open();
     inks = colours();
     const { sentence, nats } = latest;
     const isWide = sentence.some((letter) => letter !== OTHER && letter.codePointAt(0) >= HAN_AND_WIDER);
@@ -178,7 +183,8 @@ export function readingPanel({ t, signal, onReset, onRead }) {
 
   const choose = (place) => {
     if (latest === null || !(place >= 0)) return;
-    open(true);
+    isTouched = true;
+    open();
     chosen = Math.max(1, Math.min(place, letters.length - 1)); // nothing is predicted before the first
     explain(latest);
   };
@@ -206,8 +212,8 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   const clear = () => {
     chooseUnit(-1);
     chosen = FIRST;
-    open(false);
-    if (latest && letters.length) explain(latest);
+    isTouched = false;
+    show();
   };
   onReset(clear);
   return {
@@ -290,6 +296,7 @@ export function characterCount(t, value) {
 }
 
 const FLASH_MS = 2000;
+const BESIDE_NAME = 84; // pixels: from here on there is room beside the name of the axis up
 const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
 const [RIGHT, RIGHT_NARROW] = [172, 122]; // the room of the levels' names
 const roomOf = (width) => (width < NARROW ? RIGHT_NARROW : RIGHT);
@@ -363,6 +370,7 @@ export function curvePanel({ t, signal, onReset }) {
   const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark, ghostLines }) => {
     const nameOf = width < NARROW ? shortName : levelName;
     const { train, heldout, perplexity, levels, perUpdate } = report;
+    const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
     const height = isBeside ? 380 - (isLow ? NORMS : Math.min(2, ghostLines) * LINE) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 216) - (isLow ? 44 : 0);
     const box = { left: LEFT, right: width - roomOf(width), top: 24, bottom: height - 34 };
     const range = axes({
@@ -386,6 +394,7 @@ export function curvePanel({ t, signal, onReset }) {
       add("text", { class: "d2lrnn-tick", x: x(value) + (isLast ? 4 : 0), y: box.bottom + 17, "text-anchor": isLast ? "end" : "middle" }, characterTick(t, value));
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
+    add("text", { class: "d2lrnn-axis", x: 0, y: 12 }, t("perplexity"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
     const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom, gap: isLow ? 15 : 16 });
     inSight = places;
@@ -394,7 +403,7 @@ export function curvePanel({ t, signal, onReset }) {
     if (places[0]?.label >= 26) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 12 }, t("rivals"));
     for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
-      const isBeaten = level.order <= report.beatenOrder;
+      const isBeaten = !isFresh && perplexity < level.perplexity; // as it is now: what it was before is no tick
       add("path", { class: `d2lrnn-level${isBeaten ? " lab-passed" : ""}${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
       const mark = level.order === touched ? " lab-touched" : "";
@@ -418,8 +427,7 @@ export function curvePanel({ t, signal, onReset }) {
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, range.y.to))];
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
     add("circle", { class: "lab-now-dot", cx, cy, r: 6 });
-    const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
-    if (isFresh) add("text", { class: "d2lrnn-axis", x: cx + 12, y: cy + 22 }, t(width < NARROW ? "starts_here" : "starts_wide"));
+    if (isFresh && !catAt) add("text", { class: "d2lrnn-axis", x: cx + 12, y: cy + 22 }, t(width < NARROW ? "starts_here" : "starts_wide"));
     const marks = letterPlaces(ends.map(({ points }) => points), box);
     const best = report.reached;
     const curves = [[xs, heldout.ys], ...gap].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
@@ -430,13 +438,13 @@ export function curvePanel({ t, signal, onReset }) {
     }
     const worst = heldout.ys.reduce((most, value) => (value > most ? value : most), 0);
     if (worst > range.y.to) { // its top is cut: how high it was stands above
-      const at = x(xs[heldout.ys.indexOf(worst)]);
+      const at = Math.max(BESIDE_NAME, x(xs[heldout.ys.indexOf(worst)]));
       add("text", { class: "d2lrnn-axis", x: at, y: box.top - 9, "text-anchor": at > (box.left + box.right) / 2 ? "end" : "start" }, `↑ ${formatNumber(worst)}`);
     }
     const tops = ghosts.map((ghost) => ({ letter: ghost.letter, ...highestOf(ghost.heldout, range.x.to) })).filter((top) => top.y > range.y.to);
     if (tops.length > 0 && worst <= range.y.to) { // so is that of an earlier run
       const top = tops.reduce((a, b) => (b.y > a.y ? b : a));
-      const at = Math.max(x(Math.max(top.x, range.x.from)), catAt ? x(catAt) + 4 : 0);
+      const at = Math.max(BESIDE_NAME, x(Math.max(top.x, range.x.from)), catAt ? x(catAt) + 4 : 0);
       add("text", { class: "d2lrnn-axis lab-ghost-top", x: at, y: box.top - 9, "text-anchor": at > box.right - 80 ? "end" : "start" }, t("ghost_top", { letter: top.letter, perplexity: formatNumber(top.y) }));
     }
     if ((report.status === "ended" || isMemorising(report)) && best !== perplexity) { // it was better than at its end
@@ -498,13 +506,14 @@ export function curvePanel({ t, signal, onReset }) {
 /** What a rival says at a letter: the words and their values. */
 export function rivalWords(t, { order, perplexity, before, pages }) {
   if (order === 0) return [t.raw("ngram_0"), { letters: formatNumber(perplexity, 0) }];
-  if (before.length < order - 1) return [t.raw("ngram_begins"), { order }];
+  const name = levelName(t, { order }).replace(/^./, (first) => first.toUpperCase());
+  if (before.length < order - 1) return [t.raw("ngram_begins"), { name, order }];
   const context = before.slice(before.length - order + 1);
   const { total, top } = followers(pages, context.join(""));
-  const seen = { order, perplexity: formatNumber(perplexity), context: context.map(visibleCharacter).join("") };
+  const seen = { name, order, perplexity: formatNumber(perplexity), context: context.map(visibleCharacter).join("") };
   if (total === 0) return [t.raw("ngram_unseen"), seen];
   const shares = top.map(([letter, share]) => t("ngram_share", { letter: visibleCharacter(letter), percent: Math.round(100 * share) })).join(", ");
-  return order === 1 ? [t.raw("ngram_1"), { top: shares, perplexity: seen.perplexity }] : [t.raw("ngram_counts"), { ...seen, top: shares }];
+  return order === 1 ? [t.raw("ngram_1"), { ...seen, top: shares }] : [t.raw("ngram_counts"), { ...seen, top: shares }];
 }
 
 /** The length of each gradient, and the bound at which it is clipped. */
@@ -620,7 +629,7 @@ export function diaryPanel({ t, ages }) {
     const key = `${steps} ${pieces.map(([piece]) => piece).join("")}`;
     if (shown === key) return;
     shown = key;
-    head.textContent = t("page", { steps: formatNumber(steps, 0), real, words });
+    head.textContent = t("page", { corrections: corrections(t, steps), real, words });
     if (steps === 0) text.style.minHeight = "";
     text.replaceChildren(...inPieces(pieces));
     text.style.minHeight = `${text.getBoundingClientRect().height}px`;

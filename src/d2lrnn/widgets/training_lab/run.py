@@ -287,9 +287,11 @@ class LabRun(Callback):
         if self.spelled is not None or len(self.words) <= 50:
             return
         page = self.write(_LAB["sample"])
-        whole = [word for word in _words_of(page.partition(" ")[2].rpartition(" ")[0]) if len(word) >= _LAB["word"]]
+        start, end = max(0, page.find(" ")), max(0, page.rfind(" "))  # a page's edge may cut a word
+        whole = [word for word in _words_of(page[start:end]) if len(word) >= _LAB["word"]]
         real = sum(word in self.words for word in whole)
-        pieces = _mark_real(page, self.words)
+        edges = [[[edge, False]] if edge else [] for edge in (page[:start], page[end:])]
+        pieces = [*edges[0], *_mark_real(page[start:end], self.words), *edges[1]]
         self.counted = {"steps": self.steps, "real": real, "words": len(whole), "pieces": pieces}
         if len(whole) >= _LAB["least_words"] and real >= _LAB["spelled"] * len(whole):
             self.spelled = {**self.counted, "seconds": self.seconds}

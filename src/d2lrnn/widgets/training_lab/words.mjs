@@ -10,6 +10,9 @@ export const levelName = (t, { order }) => (order > 2 ? t("level_n", { letters: 
 /** The same where there is little room. */
 export const shortName = (t, { order }) => (order > 2 ? t("short_n", { letters: order - 1 }) : t(order > 0 ? `short_${order}` : "level_0"));
 
+/** A number of corrections, of which there may be one. */
+export const corrections = (t, steps) => t(steps === 1 ? "correction_1" : "corrections", { steps: formatNumber(steps, 0) });
+
 /** The next rival after one that was just named. */
 const nextName = (t, next, beaten, isOver) => (beaten?.order > 1 && next.order > 2 ? t(isOver ? "next_end" : "next_n", { letters: next.order - 1 }) : levelName(t, next));
 
@@ -22,12 +25,11 @@ export const changes = (t, values, given, names) => changed(values, given, names
 
 /**
  * The key of the sentence that says how a run is: `clip` is its bound, `isCopied`
- * whether its unseen pages are no measure, because they stand in the others, `isTold` whether it stops at an update that is given,
- * `isAsked` whether a question is open.
+ * whether its unseen pages are no measure, because they stand in the others, `isAsked` whether a question is open.
  */
-export function sentenceKey(report, { clip, isCopied, isTold = false, isAsked = false }) {
+export function sentenceKey(report, { clip, isCopied, isAsked = false }) {
   const { steps, status, catAt, ended, levels } = report;
-  const { beaten, next } = standing(reached(report, { isTold }), levels);
+  const { beaten, next } = standing(report.perplexity, levels);
   if (status === "diverged") return "now_diverged";
   if (steps === 0) return isAsked ? "now_asked" : "now_fresh";
   const blind = isBlind(report) ? "_blind" : "";
@@ -45,9 +47,9 @@ export function sentenceKey(report, { clip, isCopied, isTold = false, isAsked = 
 export function sentenceValues(t, report, copied, isTold = false) {
   const { steps, status, perplexity, heldout, train, levels } = report;
   const least = reached(report, { isTold });
-  const { beaten, next } = standing(least, levels);
+  const { beaten, next } = standing(perplexity, levels);
   return {
-    steps: formatNumber(steps, 0), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t(isBlind(report) ? "reached_now_blind" : "reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
+    corrections: corrections(t, steps), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t("reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
     train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
     first: formatNumber(heldout.ys[0], 1), beaten: beaten && levelName(t, beaten), next: next && nextName(t, next, beaten, status === "ended"),
   };
