@@ -79,14 +79,16 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     expect(widget.locator(NOW)).to_have_text(Attention(text=text, letter=6).static_sentence())
     expect(widget.locator(".att-changed")).to_have_text("e45%k36%was k 72%")
     expect(widget.locator(".att-guess-state")).to_have_text("k88%e8%was 86%")
-    expect(widget.locator(TOLD)).to_have_text(["", ""])
+    expect(widget.locator(TOLD)).to_have_text(["\u2423", "\u2423"])  # what the networks read there
     expect(widget.locator(".att-such")).to_have_count(0)
     boxes = [box.bounding_box() for box in widget.locator(f"{TOLD}, .att-letter:nth-child(5)").all()]
-    assert len({round(box["height"]) for box in boxes}) == 1, "an empty place is as high"
-    expect(widget.locator(".att-name-attention")).to_have_text("Attention Dashed: its line before, 3% of its look")
+    assert len({round(box["height"]) for box in boxes}) == 1, "the erased place is as high"
+    expect(widget.locator(".att-name-attention")).to_have_text(
+        "Attention Both read a space there. Dashed: the line before, 3% of its attention"
+    )
     expect(widget.locator(".att-lost")).to_have_count(1)
     expect(widget.locator(".att-name-state")).to_have_text(
-        "State Band: difference from its memory with the q; 15% is left at the end"
+        "State Band: its memory differs; at the end 15% as much as at first"
     )
     outline = "(e) => getComputedStyle(e).outlineStyle"
     assert widget.locator(".att-told").first.evaluate(outline) == "none", "a hand has seen what it moved"
@@ -103,6 +105,25 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     page.keyboard.press("ArrowRight")
     expect(keys).to_have_attribute("aria-valuetext", "w, letter 1 of 15")
     expect(widget.locator(NOW)).to_contain_text("Without the\u00a0w")
+
+
+def test_a_legend_tells_of_a_space_and_of_a_memory_that_differs_more_at_the_end(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    grown = next(
+        Attention(text="along the shel", letter=letter)
+        for letter in range(1, 14)
+        if Attention(text="along the shel", letter=letter).differs[letter - 1 :][[0, -1]].diff() > 0.02
+    )
+    share = 100 * grown.differs[-1] / grown.differs[grown.letter - 1]
+    assert share > 101
+    expect(show(page, tmp_path, grown).locator(".att-name-state")).to_have_text(
+        f"State Band: its memory differs; at the end more than at first: {share:.0f}%"
+    )
+    widget = show(page, tmp_path, Attention(letter=6))
+    expect(widget.locator(TOLD)).to_have_text(["e", "e"])
+    expect(widget.locator(".att-name-attention")).to_contain_text("Both read an e there.")
 
 
 def test_a_line_is_as_thick_as_attention_looks_and_a_circle_as_deep_as_the_memory_differs(
@@ -232,7 +253,7 @@ STEPS = [
     (
         "Who needs the r?",
         "the state\u2019s",
-        "it tips even a guess of 97%",
+        "that tips even a guess of 97%",
         ["y52%\u242343%was 51%", "\u242382%y14%was y 97%"],
         "r",
     ),
@@ -268,6 +289,8 @@ def test_a_step_asks_first_and_shows_then(
         widget.locator(".att-plot").click(position={"x": 20, "y": 20})
         expect(widget.locator(".att-read")).to_contain_text("State 2%")
         expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change")
+        widget.get_by_role("button", name="Back to the text").click()
+        expect(widget.locator(".d2lrnn-step")).to_be_hidden()  # there is no chart any more to drag along
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
     expect(widget.locator(TOLD)).to_have_count(0)
@@ -316,6 +339,16 @@ def test_an_open_question_stays_where_a_letter_is_pressed(opened: tuple[Page, Re
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
 
 
+def test_a_reset_closes_a_question_where_nothing_else_changes(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    before = widget.locator(NOW).inner_text()
+    widget.get_by_role("button", name="And on average?").click()
+    expect(widget.locator(NOW)).not_to_have_text(before)
+    widget.get_by_role("button", name="Reset").click()
+    expect(widget.locator(NOW)).to_have_text(before)
+
+
 def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
@@ -336,6 +369,8 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".att-hint")).to_have_text(
         "Only a to z is read: , ! became spaces, and spaces in a row are one."
     )
+    box.fill("É été")
+    expect(widget.locator(".att-hint")).to_have_text("Read as plain letters: é as e.")
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")
     expect(widget.locator(".att-stage")).to_be_hidden()

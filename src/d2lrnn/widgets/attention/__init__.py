@@ -244,7 +244,7 @@ class Attention(Explorable):
         vocab = _network("trained").vocab
         probs = self.probs_replaced if self.text else ()
         guesses = [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
-        by = "e" if 0 <= told < number and self.text[told] == " " else ""
+        by = "e" if 0 <= told < number and self.text[told] == " " else visible_character(" ")
         differs = self.differs.tolist()
         for name, y, fill in (("attention", 16, "blue"), ("state", 146, "vermillion")):
             picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))

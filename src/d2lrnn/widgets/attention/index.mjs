@@ -8,7 +8,13 @@ import { scores, sentenceNodes, spoken, textPanel, textRow, toldOf } from "./pan
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const models = element("p");
-  const panel = textPanel({ t, signal, onLetter: (letter) => commit({ letter }), onBack: () => commit({ view: "text", letter: 0 }) });
+  const panel = textPanel({
+    t, signal, onLetter: (letter) => commit({ letter }),
+    onBack: () => {
+      steps.ask(-1); // its outcome tells of the chart
+      commit({ view: "text", letter: 0 });
+    },
+  });
   const own = textRow({
     t, signal,
     onText: (text) => {
@@ -18,7 +24,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const averaged = () => (state().view === "mean" ? { ...state(), letter: 0 } : state()); // a drag along the averages is what step 3 asks for
   const steps = guidedSteps({ t, state: averaged, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ back: BACK }, t), outcome: () => toldOf(derive(state()), t) });
-  onReset(own.clear);
   let model = null;
   const show = () => {
     const step = SPEC.steps[steps.opened()];
@@ -29,6 +34,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     panel.draw(shown);
   };
   steps.node.addEventListener("click", show, { signal });
+  onReset(() => {
+    own.clear();
+    show(); // a step closes, even where nothing else changes
+  });
   el.append(element("div", { class: "d2lrnn-shape att" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, panel.node, steps.node, own.node,
     fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT })), models), footRow({ t, reset, link, say, signal })));

@@ -11,6 +11,12 @@ export function readable(text) {
   return normalise(unaccented(text)).slice(-MAX_TEXT).trimStart();
 }
 
+/** The letters of a typed text that are read as others, up to 12 of them: [["é", "e"]]. */
+export function plainLetters(text) {
+  const letters = new Set(text.normalize("NFC").toLowerCase());
+  return Array.from(letters, (letter) => [letter, normalise(unaccented(letter))]).filter(([letter, plain]) => plain.trim() !== "" && plain !== letter).slice(0, 12);
+}
+
 /** The attention layer in a safetensors file: tensors by name, sizes, vocabulary. */
 export function loadAttention(view) {
   const { tensors, about } = readSafetensors(view);
@@ -195,7 +201,7 @@ export const columnsOf = (count) => Math.max(8, count);
 
 /**
  * Attention's lines from all letters (column s, at y = 1) up to the box of the guess (at y = 0), each as wide as its letter
- * weighs: { line, band }, SVG paths in columns and heights. They arrive side by side, with even gaps.
+ * weighs: { line, edges, band }, SVG paths in columns and heights. They arrive side by side, with even gaps.
  */
 export function lines(weights) {
   const columns = columnsOf(weights.length);
@@ -210,6 +216,7 @@ export function lines(weights) {
     const [a, b, c, d] = [from - half, to - half, to + half, from + half];
     return {
       line: path("M", from, 1, "C", from, 0.4, to, 0.6, to, 0),
+      edges: path("M", a, 1, "C", a, 0.4, b, 0.6, b, 0, "M", d, 1, "C", d, 0.4, c, 0.6, c, 0), // both upwards: their dashes stand side by side
       band: path("M", a, 1, "C", a, 0.4, b, 0.6, b, 0, "L", c, 0, "C", c, 0.6, d, 0.4, d, 1, "Z"),
     };
   });

@@ -2,7 +2,7 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, curve, lines, MAX_TEXT, PASSAGES, percent, PORT, readable, trail } from "./maths.mjs";
+import { CHANGES, columnsOf, curve, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, trail } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 
@@ -25,6 +25,9 @@ function shares({ told, differs, weighed, before, after }) {
   ])));
   return { ...likely, left: percent(differs.at(-1) / differs[told]), weight: percent(weighed[told]) };
 }
+
+/** Whether the memory differs more at the end than at the erased letter, in whole percents. */
+const hasGrown = ({ told, differs }) => Math.round(100 * differs.at(-1) / differs[told]) > 100;
 
 /** How often both guesses change without the letter so far back: what the words call `looks` (attention), `holds` (the state), `place`. */
 const counted = (back, t) => ({
@@ -95,11 +98,11 @@ function half(name, t) {
       letters.replaceChildren(...cells);
     }
     cells.forEach((cell, s) => {
-      cell.textContent = s === told ? by.trim() : visibleCharacter(text[s]); // a space leaves the box empty
+      cell.textContent = visibleCharacter(s === told ? by : text[s]);
       cell.classList.toggle("att-told", s === told);
       cell.classList.toggle("att-such", s === such);
     });
-    gloss.textContent = told < 0 ? t(`gloss_${name}`) : t(`gloss_${name}_told`, { letter: named(text[told], t), ...shares(model) });
+    gloss.textContent = told < 0 ? t(`gloss_${name}`) : t(`gloss_${name}_${name === "state" && hasGrown(model) ? "more" : "told"}`, { by: t(by === " " ? "by_space" : "by_e"), ...shares(model) });
     guessed[0].set(is ?? was);
     guessed[1].set((is ?? was)?.second);
     const changed = is !== undefined && is.character !== was.character;
@@ -114,7 +117,7 @@ function lookRow() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
   const draw = ({ count, told, weights, weighed }) => {
     node.setAttribute("viewBox", `0 0 ${columnsOf(count)} 1`);
-    const was = told < 0 ? [] : [svg("path", { class: "att-lost", d: lines(weighed)[told].band })];
+    const was = told < 0 ? [] : [svg("path", { class: "att-lost", d: lines(weighed)[told].edges })];
     node.replaceChildren(...lines(weights).flatMap(({ line, band }) => [
       svg("path", { class: "att-line", d: line }), svg("path", { class: "att-band", d: band }),
     ]), ...was);
@@ -240,6 +243,8 @@ export function textRow({ t, signal, onText }) {
     const plain = unaccented(input.value);
     const out = leftOut(plain);
     const hints = [];
+    const plainly = plainLetters(input.value);
+    if (plainly.length > 0) hints.push(t("text_plain", { letters: plainly.map(([letter, plain]) => t("text_plain_letter", { letter, plain })).join(", ") }));
     if (out.length > 0) hints.push(t("text_left_out", { characters: [...new Set(out)].slice(0, 12).join(" ") }));
     if (normalise(plain).length > MAX_TEXT) hints.push(t("text_long", { count: readable(input.value).length }));
     hint.textContent = hints.join(" ");
