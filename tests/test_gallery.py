@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,12 @@ def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
     assert "".join(letter.text for letter in letters) == text.vocab.decode(likeliest.indices)
     heights = [230 * p for p in likeliest.values.tolist()]
     assert lengths("NextCharacter", "up", "height") == pytest.approx(heights, abs=0.2)
+    lines, costs = widgets.Windows(memory="empty"), []
+    for lines.minibatch in range(5, 9):
+        costs += [-math.log2(emptied) for _, emptied in lines.guesses[:10]]
+    cells = list(ElementTree.fromstring(thumbnail("Windows")).iter("rect"))[:-1]
+    drawn = [float(cell.get("fill-opacity", "")) for cell in cells]
+    assert drawn == pytest.approx([min(1, cost / 12) for cost in costs], abs=0.01)
     after_h = widgets.Gates(text="what the sea keeps").forget_gates[7:]
     left = [[1.0, *after_h[:, unit].cumprod(0).tolist()] for unit in (18, 16)]
     drawn = [36 * share for shares in left for share in shares if share > 0.005]

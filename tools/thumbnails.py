@@ -107,18 +107,25 @@ def _concatenation() -> Iterable[str]:
 
 
 def _windows() -> Iterable[str]:
-    lines = ("the tide clock stood by the", "sea wall and nobody knew wh")
-    for row, line in enumerate(lines):
-        y = 34 + 54 * row
-        yield _letters(line, 11, y, 8.4, fill=SOFT)
-        for k, color in enumerate((BLUE, VERMILLION)):
-            shape = {"fill": color, "fill_opacity": 0.16, "stroke": color, "stroke_width": 2}
-            x, style = 7.8 + 8.4 * 9 * k, "--dx:-76px" if k else ""
-            yield _box(x, y - 19, 8.4 * 9 - 2, 28, move="slide", i=6 * k, style=style, **shape)
+    # Four lines of the story; what each letter costs the trained network, in bits, with its memory emptied at each.
+    lines = (
+        ("came to ste", (3.2, 1.3, 0.2, 0.1, 2.6, 1.3, 0.2, 3.0, 3.2, 2.2)),
+        ("nnet in a c", (7.6, 0.8, 4.9, 0.4, 2.3, 1.6, 0.1, 2.5, 0.7, 4.0)),
+        ("arrier s ca", (2.9, 5.9, 1.7, 3.5, 3.4, 1.0, 2.9, 2.7, 4.5, 3.8)),
+        ("rt with thr", (6.7, 2.0, 3.4, 1.8, 0.4, 0.0, 0.3, 1.8, 0.2, 6.8)),
+    )
+    for row, (line, bits) in enumerate(lines):
+        y = 8 + 27 * row
+        for k, cost in enumerate(bits):
+            shade = round(min(1, cost / 12), 2)
+            yield _box(39 + 18 * k, y, 17, 23, fill=VERMILLION, fill_opacity=shade, move="in", i=2 * row + k)
+        yield _text(29, y + 17, line[0], font_size=15, fill=SOFT)
+        yield _letters(line[1:], 47.5, y + 17, 18, font_size=15)
+    yield _box(37, 5, 21, 110, fill=NONE, stroke=INK, stroke_width=2)
 
 
 def _training_lab() -> Iterable[str]:
-    for k, (y, name) in enumerate(((44, "2-gram"), (68, "3-gram"), (88, "4-gram"))):
+    for k, (y, name) in enumerate(((44, "looking back 1 letter"), (68, "2 letters"), (88, "3 letters"))):
         yield _line((26, y), (232, y), stroke=SOFT, stroke_width=1, stroke_dasharray="2 4")
         yield _text(232, y - 4, name, fill=SOFT, font_size=10, text_anchor="end", move="in", i=4 + 4 * k)
     yield _line((26, 10), (26, 108), (232, 108), stroke=RULE, stroke_width=1.5)
