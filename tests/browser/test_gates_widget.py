@@ -60,6 +60,12 @@ def shares(widget: Locator, kind: str) -> list[float]:
     return [float(x) for x in cells.evaluate_all(f"(all) => all.map((e) => e.style.getPropertyValue('--{kind}'))")]
 
 
+def percent(share: float) -> str:
+    if share > 0.99:
+        return ">99%" if share < 1 else "100%"
+    return "<1%" if share < 0.01 else f"{share:.0%}"
+
+
 def button(widget: Locator, name: str) -> Locator:
     return widget.get_by_role("button", name=name, exact=True)
 
@@ -111,23 +117,27 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
         python = Gates(unit=unit)
         assert shares(widget, "left") == pytest.approx([0.0] * 7 + python._left(), abs=0.0006)
         assert shares(widget, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
-        expect(widget.locator(".gates-head").first).to_have_text(f"Memoryshare of {python._written()} left (100% at e)")
-        expect(widget.locator(".gates-head").nth(2)).to_contain_text(f"Unit {unit}one of 32")
+        expect(widget.locator(".gates-head").first).to_have_text(
+            re.compile("^Memoryhow much of e\u2019s \u2212?\\d\\.\\d\\d is left$")
+        )
+        expect(widget.locator(".gates-head").nth(2)).to_contain_text(f"Unit {unit}its number, one of 32")
         cells = widget.locator(".gates-total")
         drawn = [float(x) for x in cells.evaluate_all("(all) => all.map((e) => e.style.getPropertyValue('--cell'))")]
         held = python._read()["cell"][:, unit].tolist()
         assert drawn == pytest.approx([x * drawn[7] / held[7] for x in held], abs=0.006), "bars of one scale"
+        for kind, value in python._sum().items():
+            expect(widget.locator(f".d2lrnn-now .gates-term.is-{kind} > b")).to_have_text(value)
         written = {i: text for i, text in enumerate(cells.all_text_contents()) if text}
-        assert {*SPACES, 7} - set(written) <= {7} and 8 in written
+        assert {7} <= set(written) <= {*SPACES, 6, 7}
         assert written == {i: f"{held[i]:.2f}".replace("-", "\u2212") for i in written}
         told = widget.locator(".gates-fader").nth(8)  # one letter later, as the line says
         expect(widget.locator(".is-told")).to_have_count(1)
         expect(told).to_have_class(re.compile("is-told"))
         expect(told.locator(".gates-share")).to_have_text(left)
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(12)
-    expect(widget.locator(".gates-head").last).to_contain_text("Guesses12 of 17 right, wrong ones struck")
+    expect(widget.locator(".gates-head").last).to_contain_text("Guessesbefore each letter: 12 of 17 right")
     numbers = widget.locator(".gates-number").all_text_contents()
-    assert [numbers[i] for i in (8, 12)] == [".13", ".01"]
+    assert [numbers[i] for i in (7, 8, 12)] == [".48", ".13", ".01"]
     expect(widget.locator(".d2lrnn-fold[open]")).to_have_count(0)
 
 
@@ -257,7 +267,31 @@ def test_a_gate_is_dragged_up_and_down(opened: tuple[Page, Record], widget: Loca
     back.click()
     says(widget)
     expect(back).to_be_hidden()
-    expect(widget.locator(".gates-head").last).to_contain_text("Guesses12 of 17 right")
+    expect(widget.locator(".gates-head").last).to_contain_text("12 of 17 right")
+
+
+def test_a_tap_on_a_gate_chooses_its_letter_and_changes_no_gate(opened: tuple[Page, Record], widget: Locator) -> None:
+    press_at(opened[0], widget.locator(".gates-fader").nth(11), 0.5, 0.2)
+    says(widget, place=12)
+    expect(widget.locator(".gates-fader.is-held")).to_have_count(0)
+    expect(letter(widget)).to_be_focused()
+    drag_gate(opened[0], widget, 11, 0.9)  # the gate of the sum: its new number changes
+    now = shares(widget, "gate")[11]
+    says(widget, place=12, gates=[-1.0] * 11 + [now])
+    assert abs(now - 0.9) < 0.06
+
+
+def test_no_bar_shrinks_as_another_grows(opened: tuple[Page, Record], widget: Locator) -> None:
+    bars = "(all) => all.map((e) => parseFloat(e.style.getPropertyValue('--cell')))"
+    cells = widget.locator(".gates-total")
+    before = cells.evaluate_all(bars)
+    for i in (5, 6):
+        drag_gate(opened[0], widget, i, 1.2)
+    after = cells.evaluate_all(bars)
+    assert after[:5] == before[:5] and max(map(abs, after)) <= 1
+    held = Gates(gates=[-1.0] * 5 + [1.0] * 2)._read()["cell"][:, 29].tolist()
+    assert [i for i, x in enumerate(held) if abs(x) > 1.5] == [6]
+    expect(widget.locator(".gates-total.is-cut")).to_have_text(f"{held[6]:.2f}")
 
 
 def test_a_hand_that_goes_along_sets_one_gate_after_another(opened: tuple[Page, Record], widget: Locator) -> None:
@@ -314,7 +348,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("it writes")
+    expect(widget.get_by_role("status")).to_contain_text("old \u00d7 ")
     widget.locator(".gates-back").click()
     says(widget)
 
@@ -380,8 +414,8 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
         (
             "What does a gate do?",
             "about 0.7",
-            {"gates": [-1.0] * 8 + [1.0]},
-            "\u22120.303 \u00d7 1 + 0.996 = 0.693. As learned, the gate clears the old number, so unit 29 is about 1",
+            {"place": 9, "gates": [-1.0] * 8 + [1.0]},
+            "Right. About 0.7: \u22120.303 \u00d7 1 + 0.996 = 0.69. All of the old number stays.",
         ),
         (
             "Is keeping better?",
@@ -391,9 +425,9 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
         ),
         (
             "And forgetting?",
-            "one",
-            {"unit": 16, "gates": at_spaces(0.0)},
-            "Right. One: 11 are right, not 12. After “the se” it guesses “e”, not “a”.",
+            "fewer",
+            {"gates": [-1.0 if letter == " " else 0.0 for letter in Gates().text]},
+            "Right. Fewer again: 9 of 17, not 12; for “keeps” it guesses “tn\u2423pe”.",
         ),
     ],
 )
@@ -402,7 +436,7 @@ def test_a_guess_comes_before_the_answer(
 ) -> None:
     letter(widget).press("End")
     widget.get_by_role("button", name=title).click()
-    says(widget, **{name: value for name, value in state.items() if name == "unit"})  # as the question finds it
+    says(widget, **{name: value for name, value in state.items() if name == "place"})  # as the question finds it
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     widget.get_by_role("button", name=right, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(outcome)
@@ -475,7 +509,7 @@ def test_a_wrong_space_is_struck_through(widget: Locator) -> None:
 
 
 def test_numbers_keep_apart_on_a_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """Those of the gates, all of them held."""
+    """That of the gate and that of what is left, all gates held."""
     box = """(all) => all.filter((e) => getComputedStyle(e).visibility === "visible").map((e) => {
       const range = new Range();
       range.selectNodeContents(e);
@@ -485,12 +519,13 @@ def test_numbers_keep_apart_on_a_phone(opened: tuple[Page, Record], tmp_path: Pa
     widget = show(opened[0], tmp_path)
     numbers = widget.locator(".gates-number")
     assert numbers.evaluate_all("(all) => Math.min(...all.map((e) => parseFloat(getComputedStyle(e).fontSize)))") >= 12
-    assert len(numbers.evaluate_all(box)) == 1, "at rest that of the gate which is told"
-    widget = show(opened[0], tmp_path, gates=[1.0] * 18)
-    numbers = widget.locator(".gates-number")
-    expect(widget.locator(".is-held > .gates-number")).to_have_count(18)
-    told = numbers.evaluate_all(box)
-    assert len(told) == 18 and all(a[1] < b[0] for a, b in pairwise(told))
+    for place in (1, 8, 17, 18):
+        widget = show(opened[0], tmp_path, gates=[1.0] * 18, place=place)
+        expect(widget.locator(".is-held > .gates-number")).to_have_count(18)
+        seen = widget.locator(".gates-number, .gates-share").evaluate_all(box)
+        told = sorted(pair for pair in seen if pair[0] < pair[1])
+        assert len(told) == (1 if place == 18 else 2), "the gate of the sum, and what is left one letter later"
+        assert all(a[1] < b[0] for a, b in pairwise(told)), place
 
 
 @pytest.mark.parametrize("width", [1280, 800, 600, 390])
@@ -525,8 +560,8 @@ def test_the_shares_are_written_under_the_band(
         at, left = python._at, python._left()
         texts = widget.locator(".gates-share").all_text_contents()
         until = next((k for k, share in enumerate(left) if share < 0.01), len(left) - 1)
-        wanted = [python._written(), *(python._percent(share) for share in left[1 : until + 1])]
-        assert [text for text in texts if text] == wanted and texts[at] == wanted[0]
+        wanted = [percent(share) for share in left[1 : until + 1]]
+        assert [text for text in texts if text] == wanted and texts[at + 1] == wanted[0]
         boxes = widget.locator(".gates-share").evaluate_all(
             """(all) => all.filter((e) => e.textContent && getComputedStyle(e).visibility === "visible").map((e) => {
               const range = new Range();
@@ -543,7 +578,7 @@ def test_a_small_change_by_a_key_is_told_too(opened: tuple[Page, Record], tmp_pa
     widget = show(opened[0], tmp_path)
     gate(widget).press("ArrowUp")
     says(widget, gates=[-1.0] * 8 + [0.14])
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("14% of that is left, not 13%.")
+    expect(widget.locator(".is-told > .gates-share")).to_have_text("14%")
 
 
 def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:

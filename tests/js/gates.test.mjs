@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { choices, digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
 import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
-import { brief, fateOf, labelled, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
+import { brief, labelled, plain, shareText, sumOf } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -120,11 +120,13 @@ test("the answers of the guided steps are right", () => {
   const answer = (step, k) => t(`step_${k}_answer_${step.right + 1}`);
 
   const own = derive(one.before, NETWORK);
-  for (const { before } of [one, more]) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
-  assert.deepEqual([own.at, own.letters[8], own.forget[8].toFixed(2), own.right], [7, " ", "0.13", 12], "the space after the; 12 are right");
+  for (const { before } of [one, more, all]) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
+  assert.deepEqual([own.at, own.letters[8], own.right], [8, " ", 12], "the space after the; 12 are right");
+  const { old, gate, written, new: cell } = sumOf(own);
+  assert.ok(t("step_1_question").includes(`${old} × ${gate} ${written} = ${cell}. We open its gate, from ${gate} to 1.`), "the sum that is seen");
   const lifted = derive(one.state, NETWORK);
   assert.deepEqual(lifted.held.flatMap((is, i) => (is ? [i] : [])), [8]);
-  assert.deepEqual([lifted.left[1], answer(one, 1)], [1, "about 0.7"]);
+  assert.deepEqual([lifted.forget[8], answer(one, 1)], [1, "about 0.7"]);
   assert.deepEqual([own.cell[7], lifted.cell[7], lifted.input[8] * lifted.candidate[8]].map((value) => value.toFixed(2)), ["-0.30", "-0.30", "1.00"], "as the question says");
   assert.deepEqual([own.cell[7] * own.forget[8], own.cell[8]].map((value) => Math.round(value)), [-0, 1], "as learned the space clears it");
   assert.deepEqual([own, lifted].map(({ guesses }) => guesses.slice(9, 12).join("")), ["sea", "sta"]);
@@ -143,24 +145,23 @@ test("the answers of the guided steps are right", () => {
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
-  assert.deepEqual(all.state.gates, AT_SPACES(0).slice(0, 13));
-  const [keeper, shut] = [all.before, all.state].map((state) => derive(state, NETWORK));
-  assert.ok(keeper.unit === 16 && keeper.isOwn && atSpaces(keeper, keeper.forget).every((gate) => gate > 0.99));
-  assert.deepEqual([keeper.right, shut.right, answer(all, 3), keeper.guesses[11], shut.letters.slice(5, 11).join("")], [12, 11, "one", "a", "the se"]);
+  const letters = own.letters.map((letter) => letter !== " ");
+  assert.deepEqual(all.state.gates, letters.map((is) => (is ? 0 : -1)));
+  assert.equal(letters.filter(Boolean).length, 15, "all 15 letters");
+  const shut = derive(all.state, NETWORK);
+  assert.deepEqual([shut.right, answer(all, 3), shut.guesses.slice(13).join("")], [9, "fewer", "tn pe"], "for keeps");
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
-test("the sentence tells one place, and how it was as trained; the gates that are held are marked", () => {
+test("the sentence is the sum of one letter; the gates that are held are marked", () => {
   const said = (values) => {
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "At the e of “the” it writes −0.96 into memory. One letter later, 13% of that is left.");
-  assert.match(said({ unit: 16 }), /^At the e of “the” it writes −?\d\.\d\d into memory\. One letter later, >99% of that is left\.$/);
-  assert.match(said({ gates: AT_SPACES(1) }), /^At the e of “the” it writes −0\.93 into memory, not −0\.96\. One letter later, 100% of that is left, not 13%\.$/);
-  assert.match(said({ unit: 16, gates: AT_SPACES(0) }), /One letter later, nothing of that is left, not >99%\.$/, "times 0");
-  assert.match(said({ unit: 16, bias: -1, place: 17 }), /^At the p of “keeps” it writes \S+ into memory(, not \S+)?\. One letter later, \d+% of that is left/);
-  assert.match(said({ place: 18 }), /^At the s of “keeps” it writes −?\d\.\d\d into memory\. The text ends here: choose an earlier letter\.$/);
+  assert.equal(said({}), "At the e of “the”: 1.38 old × .48 gate − 0.96 written = −0.30 new");
+  assert.equal(said({ gates: AT_SPACES(1), place: 5 }).split(": ")[1].split(" ")[3], "1");
+  assert.match(said({ place: 1 }), /^At the w of “what”: 0\.00 old × \.\d\d gate [+−] \d\.\d\d written = −?\d\.\d\d new$/, "nothing before the first letter");
+  assert.equal(said({ text: "z" }), t("now_short"));
   const [own, kept, pushed] = [{}, { gates: AT_SPACES(1) }, { bias: 4 }].map(at);
   const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
   assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);
@@ -168,24 +169,37 @@ test("the sentence tells one place, and how it was as trained; the gates that ar
   assert.deepEqual([1, 8, 18, 19, 40].map((place) => at({ place }).at), [0, 7, 17, 0, 0], "no such letter: the first");
 });
 
-test("a share is never an all or a nothing that it is not; a fate is told one step later, and beside it what it was as learned", () => {
-  assert.deepEqual([1, 0.995, 0.99, 0.126, 0.01, 0.004, 0].map((share) => shareText(share, t)), ["100%", ">99%", "99%", "13%", "1%", "<1%", "nothing"]);
-  const fate = (left, ownLeft) => fateOf({ left, ownLeft }, t);
-  assert.deepEqual(fate([1, 0.4, 0.2], [1, 0.4, 0.1]), { own: null, share: "40%" });
-  assert.deepEqual(fate([1, 0.41], [1, 0.4]), { own: "40%", share: "41%" }, "what is written differs");
-  assert.deepEqual(fate([1, 0.401], [1, 0.4]), { own: null, share: "40%" });
-  assert.deepEqual(fate([1, 0], [1, 0.004]), { own: "<1%", share: "nothing" });
+test("the printed sum comes out, with as few decimals as do", () => {
+  const value = (text) => Number(text.replace("−", "-").replace(/[+ ]/g, ""));
+  let long = 0;
+  for (const values of [{}, { gates: AT_SPACES(1) }, { bias: 4 }]) {
+    for (let unit = 0; unit < 32; unit += 1) {
+      for (let place = 1; place <= 18; place += 1) {
+        const model = at({ ...values, unit, place });
+        const sum = sumOf(model);
+        assert.equal(sum.new, plain(model.cell[model.at]));
+        assert.equal(plain(value(sum.old) * value(sum.gate) + value(sum.written)), sum.new, `${JSON.stringify(values)}, ${unit}, ${place}`);
+        long += Number(sum.old.split(".")[1].length > 2);
+      }
+    }
+  }
+  assert.ok(long > 0 && long < 3 * 32 * 18 * 0.5, `mostly two: ${long}`);
+});
+
+test("a share is never an all or a nothing that it is not", () => {
+  assert.deepEqual([1, 0.995, 0.99, 0.126, 0.01, 0.004, 0].map((share) => shareText(share, t)), ["100%", ">99%", "99%", "13%", "1%", "<1%", "0%"]);
 });
 
 test("a gate is written as nothing or all only where it is that", () => {
-  assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map(brief), ["0", ".00", ".13", ".50", "1.00", "1"]);
+  assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map((gate) => brief(gate)), ["0", ".00", ".13", ".50", "1.00", "1"]);
 });
 
-test("a number is written at the chosen letter, the next and the spaces, but no two collide", () => {
-  const written = (text, place, cell) => [...labelled({ letters: [...text], at: place - 1, cell })].sort((a, b) => a - b);
-  assert.deepEqual(written("ab cd e", 1, [1, 1, 1, 1, 1, 1, 1]), [1, 5]);
-  assert.deepEqual(written("ab cd e", 2, [1, -1, 1, 1, 1, 1, 1]), [1, 2, 5], "above and below zero");
+test("a number is written at the chosen letter, the one before, the spaces and off the scale, but no two collide", () => {
+  const written = (text, place, cell, most) => [...labelled({ letters: [...text], at: place - 1, cell }, most)].sort((a, b) => a - b);
+  assert.deepEqual(written("ab cd e", 1, [1, 1, 1, 1, 1, 1, 1]), [0, 2, 5]);
+  assert.deepEqual(written("ab cd e", 2, [1, -1, 1, 1, 1, 1, 1]), [0, 1, 2, 5], "above and below zero");
   assert.deepEqual(written("a  b", 4, [1, 1, 1, 1]), [1, 3]);
+  assert.deepEqual(written("abcdef", 1, [1, 1, 1, 3, 1, -3], 2), [0, 3, 5]);
 });
 
 test("what the push of the gates does, as the words say", () => {

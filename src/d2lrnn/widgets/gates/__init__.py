@@ -28,6 +28,12 @@ def _trained() -> Pretrained:
     return load_pretrained("lstm")
 
 
+def _plain(value: float, digits: int = 2) -> str:
+    """A number with a true minus, and without one where it is written as zero."""
+    text = f"{abs(value):.{digits}f}"
+    return f"\u2212{text}" if value < 0 and float(text) > 0 else text
+
+
 class Gates(Explorable):
     r"""A number stored in the memory of a trained LSTM, and what the forget gates of its unit leave of it.
 
@@ -135,12 +141,11 @@ class Gates(Explorable):
     def _at(self) -> int:
         return 0 if self.place > len(self.text) else self.place - 1
 
-    def _left(self, *, trained: bool = False) -> list[float]:
-        """What is left of what is written at `place`, there and at each letter after it; by the gates as `trained`."""
+    def _left(self) -> list[float]:
+        """What is left of what is written at `place`, there and at each letter after it."""
         if not self.text:
             return []
-        gates = self._run(0.0)["forget"] if trained else self.forget_gates
-        return [1.0, *gates[self._at + 1 :, self.unit].double().cumprod(0).tolist()]
+        return [1.0, *self.forget_gates[self._at + 1 :, self.unit].double().cumprod(0).tolist()]
 
     def _name(self, at: int) -> str:
         """How the letter at `at` is called."""
@@ -154,48 +159,30 @@ class Gates(Explorable):
         which = words("which").split(" ")[min(same.index(at), 3)]
         return words("letter_of" if len(same) == 1 else "letter_again", letter=text[at], word=word, which=which)
 
-    # ---- the static picture ----
-
     def _now(self) -> str:
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")
-        letter = self._name(at)
-        if at == len(text) - 1:
-            return words(
-                f"now_last{'_wrote' if self._wrote() else ''}", letter=letter, written=self._written(), **self._wrote()
-            )
-        return self._fate(letter)
+        return words("now_at", letter=self._name(at), **self._sum())
 
-    def _added(self, *, trained: bool = False) -> float:
-        read = self._run(0.0) if trained else self._read()
-        return (read["input"] * read["candidate"])[self._at, self.unit].item()
+    def _sum(self) -> dict[str, str]:
+        """The sum at the letter, as texts, with decimals (two, where they do) by which it comes out."""
+        at, read = self._at, {name: values[:, self.unit].tolist() for name, values in self._read().items()}
+        old, gate, new = read["cell"][at - 1] if at > 0 else 0.0, read["forget"][at], read["cell"][at]
+        written = read["input"][at] * read["candidate"][at]
+        for digits in range(2, 8):
+            a, b, c = (round(value, digits) for value in (old, gate, written))
+            if _plain(a * b + c) == _plain(new):
+                break
+        sign = "\u2212" if _plain(written, digits).startswith("\u2212") else "+"
+        return {
+            "old": _plain(old, digits),
+            "gate": f"{gate:.0f}" if gate in {0, 1} else f"{gate:.{digits}f}".removeprefix("0"),
+            "written": f"{sign} {abs(written):.{digits}f}",
+            "new": _plain(new),
+        }
 
-    def _wrote(self) -> dict[str, str]:
-        """What the letter at `place` adds as learned, where that reads differently."""
-        wrote = self._written(trained=True)
-        return {} if wrote == self._written() else {"wrote": wrote}
-
-    def _written(self, *, trained: bool = False) -> str:
-        """What the letter at `place` adds, as a text."""
-        return f"{self._added(trained=trained):.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
-
-    def _percent(self, share: float) -> str:
-        if share < 1e-12:
-            return Words(self._words)("nothing")
-        if share > 0.99:
-            return Words(self._words)("over", share="99%") if share < 1 else "100%"
-        return Words(self._words)("under", share="1%") if share < 0.01 else f"{math.floor(100 * share + 0.5)}%"
-
-    def _fate(self, letter: str) -> str:
-        """What is left, at the letter after it, of what the letter writes; and what it was as learned."""
-        left, own = (self._percent(self._left(trained=trained)[1]) for trained in (False, True))
-        values = {"letter": letter, "written": self._written(), "left": left, **self._wrote()}
-        if own != left:
-            values["own"] = own
-        return Words(self._words)(
-            f"now_at{'_own' if 'own' in values else ''}{'_wrote' if 'wrote' in values else ''}", **values
-        )
+    # ---- the static picture ----
 
     def static_sentence(self) -> str:
         """What the figure shows."""

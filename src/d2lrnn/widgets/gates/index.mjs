@@ -2,12 +2,12 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
-import { createMap, createStrips, fateOf, plain, signed } from "./panels.mjs";
+import { createMap, createStrips, plain, signed, sumOf } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
-const [E_OF_THE, SPACE, S_OF_SEA, A_OF_SEA] = [7, 8, 9, 11]; // in the text of the steps
+const [SPACE, SEA, KEEPS] = [8, [9, 12], [13, 18]]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -43,24 +43,27 @@ export function spokenName(letters, at, t) {
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
-/** What becomes of what a letter writes: { key, values, letter }. */
+/** The sum at the chosen letter: { key, values, letter }. */
 export function sentence(model, t) {
-  const { letters, at, input, candidate } = model;
-  if (letters.length === 0) return { key: "now_short", values: {}, letter: "" };
-  const letter = spokenName(letters, at, t);
-  if (letters.length < 2) return { key: "now_short", values: {}, letter };
-  const [written, asLearned] = [plain(input[at] * candidate[at]), plain(model.ownAdded)];
-  const [wrote, isOther] = asLearned === written ? [{}, ""] : [{ wrote: asLearned }, "_wrote"];
-  if (at === letters.length - 1) return { key: `now_last${isOther}`, values: { letter, written, ...wrote }, letter };
-  const { share, own } = fateOf(model, t);
-  return { key: `now_at${own === null ? "" : "_own"}${isOther}`, values: { letter, written, ...wrote, left: share, ...(own === null ? {} : { own }) }, letter };
+  const { letters, at } = model;
+  const letter = letters.length > 0 ? spokenName(letters, at, t) : "";
+  return letters.length < 2 ? { key: "now_short", values: {}, letter } : { key: "now_at", values: { letter, ...sumOf(model) }, letter };
 }
 
-/** The longest line that a text can have, for its room: { key, values }. */
-export function longestSentence(letters, t) {
-  const names = letters.map((_, i) => spokenName(letters, i, t));
-  const letter = names.reduce((longest, name) => (name.length > longest.length ? name : longest), "");
-  return { key: "now_at_own_wrote", values: { letter, written: "−0.00", wrote: "−0.00", left: t("nothing"), own: t("over", { share: "99%" }) } };
+/** The same, as nodes: of `{old} old`, the number stands above its name. */
+function sumNodes(template, { letter, ...numbers }) {
+  const [before, after] = template.split("{letter}");
+  if (after === undefined) return [template];
+  const terms = after.split(/(\{\w+\} \w+)/).map((part) => {
+    const [, name, word] = /^\{(\w+)\} (\w+)$/.exec(part) ?? [];
+    return name === undefined ? part : element("span", { class: `gates-term is-${name}` }, element("b", {}, numbers[name]), " ", element("small", {}, word));
+  });
+  return [before, element("b", {}, letter), terms[0], element("span", { class: "gates-sum" }, ...terms.slice(1))];
+}
+
+/** The longest name of a letter that a text has, for the room of its line. */
+export function longestName(letters, t) {
+  return letters.map((_, i) => spokenName(letters, i, t)).reduce((longest, name) => (name.length > longest.length ? name : longest), "");
 }
 
 /** The column of letters under a finger, or the nearest. */
@@ -131,11 +134,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   let hand = null; // the gate that is dragged, or null for a letter
   let isAlong = false; // the hand goes from gate to gate
+  let from = null; // where a hand came down that has not moved yet: a tap on a gate chooses its letter
   dragOn(picture.lines, {
     signal,
     start: ({ event }) => {
       hand = event.target.closest(".gates-faders") === null ? null : nearest(picture.tiles(), event);
       isAlong = false;
+      from = hand === null ? null : event;
       return event.target.closest("button") === null;
     },
     move: ({ event }) => {
@@ -143,6 +148,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
         setPlace(nearest(picture.tiles(), event) + 1);
         return;
       }
+      if (from !== null && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < 6) return;
+      from = null;
       // A finger that goes up is not quite straight: the next gates follow once it is well over them.
       const { left, width } = picture.tiles()[hand].getBoundingClientRect();
       const away = (event.clientX - left) / width - 0.5;
@@ -153,6 +160,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       hand = here;
     },
     end: () => {
+      if (from !== null) {
+        setPlace(hand + 1);
+        hand = null;
+      }
       picture.node.classList.add("is-by-hand"); // without an outline: the hand has seen what it moved
       picture[hand === null ? "letterKeys" : "gateKeys"].focus({ preventScroll: true }); // the arrow keys go on from here
     },
@@ -183,11 +194,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const network = networkOf(state().weights);
-    const { letters, unit, right, ownRight, guesses, cell, input, candidate } = derive(state(), network);
-    return {
-      unit, before: plain(cell[E_OF_THE], 3), added: plain(input[SPACE] * candidate[SPACE], 3), cell: plain(cell[SPACE], 3),
-      now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(i === 2 ? A_OF_SEA : S_OF_SEA, A_OF_SEA + 1).join(""),
-    };
+    const model = derive({ ...state(), place: SPACE + 1 }, network);
+    const { letters, unit, right, ownRight, guesses } = model;
+    const { old, written, new: cell } = sumOf(model);
+    return { unit, before: old, added: written, cell, now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...(i === 2 ? KEEPS : SEA)).map(visibleCharacter).join("") };
   };
   // No outcome speaks of the letter that is chosen.
   const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
@@ -214,9 +224,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function draw(next) {
     model = next;
     const { key, values, letter } = sentence(model, t);
-    now.set(...emphasised(t.raw(key), values));
-    const most = longestSentence(model.letters, t);
-    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw(most.key), most.values)));
+    now.set(...sumNodes(t.raw(key), values));
+    longest.replaceChildren(...(model.letters.length < 2 ? [] : sumNodes(t.raw("now_at"), { letter: longestName(model.letters, t), old: "−0.000", gate: ".000", written: "− 0.000", new: "−0.00" })));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;

@@ -2,21 +2,14 @@
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf, LONGEST_LINE } from "./maths.mjs";
-import SPEC from "./spec.json" with { type: "json" };
 
 const fixed = (value) => value.toFixed(3);
-/** A share in words: "5%", "under 1%", "over 99%", "nothing". */
+/** A share: "5%", "<1%", ">99%", "0%". */
 export const shareText = (share, t) => {
-  if (share < 1e-12) return t("nothing"); // a gate held at 0
+  if (share < 1e-12) return "0%"; // a gate held at 0
   if (share > 0.99) return share < 1 ? t("over", { share: "99%" }) : "100%";
   return share < 0.01 ? t("under", { share: "1%" }) : `${Math.round(100 * share)}%`;
 };
-
-/** What is left of what a letter adds at the letter after it: { share, own }; `own` is null where it is as learned. */
-export function fateOf({ left, ownLeft }, t) {
-  const [share, own] = [left, ownLeft].map((shares) => shareText(shares[1], t));
-  return { share, own: own === share ? null : own };
-}
 
 const picture = (kind, ...children) => svg("svg", { class: kind, preserveAspectRatio: "none", "aria-hidden": "true" }, ...children);
 const caption = (...texts) => element("p", { class: "gates-caption" }, ...texts);
@@ -39,13 +32,26 @@ function partsOf(letters) {
 }
 
 /** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
-export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
+export const brief = (gate, decimals = 2) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(decimals).replace(/^0/, ""));
 
-/** The letters whose number is written: the chosen one, the next, and the spaces, but no two side by side on the same side of zero. */
-export function labelled({ letters, at, cell }) {
+/** The sum at the chosen letter, as texts, with decimals (two, where they do) by which it comes out: { old, gate, written, new }. */
+export function sumOf({ at, cell, forget, input, candidate }) {
+  const [old, written] = [at > 0 ? cell[at - 1] : 0, input[at] * candidate[at]];
+  let digits = 2;
+  for (; digits < 7; digits += 1) {
+    const [a, b, c] = [old, forget[at], written].map((value) => Number(value.toFixed(digits)));
+    if (plain(a * b + c) === plain(cell[at])) break;
+  }
+  const sum = signed(written, digits);
+  return { old: plain(old, digits), gate: brief(forget[at], digits), written: /^[+−]/.test(sum) ? `${sum[0]} ${sum.slice(1)}` : `+ ${sum}`, new: plain(cell[at]) };
+}
+
+/** The letters whose number is written: the chosen one, that before it, those off the scale and the spaces, but no two side by side on the same side of zero. */
+export function labelled({ letters, at, cell }, most = Infinity) {
   const found = new Set();
-  for (const i of [at + 1, at, ...letters.keys()]) {
-    if (i >= letters.length || (i > at + 1 || i < at) && letters[i] !== " ") continue;
+  const all = [...letters.keys()];
+  for (const i of [at, at - 1, ...all.filter((k) => Math.abs(cell[k]) > most), ...all.filter((k) => letters[k] === " ")]) {
+    if (i < 0 || i >= letters.length) continue;
     if ([i - 1, i + 1].every((k) => !found.has(k) || cell[k] < 0 !== cell[i] < 0)) found.add(i);
   }
   return found;
@@ -85,7 +91,7 @@ export function createStrips({ t, signal, onBack }) {
     numbers = letters.map(() => element("i", { class: "gates-number" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
     faders = letters.map((_, i) => element("span", { class: "gates-fader" }, cells[i], numbers[i], shares[i]));
-    totals = letters.map((letter) => element("span", { class: letter === " " ? "gates-total is-space" : "gates-total" }, element("i", {})));
+    totals = letters.map(() => element("span", { class: "gates-total" }, element("i", {})));
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
@@ -110,7 +116,7 @@ export function createStrips({ t, signal, onBack }) {
     node.classList.toggle("is-empty", letters.length < 2);
     memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { written: plain(input[at] * candidate[at]), letter: visibleCharacter(letters[at]) }));
     totalName.textContent = t("unit", { unit });
-    total.hint.textContent = t(!model.isOwn ? "hint_unit_own" : unit === SPEC.controls.unit.default ? "hint_unit_first" : "hint_unit");
+    total.hint.textContent = t(model.isOwn ? "hint_unit" : "hint_unit_own");
     const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
     const reacts = letters.some((_, i) => isOther(i) && !model.held[i]);
     const hint = bias !== 0 ? "hint_bias" : model.isHeld && reacts ? "hint_held" : "hint_gates";
@@ -128,11 +134,10 @@ export function createStrips({ t, signal, onBack }) {
       tile.classList.toggle("is-chosen", i === at);
       tile.classList.toggle("is-before", i < at);
     });
-    const fate = left.length < 2 ? null : fateOf(model, t);
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     cells.forEach((node, i) => {
-      const isTold = fate !== null && i === at + 1;
-      shares[i].textContent = i < at || left[i - at - 1] < 0.01 ? "" : i === at ? plain(input[at] * candidate[at]) : left[i - at] < 1e-12 ? "0%" : shareText(left[i - at], t);
+      const isTold = i === at + 1;
+      shares[i].textContent = i <= at || left[i - at - 1] < 0.01 ? "" : shareText(left[i - at], t);
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
@@ -145,17 +150,17 @@ export function createStrips({ t, signal, onBack }) {
       fader.style.setProperty("--gate", fixed(forget[i]));
       numbers[i].textContent = brief(forget[i]);
     });
-    const all = [...cell, ...ownCell];
-    const most = Math.ceil(2 * Math.max(1, ...all.map(Math.abs))) / 2;
-    const isUp = Math.min(...all) >= 0; // the bars have the whole height
-    const named = labelled(model);
+    const most = Math.ceil(2 * Math.max(1, ...ownCell.map(Math.abs))) / 2; // of the unit as learned: no bar shrinks as another grows
+    const onScale = (value) => fixed(Math.max(-1, Math.min(1, value / most)));
+    const named = labelled(model, most);
     totals.forEach((node, i) => {
       const isSame = plain(cell[i]) === plain(ownCell[i]);
-      node.style.setProperty("--cell", fixed(cell[i] / most));
-      node.style.setProperty("--own", fixed((isSame ? cell : ownCell)[i] / most));
+      node.style.setProperty("--cell", onScale(cell[i]));
+      node.style.setProperty("--own", onScale((isSame ? cell : ownCell)[i]));
       node.classList.toggle("is-other", !isSame);
       node.classList.toggle("is-below", cell[i] < 0);
-      node.classList.toggle("is-up", isUp);
+      node.classList.toggle("is-cut", Math.abs(cell[i]) > most);
+      node.classList.toggle("is-chosen", i === at);
       node.firstChild.textContent = named.has(i) ? plain(cell[i]) : "";
     });
     letterKeys.max = Math.max(1, letters.length);
@@ -168,7 +173,7 @@ export function createStrips({ t, signal, onBack }) {
   /** The value of a gate whose edge is drawn at `y`, in steps of a hundredth. */
   const valueAt = (i, y) => {
     const { bottom, height } = faders[i].getBoundingClientRect();
-    const foot = numbers[i].offsetHeight + shares[i].offsetHeight;
+    const foot = numbers[i].offsetHeight;
     return Math.round(100 * Math.min(1, Math.max(0, (bottom - foot - y) / (height - foot)))) / 100;
   };
   /** The edge of the gate that is told swells where it is: it can be moved. */
