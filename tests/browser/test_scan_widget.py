@@ -118,13 +118,18 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     tick(widget)
     expect(now(widget)).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
+    trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
+    expect(trick.locator(".trick-box")).to_have_text(["×0.81 \u22120.8", "×0.81 +2", "×0.66 +1.35"])  # noqa: RUF001
+    expect(trick.locator(".trick-after").last).to_have_text("steps 5\u2060–\u20608")  # noqa: RUF001
     tick(widget)
+    expect(trick.locator(".trick-state:visible")).to_have_text(["4.55", "4.34"])
+    expect(trick.locator(".trick-name:visible")).to_have_text("state 4")
     expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     expect(widget.locator(".scan-lane b")).to_have_text(["4 of 8", "✓ 3 rounds"])
     expect(widget.locator(".scan-home")).to_have_count(1)
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert [text for text in heads if text.startswith("round")] == ["round 1", "round 2", "round 3"]
-    assert [text for text in heads if "up to" in text] == ["covers up to 2", "covers up to 4", "covers up to 8"]
+    assert [text for text in heads if "up to" in text] == ["up to 2 steps", "up to 4 steps", "up to 8 steps"]
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
     for _ in range(4):
@@ -193,7 +198,8 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
         "No. Not half as many as the loop: boxes double every round. "
-        "4 rounds: boxes join before the state in front of them is known. They cover 2, 4, 8, then 16 steps."
+        "It takes 4 rounds. Boxes 15 and 16 can join before state 14 is known. "
+        "So all boxes join at once, and cover 2, 4, 8, then 16 steps."
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
@@ -217,7 +223,8 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. In all 321, about 5 times as many. It can pay with many processors."
+        "Right. In all 321, about 5 times as many. Most joins cost two multiplications: 579 against 63, about 9 times. "
+        "It is worth it where many processors work at once."
     )
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         "Ordinary recurrent networks also bend each state with a curve: such steps do not join."

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, figure, hand, isRounded, lanes, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
+import { countsTable, explained, figure, hand, isRounded, lanes, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
@@ -135,10 +135,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     outcome: (i, j) => {
       const numSteps = SPEC.steps[i].state.x.length;
       const levels = scanLevels(numSteps, "doubling");
-      const { work } = counts(numSteps, levels, levels.length).scan;
+      const { work, products } = counts(numSteps, levels, levels.length).scan;
       const missed = j === SPEC.steps[i].right ? "" : t(`step_${i + 1}_missed_${j + 1}`, { first: levels[0].targets.length, second: levels[1].targets.length });
       return {
-        missed, ticks: levels.length, work, times: Math.round(work / (numSteps - 1)),
+        missed, ticks: levels.length, work, times: Math.round(work / (numSteps - 1)), last: numSteps, before: numSteps - 1, known: numSteps - 2,
+        products, loop: numSteps - 1, costs: Math.round(products / (numSteps - 1)),
         many: MANY, loop_many: MANY - 1, ticks_many: scanLevels(MANY, "doubling").length,
       };
     },
@@ -181,6 +182,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   // Seen for the first time, two steps melt into one.
   const first = motion({ seconds: 2.4, signal });
   whenSeen(rule.node, { signal, act: () => first.run(rule.melt) });
+  const joins = motion({ seconds: 0.8, signal }); // in a round of the race, within its time
   rule.node.addEventListener("click", () => first.run(rule.melt), { signal });
 
   steps.node.addEventListener("click", () => draw(shown), { signal });
@@ -188,8 +190,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const draw = (model) => {
     if (shown !== null) {
       first.stop();
+      joins.stop();
       rule.melt(1);
     }
+    const isNext = shown !== null && model.level === shown.level + 1 && model.step === shown.step + 1 && model.cell === null;
     shown = model;
     shown.isAsked = steps.isAsking();
     const [key, values] = sentence(shown);
@@ -199,7 +203,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     at.textContent = model.step;
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
-    rule.draw(model);
+    rule.draw(explained(model));
+    if (isNext) joins.run(rule.melt);
     const tells = !shown.isAsked;
     const hintKey = tells && showsFilled(model) ? "hint_filled" : tells && model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
     const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger

@@ -41,7 +41,8 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const gap = (cell) => (width - 8 - left - (numLevels + 1) * cell) / numLevels;
   const mode = !numbers ? "dense" : gap(pair) >= 16 ? "pairs" : numSteps <= 8 && gap(46) >= 14 ? "stacked" : "dots";
   const boxes = mode === "pairs" || mode === "stacked";
-  const cell = mode === "pairs" ? pair : mode === "stacked" ? 46 : numbers ? 12 : 2 * BAR;
+  const spread = Math.min(1.4 * pair, (width - 8 - left - 56 * numLevels) / (numLevels + 1)); // what room allows, with short lines between
+  const cell = mode === "pairs" ? Math.max(pair, spread) : mode === "stacked" ? 46 : numbers ? 12 : 2 * BAR;
   const whole = width >= 300; // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
@@ -63,7 +64,7 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   const columns = [[-1, places.columns.loop], ...reached.map((x, i) => [i, x])];
   if (places.mode === "dots") columns.push([level, places.now]);
   const [found] = columns.map(([number, x]) => [number, Math.abs(x - px)]).sort((p, q) => p[1] - q[1]);
-  if (found[1] > 50 || (found[0] < 0 && place > walked)) return null;
+  if (found[1] > Math.max(50, places.cell / 2) || (found[0] < 0 && place > walked)) return null;
   return { level: found[0], place };
 }
 
@@ -79,6 +80,9 @@ export function dragged({ levels, level }, one, other) {
   const isJoin = one.level < level && next.targets.includes(place) && Math.abs(one.place - other.place) === next.distance;
   return { level: one.level + (isJoin ? 1 : 0), place };
 }
+
+/** The model whose box in hand is the one that the example above explains: the reader's, else the last of the newest round. */
+export const explained = (model) => ({ ...model, cell: model.cell ?? (model.level > 0 ? { level: model.level, place: model.numSteps - 1 } : null) });
 
 /** Its boxes hold numbers; else they are dots. */
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
@@ -123,7 +127,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const lines = strokes(parts);
   /** A text in the middle of `room` pixels, closer together where it would be longer. */
   const text = (content, atX, atY, kind = "", { anchor = "middle", room = Infinity } = {}) => {
-    const fit = SIGN * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
+    const fit = 1.1 * SIGN * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
   const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
@@ -141,7 +145,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     else if (mode === "stacked") {
       text(times, atX, y[s] - 7.5, kind, { room: w - 6 });
       text(plus, atX, y[s] + 6.5, kind, { room: w - 6 });
-    } else text(whole ? `${times} ${plus}` : "…", atX, y[s], `scan-step ${kind}`, { room: w - 6 });
+    } else text(whole ? `${times} ${plus}` : "…", atX, y[s], `scan-step ${kind}`, { room: w - 10 });
   };
 
   // how many boxes were filled, as areas: one for the loop, one for each column of the scan
@@ -323,7 +327,11 @@ export function figure({ t, signal, onCell, onMode }) {
     draw();
   };
   const equal = (p, q) => p !== null && q !== null && p.level === q.level && p.place === q.place;
-  node.addEventListener("pointermove", (event) => event.pointerType === "mouse" && hover(under(event)), { signal });
+  node.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "mouse") return;
+    const cell = under(event);
+    hover((event.buttons > 0 ? dragged(latest, pressed, cell) : null) ?? cell); // a drag lights up what it will choose
+  }, { signal });
   node.addEventListener("pointerleave", () => hover(null), { signal });
   let pressed = null;
   node.addEventListener("pointerdown", (event) => (pressed = under(event)), { signal });
@@ -400,7 +408,7 @@ export function sampleOf({ a, x, levels: [{ distance, targets }], cell = null })
 /**
  * Two boxes that join in one: the pairs { first, next, both } and the states before, between and behind them; null where
  * there are none. It is the join of the box in hand, else the scan's first. A box that holds a state was made from one:
- * { next, states, from, place }, the places of both, -1 for the state of zero before the first.
+ * { next, states }. Both have { from, place }, of the first and the last state, -1 for the state of zero before the first.
  */
 export function joinOf({ a, x, loop, levels, trace, cell }) {
   const at = (level, place) => [trace[level].a[place], trace[level].b[place]];
@@ -413,14 +421,14 @@ export function joinOf({ a, x, loop, levels, trace, cell }) {
     if (trace[level].from[place] === 0) return { next: at(level - 1, place), states: [loop[place - distance], null, loop[place]], from: place - distance, place };
     return {
       first: at(level - 1, place - distance), next: at(level - 1, place), both: at(level, place),
-      states: [trace[level].from[place] - 1, place - distance, place].map((s) => loop[s]),
+      states: [trace[level].from[place] - 1, place - distance, place].map((s) => loop[s]), from: trace[level].from[place] - 1, place,
     };
   }
   const sample = sampleOf({ a, x, levels, cell });
   if (cell && (sample === null || sample.isState)) return alone();
   if (sample === null) return null;
   const { earlier, later } = sample;
-  return { first: at(0, earlier), next: at(0, later), both: [sample.a, sample.b], states: [earlier - 1, earlier, later].map((s) => loop[s]) };
+  return { first: at(0, earlier), next: at(0, later), both: [sample.a, sample.b], states: [earlier - 1, earlier, later].map((s) => loop[s]), from: earlier - 1, place: later };
 }
 
 /** That two steps are one, by its numbers: values of the words `rule`, or null. */
@@ -446,13 +454,14 @@ function joinSums({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
 const stateSum = ({ next: [a, b], states: [h1, , h2] }, t) =>
   t("join_state", { a: fine(a), h1: term(h1), plus_b: added(b), h2: fine(h2), equal: equals(a, h1, b, h2) });
 
-/** The way of both numbers of the first box through the next one: [times, plus], each a list of parts of a line. */
+/** The way of both numbers of the first box through the next one, as short as in the boxes: [times, plus], each a list of parts of a line. */
 function joinWays({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
-  const ofFirst = (value) => element("i", {}, fine(value));
-  const end = (value) => element("b", {}, fine(value));
+  const ofFirst = (value) => element("i", {}, formatValue(value));
+  const end = (value) => element("b", {}, formatValue(value));
+  const factor = a2 < 0 ? `(${formatValue(a2)})` : formatValue(a2);
   return [
-    [element("span", {}, t("times")), ofFirst(a1), ` × ${term(a2)} ${equals(a1, a2, a)} `, end(a)],
-    [element("span", {}, t("plus")), ofFirst(b1), ` → ×${fine(a2)} → ${fine(b1 * a2)} → ${added(b2).replace(" ", "")} → `, end(b)],
+    [element("span", {}, t("times")), ofFirst(a1), ` × ${factor} ${[a1, a2, a].every(isFull) ? "=" : "≈"} `, end(a)],
+    [element("span", {}, t("plus")), ofFirst(b1), ` → ×${formatValue(a2)} → ${formatValue(b1 * a2)} → ${halves(a2, b2)[1]} → `, end(b)],
   ];
 }
 
@@ -490,13 +499,17 @@ export function trick({ t }) {
     names[0].textContent = isState ? t("state_name", { t: told.before }) : t("two_boxes");
     names[1].textContent = t("one_box");
     after.textContent = isState ? t("state_name", { t: told.after }) : "";
-    covers.textContent = isState ? t("covers", { steps: stepsInWords(join.from + 1, join.place, t) }) : "";
+    const steps = stepsInWords(join.from + 1, join.place, t);
+    covers.textContent = isState ? t("covers", { steps }) : steps;
     const [h0, h2] = [join.states[0], join.states[2]].map(formatValue);
     [h0, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
     const h1 = isState ? "" : formatValue(join.states[1]);
     middle[0].textContent = h1;
     const sums = isState ? [[stateSum(join, t)], []] : joinWays(join, t);
     lines.forEach((line, i) => line.replaceChildren(...sums[i]));
+    const lengths = lines.map((line) => line.textContent.length);
+    node.style.setProperty("--sum-signs", lengths[0] + lengths[1]);
+    node.style.setProperty("--sum-longest", Math.max(...lengths));
     const [one, two] = [isState ? "" : cellText(...join.first), cellText(...join.next)];
     first.textContent = one;
     next.textContent = two;
