@@ -147,7 +147,7 @@ test("the guided steps: what is called right is right", () => {
   const close = shown({ letter: 5 }); // the g of the first text
   assert.deepEqual([close.text, close.text[4], guessed({ letter: 5 })], ["along the shel", "g", ["ff", "fl"]]);
   assert.ok(close.differs.at(-1) / close.differs[4] < 0.149 && close.before[1].p - close.before[1].second.p < 0.03, "less is left, and the second is close");
-  assert.match(outcome(2, near.state), /its memory still differs at the end \(42% as much as at first\), and that tips even a guess of 97%\. Attention’s line to the r is thin \(<1%\), so its y hardly moves \(51%, then 52%\), though the space was close behind \(44%\)/);
+  assert.match(outcome(2, near.state), /its memory still differs at the end \(42% as much as at first\), and that tips even a guess of 97%\. Attention’s line to the r is thin \(<1%\), and its y hardly moves \(51%, then 52%\), though the space was close behind \(44%\)/);
   assert.ok(shown(near.state).before[0].second.character === " " && shown(near.state).before[0].p - shown(near.state).before[0].second.p < 0.08, "the space is close behind");
   const { weighed } = shown(far.state);
   assert.ok(weighed[5] > 0.02 && weighed.every((weight, s) => s === 5 || s > 9 || weight < weighed[5] / 2), "its line leads to the q");

@@ -105,7 +105,7 @@ test("the price is of the letters that are stored", () => {
   const told = (settings) => t(...price(shown(settings)));
   assert.equal(told({}), "Storage: 6 letters at a time, not all 12");
   assert.equal(told({ tau: 1 }), "Storage: 1 letter at a time, not all 12");
-  assert.equal(told({ tau: 12 }), "Storage: all 12 letters at once");
+  assert.equal(told({ tau: 12 }), "Storage: 12 letters at a time");
 });
 
 test("the guided steps: what is said to be right is right", () => {
