@@ -91,7 +91,7 @@ def averages(python: Windows, *, asked: bool = False) -> str:
     kept, empty = map(per_cent, python.average_guesses[0])
     if not python.carries_state and not asked and int(empty[:-1]) - int(kept[:-1]) < 3:  # a draw that shows no harm
         return (
-            f"Only {python.num_minibatches - 1} jumps vary by luck: here the right letter gets a chance of"
+            f"Only {python.num_minibatches - 1} jumps, so luck counts: here the right letter gets a chance of"
             f" {kept} with memory kept, {empty} emptied."
         )
     now, other = (kept, f"Emptied: {empty}.") if python.memory == "kept" else (empty, f"Kept: {kept}.")
@@ -276,7 +276,7 @@ def test_the_lines_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path
     show(page, tmp_path, Windows(sampling="random", seed=8, memory="kept"))
     expect(now).to_have_text(re.compile("a chance of 21% on average.$"))  # the other memory was never switched on
     widget.get_by_role("button", name="emptied", exact=True).click()
-    expect(now).to_have_text(re.compile("^Only 11 jumps vary by luck: .* 21% with memory kept, 18% emptied.$"))
+    expect(now).to_have_text(re.compile("^Only 11 jumps, so luck counts: .* 21% with memory kept, 18% emptied.$"))
     assert averages(Windows(sampling="random", seed=8)) == now.text_content()
 
 
@@ -540,7 +540,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         "It knows how the cut word began: the first guess gives the right letter a chance of 38% on average, not 11%."
         " By guess 6 both are alike (41% and 40%).",
         "A memory of another place misleads: 12% on average, not 16%.",
-        "Reading on, every pass cuts at the same places, unless its start is moved (Offset). Jumps cut anew: none of"
+        "Reading on, every pass cuts at the same places, unless its start is moved. Jumps cut anew: none of"
         " the 12 lines began where one did last time.",
     ]
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 2), outcomes)):
