@@ -806,7 +806,7 @@ def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:
     press(page, "Start")
     remark = page.locator(".lab-remark")
     expect(remark).to_contain_text("Copies: passages of 30 letters or more")
-    told = re.compile(r"^Doubt [\d.]+\. It may memorise: 100 % of the unseen pages are copies\.$")
+    told = re.compile(r"^Doubt [\d.]+\. It may memorise: 100 % of its test pages are copies\.$")
     expect(now(page)).to_have_text(told, timeout=LONG_MS)
     has_status(page, "ended")
     expect(now(page)).to_have_text(told)  # whether it does cannot be seen: no page of it is new

@@ -54,7 +54,7 @@ test("a gap is told as a gap, and no more than is known of copies", () => {
   assert.equal(tell(rote), "It learned its pages by heart: doubt 2.00 there, 7.00 on new ones.");
   const much = reportOf([20, 5, 10, 60, 300, 669], [20, 5, 4, 3, 2, 1.24]);
   assert.equal(tell(much), "By heart: doubt 1.24 on its pages, but 669.0 on new ones, worse than blind.", "however large");
-  assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Doubt 7.00. It may memorise: 50 % of the unseen pages are copies.");
+  assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Doubt 7.00. It may memorise: 50 % of its test pages are copies.");
 });
 
 test("a run that is thrown off says by what, and what helps", () => {
