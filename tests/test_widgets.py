@@ -181,6 +181,10 @@ def test_a_saved_notebook_holds_a_picture_and_no_sources(
 @pytest.mark.parametrize("cls", EXPLORABLES)
 def test_styles_stay_within_the_widget(cls: type[Explorable]) -> None:
     css = re.sub(r"/\*.*?\*/", "", cls._css, flags=re.S)
+    frames = r"@keyframes ([\w-]+) \{(?:[^{}]*\{[^{}]*\})*\s*\}"
+    for name in re.findall(frames, css):  # known to the whole page: they carry the figure's own prefix
+        assert f".d2lrnn-widget .{name.partition('-')[0]}-" in css, f"another figure may have frames called {name} too"
+    css = re.sub(frames, "", css)
     for before in re.findall(r"([^{}]+)\{", css):
         selectors = before.rpartition(";")[2].strip()
         if selectors.startswith("@"):
