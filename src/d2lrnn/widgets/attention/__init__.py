@@ -20,7 +20,7 @@ __all__ = ["Attention"]
 
 _SPEC = Spec("attention")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
-_BACK = 8  # the distance that the averages show at first
+_BACK = _SPEC.controls["letter"]["back"]  # the distance that the averages show at first
 
 _AVERAGES = json.loads(Path(__file__).with_name("averages.json").read_text(encoding="utf-8"))
 

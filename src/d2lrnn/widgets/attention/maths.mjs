@@ -144,7 +144,7 @@ function sizeOf(view) {
 /** In how many passages of new text the guess changes with the letter so far back erased: attention's, the state's. */
 export const CHANGES = AVERAGES.changes;
 export const PASSAGES = AVERAGES.passages;
-export const BACK = 8; // the distance that the averages show at first
+export const BACK = SPEC.controls.letter.back; // the distance that the averages show at first
 
 /** Which letter to try (-1: the last): that of the step about this text; or one that stands once in it and changes one of the two guesses, the one that moves most. */
 export function tellingLetter(text, read, vocab) {

@@ -3,7 +3,7 @@ import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } f
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
 import { caseOf, derive, isApart, limits, misleads, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, guessPanel, linesPanel, mapPanel, memoryPanel, orderPanel, placeWords, textPanel } from "./panels.mjs";
+import { arraysPanel, choicePanel, guessPanel, linesPanel, mapPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
@@ -113,16 +113,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       keep({ seed: nextSeed() });
     },
   });
-  const memories = memoryPanel({ t, signal, onMemory: (memory) => {
-    steps.leave();
-    keep({ memory });
-    if (model) tell();
-  } });
-  const orders = orderPanel({ t, signal, onOrder: (sampling) => {
-    steps.leave();
-    keep({ sampling });
-    if (model) tell(); // also where it was chosen already
-  } });
+  const choice = (name, choices, look) => choicePanel({
+    ...look, signal, choices,
+    onChoose: (value) => {
+      steps.leave();
+      keep({ [name]: value });
+      if (model) tell(); // also where it was chosen already
+    },
+  });
+  const memories = choice("memory", { empty: t("memory_empty"), kept: t("memory_kept") }, { name: t("memory"), kind: "win-memories" });
+  const orders = choice("sampling", { sequential: t("order_sequential"), random: t("order_random") }, { name: t("reading"), kind: "win-orders" });
   const place = element("span", { class: "win-place" });
   const next = buttonControl({
     label: t("next"), class: "d2lrnn-button win-next", signal,
@@ -158,7 +158,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     outcome: () => {
       const { averages: { count, kept, empty }, lines } = derive(state());
       const chances = { kept: kept[0], empty: empty[0], kept_late: kept[LATE - 1], empty_late: empty[LATE - 1] };
-      return { count, lines: lines.length, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
+      return { count, late: LATE, lines: lines.length, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
     },
   });
   /** Whether a question is open of which the memory kept is the answer. */
@@ -252,7 +252,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     place.textContent = placeWords(t, model);
     next.disabled = epoch.length === 0;
-    for (const panel of [arrays, orders, memories, ...(isLines ? [] : [text])]) panel.draw(model);
+    for (const panel of [arrays, ...(isLines ? [] : [text])]) panel.draw(model);
+    orders.draw(model.carries ? "sequential" : "random");
+    memories.draw(model.memory);
     glide.stop();
     tell();
     showControls();

@@ -533,10 +533,7 @@ export function linesPanel({ t, signal, onChoose }) {
     const next = places[event.key];
     if (next >= 0 && next <= last) choose(Math.floor(next / letters), next % letters);
   }, { signal });
-  return { node, draw, mark: (at) => {
-    chosen = at;
-    mark();
-  } };
+  return { node, draw };
 }
 
 /** Where in the text the lines lie: a strip, or two where two passes are compared. `draw(model, lastPass)`; `onChoose(k)` hears of a line that is pressed. */
@@ -570,26 +567,12 @@ export function mapPanel({ t, signal, onAgain, onChoose }) {
   return { node, draw };
 }
 
-/** The two memories to choose from. */
-export function memoryPanel({ t, signal, onMemory }) {
-  const buttons = Object.fromEntries(["empty", "kept"].map((memory) => [
-    memory, buttonControl({ label: t(`memory_${memory}`), signal, onPress: () => onMemory(memory) }),
-  ]));
-  const node = element("div", { class: "d2lrnn-segments win-memories", role: "group", "aria-label": t("memory") }, ...Object.values(buttons));
-  const draw = ({ memory }) => {
-    for (const [name, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String(name === memory));
-  };
-  return { node, draw };
-}
-
-/** The two orders to choose from. */
-export function orderPanel({ t, signal, onOrder }) {
-  const buttons = Object.fromEntries(["sequential", "random"].map((order) => [
-    order, buttonControl({ label: t(`order_${order}`), signal, onPress: () => onOrder(order) }),
-  ]));
-  const node = element("div", { class: "d2lrnn-segments win-orders", role: "group", "aria-label": t("reading") }, ...Object.values(buttons));
-  const draw = ({ carries }) => {
-    for (const [order, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String((order === "sequential") === carries));
+/** Choices side by side, of which one holds: { value: label }. `draw(value)` says which; `onChoose(value)` hears of a press. */
+export function choicePanel({ name, choices, kind, signal, onChoose }) {
+  const buttons = Object.entries(choices).map(([value, label]) => [value, buttonControl({ label, signal, onPress: () => onChoose(value) })]);
+  const node = element("div", { class: `d2lrnn-segments ${kind}`, role: "group", "aria-label": name }, ...buttons.map(([, button]) => button));
+  const draw = (chosen) => {
+    for (const [value, button] of buttons) button.setAttribute("aria-pressed", String(value === chosen));
   };
   return { node, draw };
 }
