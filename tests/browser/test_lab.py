@@ -372,7 +372,7 @@ def perplexity(lab: Locator) -> float:
 
 
 def updates(lab: Locator) -> int:
-    return int(lab.locator(".lab-count").inner_text().partition(" corrections")[0].replace("\u202f", ""))
+    return int(lab.locator(".lab-count").inner_text().partition(" correction")[0].replace("\u202f", ""))
 
 
 def waited_for(page: Page, condition: Callable[[], bool]) -> None:
