@@ -64,7 +64,7 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
   });
   const panel = element("div", { class: "d2lrnn-step", hidden: true }, folder, question, answers, told);
   let open = -1;
-  // On a phone the open step lies over the figure: once it is answered, its question folds away (base.css).
+  // On a phone the open step lies over the figure: once it is answered, its question keeps quiet or folds away (base.css).
   const setFolded = (folded) => {
     panel.classList.toggle("d2lrnn-folded", folded);
     folder.setAttribute("aria-expanded", String(!folded));
