@@ -42,7 +42,7 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "A round: all that can be done at once. Who wins? Press Run."
+START = "Who knows all {} states first, loop or scan? Press Run."
 ASKED = "{} steps. A round: all that can be done at once."
 
 
@@ -74,40 +74,57 @@ def shown(values: list[float]) -> list[str]:
 
 
 def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Locator) -> None:
-    expect(now(widget)).to_have_text(START)
+    expect(now(widget)).to_have_text(START.format(8))
     assert states(widget) == ["2", "2"], "h1 of the loop, and the first cell of the scan"
     expect(widget.locator("path.scan-take.scan-now, path.scan-take.scan-past")).to_have_count(0)
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
-    assert [text for text in heads if text.startswith("round")] == ["round 1", "round 2", "round 3"]
-    expect(widget.locator("rect.scan-cell.scan-ghost")).to_have_count(3 * 8)  # the columns to come, empty
+    assert [text for text in heads if text.startswith("round")] == []  # how many columns there will be is open
+    expect(widget.locator("rect.scan-cell")).to_have_count(8 + 8)
+    expect(widget.locator(".scan-picture text", has_text="Here boxes join, round by round.")).to_be_visible()
+    expect(widget.locator(".scan-controls label")).to_have_css("opacity", "0")  # the slider comes with the first round
     expect(widget.locator(".scan-lane b")).to_have_text(["1 of 8", "1 of 8"])
+    trick = widget.locator(".scan-trick")  # what a box is
+    label = "State 1, 2, then × 0.9 \u2212 1, is state 2, not known yet."  # noqa: RUF001
+    assert trick.get_attribute("aria-label") == label
+    expect(trick.locator(".trick-box:visible")).to_have_text("×0.9 \u22121")  # noqa: RUF001
+    expect(trick.locator(".trick-state:visible")).to_have_text(["2", "?"])
+    expect(trick.locator(".trick-sums p")).to_have_text(["", ""])
+    expect(widget.locator("path.scan-line")).to_have_count(0)
+    expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
+    expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
+    expect(widget.locator(".scan-hint")).to_have_text(
+        "Loop: one step a round. Scan: a whole column, with enough processors. Blue: known state. "
+    )
+    spoken = widget.locator(".scan-picture").get_attribute("aria-label")
+    assert "Levels of the scan: 0; states: 1;" in spoken
+
+
+def test_a_box_in_hand_shows_how_it_joins_before_any_state_is_known(widget: Locator) -> None:
+    picture = widget.get_by_role("application")
+    for _ in range(6):
+        picture.press("ArrowUp")  # from the last box to that of step 3
     trick = widget.locator(".scan-trick")
-    rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. From 2 both ways lead to 1.72."  # noqa: RUF001
+    rule = "Two steps make one: × 0.9 \u2212 1, then × 0.9 + 1, is × 0.81 + 0.1. "  # noqa: RUF001
     sums = "0.9 × 0.9 = 0.81 and \u22121 × 0.9 + 1 = 0.1."  # noqa: RUF001
-    assert trick.get_attribute("aria-label") == f"{rule} {sums}"
+    assert trick.get_attribute("aria-label") == f"{rule}No state is needed for that. {sums}"
     expect(trick.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
-    expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
+    expect(trick.locator(".trick-state")).to_have_text(["2", "?", "?", "2", "?"])
+    expect(trick.locator(".trick-name")).to_have_text(["two boxes", "one box"])
     way = "plus\u22121 → ×0.9 → \u22120.9 → +1 → 0.1"  # noqa: RUF001
     expect(trick.locator(".trick-sums p")).to_have_text(["times0.9 × 0.9 = 0.81", way])  # noqa: RUF001
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
-    colour = (
-        "(node, name) => getComputedStyle(node)[name]"  # the example and the picture: the same boxes, the same colours
-    )
+    colour = "(node, name) => getComputedStyle(node)[name]"  # below as in the picture: the same boxes and colours
     for kind, box in (("earlier", "rect.scan-earlier"), ("later", "rect.scan-part:not(.scan-earlier, .scan-sample)")):
         fill = widget.locator(box).first.evaluate(colour, "fill")
         assert trick.locator(f".trick-{kind}").evaluate(colour, "backgroundColor") == fill
     expect(widget.locator("rect.scan-earlier")).to_have_count(1)  # its own box; the box of both has a stripe of each
     expect(widget.locator("rect.scan-stripe-earlier, rect.scan-stripe-later")).to_have_count(2)
-    expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
-    expect(trick.locator(".trick-name")).to_have_text(["two boxes", "one box"])
-    expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
-    expect(widget.locator(".scan-hint")).to_have_text(
-        "Loop: one box a round. Scan: a whole column, with enough processors. Blue: known state. "
-    )
-    spoken = widget.locator(".scan-picture").get_attribute("aria-label")
-    assert "Levels of the scan: 0; states: 1;" in spoken
+    slider(widget, "Round").press("End")
+    expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
+    rule = f"{rule}From 2 both ways lead to 1.72. "
+    assert trick.get_attribute("aria-label") == f"{rule}{sums}"
 
 
 def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
@@ -118,7 +135,9 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     tick(widget)
     expect(now(widget)).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
+    expect(widget.locator(".scan-controls label")).to_have_css("opacity", "1")
     trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
+    expect(trick.locator(".trick-state")).to_have_text(["4.55", "?", "?", "4.55", "?"])
     expect(trick.locator(".trick-box")).to_have_text(["×0.81 \u22120.8", "×0.81 +2", "×0.66 +1.35"])  # noqa: RUF001
     expect(trick.locator(".trick-after").last).to_have_text("steps 5\u2060–\u20608")  # noqa: RUF001
     tick(widget)
@@ -165,7 +184,7 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     expect(now(widget)).to_contain_text("The same 4 states: 3 rounds for the loop")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
-    expect(now(widget)).to_have_text(START)
+    expect(now(widget)).to_have_text(START.format(4))
 
 
 def test_a_run_rests_where_the_scan_is_done(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -190,7 +209,6 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-step")).to_be_visible()  # the reader may look, and is not told
     expect(now(widget)).to_have_text("Round 4: the loop knows 5 of 16 states. And the scan?")
     expect(widget.get_by_role("status")).to_have_text("Round 4: the loop knows 5 of 16 states. And the scan?")
-    expect(widget.locator(".scan-hint")).not_to_contain_text("all 16 steps")
     press(widget, "How fast?")  # closed, it is told
     expect(now(widget)).to_have_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "How fast?")
@@ -203,12 +221,10 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
-    expect(widget.locator(".scan-hint")).to_contain_text("Each line is the box of one of 64 steps")
     expect(now(widget)).to_have_text(ASKED.format(64))
     guess = widget.locator(".scan-picture text", has_text="How many rounds?")
     expect(guess).to_be_visible()
-    for ghost in widget.locator(".scan-picture .scan-ghost").all():
-        expect(ghost).to_be_hidden()  # no level before the guess
+    expect(widget.locator(".scan-picture text", has_text="round")).to_have_count(1)  # the guess: no column before it
     press(widget, "24")
     expect(guess).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
@@ -217,17 +233,18 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     )
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
-    expect(widget.locator(".scan-counts")).to_be_hidden()  # it is the answer to the next question
+    slider(widget, "Round").press("End")
+    for answer in (".scan-counts", ".scan-area", ".scan-price"):  # to the next question
+        expect(widget.locator(f"{answer}:visible")).to_have_count(0)
     press(widget, "The price?")
-    expect(widget.locator("path.scan-ghost").first).to_be_visible()  # the number of levels is known by now
+    expect(widget.locator(".scan-picture text", has_text="How many boxes?")).to_be_visible()
+    expect(widget.locator(".scan-picture text", has_text="round")).to_have_count(0)  # it may be opened first
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. In all 321, about 5 times as many. Most joins cost two multiplications: 579 against 63, about 9 times. "
+        "Right. In all 321, the orange areas: about 5 times as many. Most joins cost two multiplications: "
+        "579 against 63, about 9 times. "
         "It is worth it where many processors work at once."
-    )
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Ordinary recurrent networks also bend each state with a curve: such steps do not join."
     )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
@@ -255,8 +272,8 @@ def test_headline_picture_and_answer_are_seen_at_one_look(opened: tuple[Page, Re
         widget.locator(".d2lrnn-step-title").nth(i).click()
         widget.locator(".d2lrnn-answers button").first.click()
         expect(widget.locator(".d2lrnn-outcome")).to_be_in_viewport(ratio=1)
-        trick = widget.locator(".scan-trick").bounding_box()
-        assert i == 2 or trick["y"] >= 0 or trick["y"] + trick["height"] <= 1, "whole, or nothing of it"
+        told = ".scan-hint" if i == 2 else ".scan-trick"  # the sum of the price, or how the lit box was made
+        expect(widget.locator(told)).to_be_in_viewport(ratio=1)
         headline, picture = (widget.locator(part).bounding_box() for part in (".d2lrnn-now", ".scan-figure"))
         assert headline["y"] >= 0 and headline["y"] + headline["height"] <= picture["y"] + 1, i
         shows = "([x, y]) => document.elementFromPoint(x, y)?.closest('.d2lrnn-now') !== null"
@@ -270,13 +287,14 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     page.emulate_media(reduced_motion="no-preference")
     widget = show(page, tmp_path, Scan())
     trick = widget.locator(".scan-trick")
+    tick(widget)
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 0\."))  # on its way
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
     press(widget, "How fast?")
     press(widget, "8")
     outcome = widget.locator(".d2lrnn-outcome")
     expect(outcome).to_be_visible()  # at once; the picture shows it
-    expect(now(widget)).to_have_text(START)
+    expect(now(widget)).to_have_text(START.format(16))
     expect(now(widget)).to_contain_text("Round 1:")
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     page.wait_for_timeout(1200)
@@ -398,8 +416,8 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowDown")
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(widget.locator(".trick-box")).to_have_text(["×0.81 +0.7", "×0.81 +0.9", "×0.66 +1.47"])  # noqa: RUF001
-    expect(widget.locator(".trick-state")).to_have_text(["1.72", "2.09", "2.60", "1.72", "2.60"])
-    expect(hint).to_be_hidden()  # what it was made from stands there
+    expect(widget.locator(".trick-state")).to_have_text(["1.72", "?", "?", "1.72", "?"])
+    expect(hint).to_contain_text("for steps 4\u2060\u2013\u20607.")
     name = widget.locator(".trick-name")
     for _ in range(3):
         picture.press("ArrowUp")
@@ -413,7 +431,7 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     for _ in range(3):
         picture.press("ArrowUp")
     expect(name.filter(visible=True)).to_have_text("state 0")  # nothing is joined in the first
-    expect(after).to_have_text(["state 1", "The box covers step 1."])
+    expect(after).to_have_text(["state 1", ""])
     for _ in range(6):
         picture.press("ArrowDown")
     for _ in range(2):
@@ -460,7 +478,7 @@ def test_behind_a_chosen_box_of_the_loop_the_scan_steps_back(widget: Locator) ->
 
 def test_with_two_steps_nothing_melts(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(opened[0], tmp_path, Scan(**preset_values("fading", 2)))
-    expect(widget.locator(".scan-trick")).to_be_hidden()
+    expect(widget.locator(".trick-both")).to_be_hidden()
     expect(now(widget)).to_have_text("So few steps: loop and scan need the same number of rounds.")
 
 
@@ -532,14 +550,14 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    told = "Blue: this state is known. Lit up: how 2 steps join in the last box. Tap a box to see how it was made."
+    told = "Lit up: two boxes join into one, for steps 7\u2060\u2013\u20608. No state is needed. Tap any box."
     expect(widget.locator(".scan-hint")).to_have_text(f"{told} ")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 1)
     expect(widget.locator("path.scan-line:not(.scan-kin):not([d^='M62'])")).to_have_count(0)  # only its lines are drawn
     for _ in range(2):
         tick(widget)
     expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: how all 8 steps join in the last box. Numbers in boxes are shortened: tap one for all digits."
+        "Lit up: state 4 through the box of steps 5\u2060\u2013\u20608 gives state 8."
     )
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
@@ -548,13 +566,16 @@ def test_of_many_lines_only_those_of_the_lit_box_are_drawn(widget: Locator) -> N
     slider(widget, "Steps").press("End")
     for _ in range(3):
         tick(widget)
+    expect(widget.locator("path.scan-line.scan-own")).to_have_count(0)  # by themselves the columns are calm
+    widget.get_by_role("application").press("ArrowDown")
     scan_lines = "path.scan-line:not([d^='M42']):not([d^='M62'])"
     drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(drawn).count("L") == 1 + 2 + 4, "down to the eight steps that are joined"
     slider(widget, "Round").fill("6")
+    for _ in range(3):
+        widget.get_by_role("application").press("ArrowRight")
     drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(drawn).count("L") == 63, "the whole tree: all that the last place was made from"
-    expect(widget.locator(".scan-hint")).to_have_text("Lit up: how all 64 steps join in the last box.")
 
 
 def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import {
   MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
   loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellInWords, cellText, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellInWords, cellText, explained, joinOf, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -261,7 +261,7 @@ test("the parts of the newest level's last cell light up by themselves", () => {
   assert.deepEqual(litCell(at({ step: 2 })), { level: 2, place: 7 });
   assert.deepEqual(litCell(at({ step: 3 })), { level: 3, place: 7 });
   assert.deepEqual(litCell(at({ step: 7 })), { level: 3, place: 7 });
-  assert.deepEqual([6, 63].map((step) => litCell(at({ ...presetValues("fading", 64), step }))), [{ level: 6, place: 63 }, null], "then all filled boxes show");
+  assert.deepEqual([6, 63].map((step) => litCell(at({ ...presetValues("fading", 64), step }))), [null, null], "of many steps only those of a chosen box");
   assert.deepEqual(litCell(at({ step: 3, place: 2, level: 1 })), { level: 1, place: 1 }, "the cell in hand comes first");
   assert.deepEqual(litCell(at({ step: 3, place: 2 }), { level: 0, place: 4 }), { level: 0, place: 4 }, "and before it the one under the mouse");
   assert.deepEqual(coneOf(at({}), { level: 3, place: 7 }).scan.map((places) => places.size), [8, 4, 2, 1]);
@@ -292,15 +292,22 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
   }
 });
 
-test("the rule is told by the first combination that is no state, which is drawn before the first tick", () => {
-  const model = at({});
-  assert.deepEqual(ruleValues(model), { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1", h0: "2", h2: "1.72" });
-  assert.equal(ruleValues(at(presetValues("fading", 2))), null);
+test("a box is explained by what it was made from; states that nobody knows yet stay open", () => {
+  const rule = (values) => ruleValues(explained(at(values)), t);
+  assert.deepEqual(rule({}), ["rule_state", { next: "× 0.9 − 1", before: 1, after: 2, h0: "2", h2: "not known yet" }], "at the start the box of step 2");
+  const told = { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1", h0: "2" };
+  assert.deepEqual(rule({ place: 3, level: 0 }), ["rule_open", { ...told, h2: "not known yet" }]);
+  assert.deepEqual(rule({ place: 3, level: 0, step: 2 }), ["rule", { ...told, h2: "1.72" }]);
+  for (const step of [0, 1, 2, 3]) {
+    const model = at({ step, place: 8 });
+    const known = joinOf(model).states[2] !== null;
+    assert.equal(known, step === 3, "state 8");
+  }
   for (const { levels, numSteps } of SCHEDULES) {
     const a = Array.from({ length: numSteps }, (_, s) => 0.5 + s / 64);
     const x = a.map((value) => 2 - value);
-    const sample = sampleOf({ a, x, levels });
-    assert.equal(sample === null, levels[0].targets.at(-1) < 2);
+    const place = levels[0].targets.find((s) => s > levels[0].distance);
+    const sample = place === undefined ? null : sampleOf({ a, x, levels, cell: { place } });
     const { step, states: found, done } = at({ a, x, step: 0 });
     const [key] = sentence({ a, x, step, numSteps, levels, states: found, done });
     assert.equal(key, levels.length < numSteps - 1 ? "now_start" : "now_start_few", "only then the scan is sooner");

@@ -1,15 +1,15 @@
 // Scan: the states of a linear recurrence, walked by a loop and combined by a parallel scan, one clock for both.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
-import { countsTable, explained, figure, hand, isRounded, lanes, sentence, showsFilled, showsNumbers, trick } from "./panels.mjs";
+import { countsTable, explained, figure, hand, joinOf, lanes, sentence, showsFilled, showsNumbers, stepsInWords, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
 const REST = 2000; // milliseconds that the scan stands complete, before the loop goes on
 
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
-const intervalFor = (ticks, all) => Math.min(900, Math.max(140, all / ticks));
+const intervalFor = (ticks, all) => Math.min(1100, Math.max(140, all / ticks));
 
 /** Ticks that go on by themselves: `run(from, to)`, `stop()`; after a tick that `rests` they wait. */
 function clock({ onTick, onState, rests, signal }) {
@@ -40,6 +40,7 @@ function clock({ onTick, onState, rests, signal }) {
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let shown = null;
+  let isStarted = false; // from the first round on there is a slider over the rounds
   let editing = false; // "your own" is chosen, and nothing changed yet
   const now = nowLine();
   const ticking = clock({
@@ -147,6 +148,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   onReset(() => {
     ticking.stop();
     editing = false;
+    isStarted = false;
     more.open = false;
   });
   steps.node.addEventListener("click", ({ target }) => target.closest(".d2lrnn-step-title") && steps.opened() < 0 && ticking.stop(), { signal });
@@ -156,46 +158,43 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const hint = element("span", {});
   const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
 
-  const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, tickRange.node, race.node), picture.node);
-  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, hintLine, inHand.node));
-  // An open step is seen together with the headline and the picture, and with the whole example above or nothing of it.
+  const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, race.node, tickRange.node), picture.node);
+  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, hintLine, rule.node, inHand.node));
+  // An open step is seen together with the headline and the picture.
   const bring = () => {
     const isSheet = getComputedStyle(steps.node).position === "sticky"; // on a phone
     if (steps.opened() < 0 || signal.aborted) return;
     const above = parseFloat(getComputedStyle(play).scrollMarginTop);
-    const top = rule.node.getBoundingClientRect().top - above;
-    const bottom = steps.node.querySelector(".d2lrnn-step").getBoundingClientRect().bottom;
-    if (!isSheet && top >= 0 && bottom <= innerHeight) return;
-    const tall = raced.getBoundingClientRect().bottom - play.getBoundingClientRect().top + above;
+    const { top } = play.getBoundingClientRect();
+    if (!isSheet && top >= above && steps.node.querySelector(".d2lrnn-step").getBoundingClientRect().bottom <= innerHeight) return;
+    const tall = raced.getBoundingClientRect().bottom - top + above;
     if (isSheet && tall > innerHeight - steps.node.offsetHeight) return; // on a low screen the race alone, as the steps bring it
-    const first = isSheet || rule.node.hidden || bottom - top > innerHeight ? play : rule.node;
-    first.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+    play.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
   };
   steps.node.addEventListener("click", () => requestAnimationFrame(bring), { signal });
 
   const root = element(
     "div", { class: "d2lrnn-shape scan" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), rule.node, play, steps.node, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), play, steps.node, more, footRow({ t, reset, link, say, signal }),
   );
   el.append(root);
 
-  // Seen for the first time, two steps melt into one.
-  const first = motion({ seconds: 2.4, signal });
-  whenSeen(rule.node, { signal, act: () => first.run(rule.melt) });
   const joins = motion({ seconds: 0.8, signal }); // in a round of the race, within its time
-  rule.node.addEventListener("click", () => first.run(rule.melt), { signal });
+  rule.node.addEventListener("click", () => joins.run(rule.melt), { signal });
 
   steps.node.addEventListener("click", () => draw(shown), { signal });
 
   const draw = (model) => {
     if (shown !== null) {
-      first.stop();
       joins.stop();
       rule.melt(1);
     }
     const isNext = shown !== null && model.level === shown.level + 1 && model.step === shown.step + 1 && model.cell === null;
     shown = model;
     shown.isAsked = steps.isAsking();
+    shown.isPriced = steps.opened() === 2; // and once it is answered, the picture shows the price
+    isStarted ||= model.step > 0;
+    root.classList.toggle("scan-started", isStarted);
     const [key, values] = sentence(shown);
     now.set(...emphasised(t.raw(key), values));
     length.textContent = String(model.numSteps);
@@ -205,13 +204,18 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.set(model.step, at.textContent);
     rule.draw(explained(model));
     if (isNext) joins.run(rule.melt);
-    const tells = !shown.isAsked;
-    const hintKey = tells && showsFilled(model) ? "hint_filled" : tells && model.done.scan ? "hint_end" : model.step > 0 ? "hint" : showsNumbers(model) ? "hint_start" : "hint_dots";
+    const join = joinOf(explained(model));
+    const isFilled = showsFilled(model) && !shown.isAsked;
+    const hintKey = isFilled ? "hint_filled" : model.step > 0 ? (join.first ? "hint" : "hint_state") : showsNumbers(model) ? "hint_start" : "hint_dots";
     const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
-    const told = { steps: model.numSteps, count: model.numSteps - model.trace[model.level].from.at(-1), sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1 };
-    hint.textContent = [t(hintKey, told), ...(canTap ? [t(isRounded(model) ? "tap_rounded" : "tap")] : [])].join(" ");
-    hintLine.hidden = model.cell !== null; // what the box is made from stands there
+    const told = {
+      steps: hintKey === "hint_dots" ? model.numSteps : stepsInWords(join.from + 1, join.place, t), before: join.from + 1, after: join.place + 1,
+      sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1,
+    };
+    hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
+    rule.node.hidden = isFilled;
+    hintLine.classList.toggle("scan-price", isFilled);
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);

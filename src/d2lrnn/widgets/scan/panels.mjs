@@ -47,7 +47,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (wide && numSteps <= 12 ? 29 : 23) : Math.floor(TALL / numSteps); // whole pixels: no moiré
+  const row = mode === "stacked" ? 36 : numbers ? (!wide ? 23 : numSteps <= 12 ? 29 : 22) : Math.floor(TALL / numSteps); // whole pixels: no moiré
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
@@ -68,9 +68,9 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   return { level: found[0], place };
 }
 
-/** The cell whose parts light up: the one under the mouse, the one in hand, or the last of the newest level, until all is done. */
-export const litCell = ({ cell, done, level, numSteps }, hovered = null) =>
-  hovered ?? cell ?? (level > 0 && !showsFilled({ done, numSteps }) ? { level, place: numSteps - 1 } : null);
+/** The cell whose parts light up: the one under the mouse, the one in hand, or, where boxes hold numbers, the last of the newest level. */
+export const litCell = ({ cell, level, numSteps }, hovered = null) =>
+  hovered ?? cell ?? (level > 0 && showsNumbers({ numSteps }) ? { level, place: numSteps - 1 } : null);
 
 /** The box that two boxes of one column join into, where a mouse drags one to the other; as long as it isn't filled, the later of both. */
 export function dragged({ levels, level }, one, other) {
@@ -81,14 +81,14 @@ export function dragged({ levels, level }, one, other) {
   return { level: one.level + (isJoin ? 1 : 0), place };
 }
 
-/** The model whose box in hand is the one that the example above explains: the reader's, else the last of the newest round. */
-export const explained = (model) => ({ ...model, cell: model.cell ?? (model.level > 0 ? { level: model.level, place: model.numSteps - 1 } : null) });
+/** The model whose box in hand is the one that is explained below: the reader's, else the last of the newest round; at the start the box of step 2. */
+export const explained = (model) => ({ ...model, cell: model.cell ?? { level: model.level, place: model.level > 0 ? model.numSteps - 1 : 1 } });
 
 /** Its boxes hold numbers; else they are dots. */
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
 
-/** At the end of a long race the picture tells which boxes the scan has filled. */
-export const showsFilled = ({ done, numSteps }) => done.scan && done.loop && !showsNumbers({ numSteps });
+/** Told the price of a long race, the reader sees which boxes the scan has filled. */
+export const showsFilled = ({ done, numSteps, isPriced }) => isPriced && done.scan && done.loop && !showsNumbers({ numSteps });
 
 // ---- the picture ----------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const fit = 1.1 * SIGN * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
-  const sample = level === 0 && boxes ? sampleOf(model) : null; // one combination, shown before the first tick
+  const sample = level === 0 && boxes && model.cell?.level === 0 ? sampleOf(model) : null; // before the first round: what the box in hand joins to
   const isHeld = lit !== null && lit === model.cell;
   const related = (is) => (is ? " scan-kin" : "");
   // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
@@ -177,24 +177,24 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const numbered = doubles ? between >= 62 : roomy; // its rounds stand over the columns
   const joins = doubles && !numbered && levels.length > 1;
   text(t(numbered || levels.length < 2 || doubles ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
-  if (joins) text(t("scan_joined"), Math.max(start + 92, (places.levels[1] + places.levels.at(-1)) / 2), 10, level === 0 ? "scan-soft scan-ghost" : "scan-soft"); // the columns that join
+  if (joins && level > 0) text(t("scan_joined"), Math.max(start + 92, (places.levels[1] + places.levels.at(-1)) / 2), 10, "scan-soft"); // the columns that join
   text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
   if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   else if (doubles) text(numbered ? t("joined_one") : "1", boxes ? places.levels[0] : start, 31, "scan-soft", boxes ? {} : { anchor: "start" });
   if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
-  levels.forEach(({ distance }, i) => {
-    const kind = i + 1 === level ? "scan-level" : i < level ? "scan-soft" : "scan-soft scan-ghost";
+  levels.slice(0, sample === null ? level : 1).forEach(({ distance }, i) => {
+    const kind = i + 1 === level ? "scan-level" : "scan-soft";
     const count = Math.min(2 * distance, numSteps);
     const head = doubles ? roomy ? t("joined", { count }) : numbered ? t("joined_short", { count }) : String(count) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
     const over = t("round_head", { round: i + 1 });
     text(head, inside(head, i), 31, kind, { room: between - 3 });
     if (numbered) text(over, inside(over, i), 10, kind);
   });
-  if (level === 0) {
+  if (level === 0 && sample === null) {
     const end = mode === "dots" ? places.now - places.nowBox / 2 : width;
     const middle = top + (row * numSteps) / 2;
-    const asked = wrapped(t("empty"), (end - places.levels[0] - places.cell / 2 - 16) / ASKED_SIGN);
+    const asked = wrapped(t(!model.isAsked ? "empty" : model.isPriced ? "empty_boxes" : "empty_rounds"), (end - places.levels[0] - places.cell / 2 - 16) / ASKED_SIGN);
     asked.forEach((line, i) => text(line, (places.levels[0] + places.cell / 2 + end) / 2, middle + 28 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
   }
   for (let s = 0; s < numSteps; s += 1) {
@@ -231,28 +231,16 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     }
   };
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
-  if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, `scan-sample scan-ghost${related(isHeld)}`);
+  if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, `scan-sample${related(isHeld)}`);
   lines.flush();
-  for (let i = level + 1; i <= levels.length; i += 1) { // the columns to come
-    if (mode === "dense") { // an empty column, where single dots would run into one another
-      const [x, from, to] = [places.levels[i], y[0] - row / 2, y.at(-1) + row / 2];
-      lines.add("scan-cell scan-open scan-ghost", `M${(x - BAR).toFixed(1)} ${from.toFixed(1)}h${2 * BAR}V${to.toFixed(1)}h${-2 * BAR}Z`);
-      continue;
-    }
-    for (let s = 0; s < numSteps; s += 1) {
-      const isSample = sample !== null && i === 1 && s === sample.later;
-      if (isSample) {
-        stepCell(places.levels[i], s, places.cell, `${sample.isState ? "scan-state" : "scan-part"} scan-sample scan-ghost${related(isHeld)}`, sample.a, sample.b, sample.isState);
-        if (sample.isState) continue;
-        const wide = places.cell / 2 - 3;
-        ["earlier", "later"].forEach((kind, side) => add("rect", { // at its foot the two that it is made from
-          class: `scan-stripe-${kind} scan-ghost`, x: (places.levels[i] - (1 - side) * wide).toFixed(1), y: (y[s] + row / 2 - 3.5 - STRIPE).toFixed(1), width: wide.toFixed(1), height: STRIPE,
-        }));
-      } else if (boxes) frame(places.levels[i], s, places.cell, "scan-open scan-ghost");
-      else lines.add("scan-cell scan-dot scan-open scan-ghost", small(places.levels[i], s));
-    }
+  if (sample !== null) {
+    const { later: s, isState } = sample;
+    stepCell(places.levels[1], s, places.cell, `${isState ? "scan-state" : "scan-part"} scan-sample${related(isHeld)}`, sample.a, sample.b, isState);
+    const wide = places.cell / 2 - 3;
+    if (!isState) ["earlier", "later"].forEach((kind, side) => add("rect", { // at its foot the two that it is made from
+      class: `scan-stripe-${kind}`, x: (places.levels[1] - (1 - side) * wide).toFixed(1), y: (y[s] + row / 2 - 3.5 - STRIPE).toFixed(1), width: wide.toFixed(1), height: STRIPE,
+    }));
   }
-  lines.flush();
   const kindOf = (i, s) => {
     const isJoined = i === 0 && isHeld && (s === sample?.earlier || s === sample?.later);
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s)) || isJoined;
@@ -380,10 +368,6 @@ const term = (value) => (value < 0 ? `(${fine(value)})` : fine(value));
 const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < 1e-9 && Math.abs(value) < 100) ? "=" : "≈");
 
 const isFull = (value) => Math.abs(value - Number(formatValue(value).replace("−", "-"))) < 1e-9;
-/** Whether a box shows a number that is not all of it. */
-export const isRounded = ({ trace, level, loop, walked }) =>
-  !trace.slice(0, level + 1).every(({ a, b, from }) => b.every((value, s) => isFull(value) && (from[s] === 0 || isFull(a[s])))) || !loop.slice(0, walked + 1).every(isFull);
-
 /** The level at which a box was filled: from there on it is copied. */
 function madeAt(levels, { level, place }) {
   let made = level;
@@ -394,50 +378,42 @@ function madeAt(levels, { level, place }) {
 /** A step in words: "× 0.9 + 2". */
 export const stepText = (a, b) => `× ${term(a)} ${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
 
-/**
- * A combination of the scan's first round: places and step, { earlier, later, isState, a, b }; null where there is none.
- * It is that of the step in hand, else the first that is no state yet.
- */
-export function sampleOf({ a, x, levels: [{ distance, targets }], cell = null }) {
-  const later = cell === null ? targets.find((s) => s > distance) : [cell.place, cell.place + distance].find((s) => targets.includes(s));
-  if (later === undefined || cell?.place === 0) return null; // the first state is known without a join
+/** What the step in hand joins to in the scan's first round: places and step, { earlier, later, isState, a, b }; null where it joins nothing. */
+export function sampleOf({ a, x, levels: [{ distance, targets }], cell: { place } }) {
+  const later = [place, place + distance].find((s) => targets.includes(s));
+  if (later === undefined || place === 0) return null; // the first state is known without a join
   const earlier = later - distance;
   return { earlier, later, isState: earlier === 0, a: a[later] * a[earlier], b: a[later] * x[earlier] + x[later] };
 }
 
 /**
- * Two boxes that join in one: the pairs { first, next, both } and the states before, between and behind them; null where
- * there are none. It is the join of the box in hand, else the scan's first. A box that holds a state was made from one:
- * { next, states }. Both have { from, place }, of the first and the last state, -1 for the state of zero before the first.
+ * How the box in hand was made: { first, next, both }, two boxes that join in one, and the states before, between and behind
+ * them, null where nobody knows them yet. A box that holds a state was made from one: { next, states }. Both have { from, place },
+ * of the first and the last state, -1 for the state of zero before the first.
  */
-export function joinOf({ a, x, loop, levels, trace, cell }) {
-  const at = (level, place) => [trace[level].a[place], trace[level].b[place]];
-  const { place } = cell ?? {};
-  const level = cell ? madeAt(levels, cell) : 0;
-  const alone = () => ({ next: [a[place], x[place]], states: [place === 0 ? 0 : loop[place - 1], null, loop[place]], from: place - 1, place });
-  if (level < 0) return alone();
+export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell: { level: column, place } }) {
+  const at = (level, t) => [trace[level].a[t], trace[level].b[t]];
+  const state = (t) => (t < 0 ? 0 : t <= walked || trace[reached].from[t] === 0 ? loop[t] : null);
+  const single = (next, from) => ({ next, states: [state(from), null, state(place)], from, place });
+  const double = (first, next, both, from, middle, last) => ({ first, next, both, states: [from, middle, last].map(state), from, place: last });
+  const level = madeAt(levels, { level: column, place });
   if (level > 0) {
-    const { distance } = levels[level - 1];
-    if (trace[level].from[place] === 0) return { next: at(level - 1, place), states: [loop[place - distance], null, loop[place]], from: place - distance, place };
-    return {
-      first: at(level - 1, place - distance), next: at(level - 1, place), both: at(level, place),
-      states: [trace[level].from[place] - 1, place - distance, place].map((s) => loop[s]), from: trace[level].from[place] - 1, place,
-    };
+    const other = place - levels[level - 1].distance;
+    const from = trace[level].from[place] - 1;
+    return from < 0 ? single(at(level - 1, place), other) : double(at(level - 1, other), at(level - 1, place), at(level, place), from, other, place);
   }
-  const sample = sampleOf({ a, x, levels, cell });
-  if (cell && (sample === null || sample.isState)) return alone();
-  if (sample === null) return null;
+  const sample = level < 0 ? null : sampleOf({ a, x, levels, cell: { place } });
+  if (sample === null || sample.isState) return single([a[place], x[place]], place - 1);
   const { earlier, later } = sample;
-  return { first: at(0, earlier), next: at(0, later), both: [sample.a, sample.b], states: [earlier - 1, earlier, later].map((s) => loop[s]), from: earlier - 1, place: later };
+  return double(at(0, earlier), at(0, later), [sample.a, sample.b], earlier - 1, earlier, later);
 }
 
-/** That two steps are one, by its numbers: values of the words `rule`, or null. */
-export function ruleValues(model) {
-  const join = joinOf(model);
-  if (join === null) return null;
-  const { first, next, both, from, place, states: [h0, , h2] } = join;
-  if (first === undefined) return { next: stepText(...next), before: from + 1, after: place + 1, h0: fine(h0), h2: fine(h2) };
-  return { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: fine(h0), h2: fine(h2) };
+/** How the box in hand was made, in words: the key of the words, and its values. */
+export function ruleValues(model, t) {
+  const { first, next, both, from, place, states: [h0, , h2] } = joinOf(model);
+  const [known0, known2] = [h0, h2].map((h) => (h === null ? t("unknown") : fine(h)));
+  if (first === undefined) return ["rule_state", { next: stepText(...next), before: from + 1, after: place + 1, h0: known0, h2: known2 }];
+  return [h0 === null || h2 === null ? "rule_open" : "rule", { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: known0, h2: known2 }];
 }
 
 const added = (b) => `${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
@@ -466,9 +442,9 @@ function joinWays({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
 }
 
 /** Places `from` to `to` in words: "steps 5–8". */
-const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to: to + 1 }) : t("steps", { from: from + 1, to: to + 1 }));
+export const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to: to + 1 }) : t("steps", { from: from + 1, to: to + 1 }));
 
-/** The trick, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. Below, its sums. */
+/** How a box was made, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. Below, its sums. */
 export function trick({ t }) {
   const part = (kind) => element("span", { class: `trick-${kind}` });
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
@@ -488,24 +464,23 @@ export function trick({ t }) {
   );
   const node = element("div", { class: "scan-trick", role: "img" }, ways, element("div", { class: "trick-sums" }, ...lines));
   const draw = (model) => {
-    const told = ruleValues(model);
-    node.hidden = told === null;
-    if (told === null) return;
+    const [key, told] = ruleValues(model, t);
     const join = joinOf(model);
     const isState = join.first === undefined; // one box, from one known state to the next
-    node.setAttribute("aria-label", isState ? t("rule_state", told) : `${t("rule", told)} ${t("cell_sums", joinSums(join, t))}`);
+    node.setAttribute("aria-label", isState ? t(key, told) : `${t(key, told)} ${t("cell_sums", joinSums(join, t))}`);
     node.classList.toggle("trick-single", isState);
     [arrows[0], first, ...middle, names[1], states[2], arrows[1], both, arrows[2], states[3]].forEach((e) => (e.hidden = isState));
     names[0].textContent = isState ? t("state_name", { t: told.before }) : t("two_boxes");
     names[1].textContent = t("one_box");
     after.textContent = isState ? t("state_name", { t: told.after }) : "";
     const steps = stepsInWords(join.from + 1, join.place, t);
-    covers.textContent = isState ? t("covers", { steps }) : steps;
-    const [h0, h2] = [join.states[0], join.states[2]].map(formatValue);
-    [h0, h2, h0, h2].forEach((h, i) => (states[i].textContent = h));
-    const h1 = isState ? "" : formatValue(join.states[1]);
-    middle[0].textContent = h1;
-    const sums = isState ? [[stateSum(join, t)], []] : joinWays(join, t);
+    covers.textContent = !isState ? steps : join.place - join.from > 1 ? t("covers", { steps }) : "";
+    const [h0, h1, h2] = join.states.map((h, i) => (isState && i === 1 ? "" : h === null ? "?" : formatValue(h)));
+    [[states[0], h0], [states[1], h2], [states[2], h0], [states[3], h2], [middle[0], h1]].forEach(([box, h]) => {
+      box.textContent = h;
+      box.classList.toggle("trick-unknown", h === "?");
+    });
+    const sums = !isState ? joinWays(join, t) : [join.states[0] === null || join.states[2] === null ? [] : [stateSum(join, t)], []];
     lines.forEach((line, i) => line.replaceChildren(...sums[i]));
     const lengths = lines.map((line) => line.textContent.length);
     node.style.setProperty("--sum-signs", lengths[0] + lengths[1]);
@@ -523,7 +498,6 @@ export function trick({ t }) {
   const melt = (share) => node.style.setProperty("--melt", share.toFixed(3));
   return { node, draw, melt };
 }
-
 
 /** How the cell in hand was made: lines of text. */
 export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } }, t) {
@@ -635,6 +609,7 @@ export function lanes({ t }) {
   const draw = ({ numSteps, states, done, levels }) => {
     const rounds = { loop: numSteps - 1, scan: levels.length };
     node.style.setProperty("--steps", numSteps);
+    node.classList.toggle("scan-many", !showsNumbers({ numSteps }));
     for (const { name, node: one, fill, count } of both) {
       one.classList.toggle("scan-home", done[name]);
       fill.style.setProperty("--known", states[name]);
