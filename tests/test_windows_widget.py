@@ -159,7 +159,7 @@ def test_a_memory_helps_where_it_belongs_and_misleads_elsewhere() -> None:
         for kept, empty in (widget.first_guess, averages[0]):
             assert (kept > 1.2 * empty) == is_kept and (empty > 1.2 * kept) != is_kept
         answer = SPEC["words"]["en"][f"step_{1 + (not is_kept)}_answer_{step['right'] + 1}"]
-        assert answer == ("fade" if is_kept else "glow more")
+        assert answer == ("fade" if is_kept else "get stronger")
 
 
 def test_the_average_over_all_jumps_is_the_one_that_is_told() -> None:
@@ -181,9 +181,9 @@ def test_the_average_over_all_jumps_is_the_one_that_is_told() -> None:
             chances.append(found)
     jumps = (starts[:, None] != starts) & (starts[:, None] + steps != starts)
     kept, empty = (float(found[jumps].mean()) for found in chances)
-    outcome = SPEC["words"]["en"]["step_2_outcome"]
+    said = SPEC["words"]["en"]["measured_lines"]
     count = f"{int(jumps.sum()):,}".replace(",", "\u202f")
-    assert f"Over all {count} jumps in this text: {kept:.0%} kept, {empty:.0%} emptied." in outcome
+    assert f"Over all {count} jumps in this text: {kept:.0%} kept, {empty:.0%} emptied." in said
     assert 0 < empty - kept < 0.05, "only a little better"
     shown = Windows(sampling="random")
     before, start = (shown.starts[k][0] for k in (shown.minibatch - 2, shown.minibatch - 1))

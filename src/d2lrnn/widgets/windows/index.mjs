@@ -2,15 +2,15 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, isApart, limits, misleads, percent, presetOf, repair, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, choicePanel, guessPanel, linesPanel, mapPanel, placeWords, textPanel } from "./panels.mjs";
+import { caseOf, derive, isApart, limits, meetings, misleads, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, choicePanel, guessPanel, linesPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
 const MANY = 50; // so many jumps, and it is no more said that an average of them is one of chance
-const LATE = 6; // the guess of a line at which, as is told, both memories are alike
+const PASSES = 3; // with jumps, in which the third step meets a letter
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -74,6 +74,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const nextSeed = () => (state().seed + 1) % (CONTROLS.seed.max + 1);
   const keep = (values) => commit(repair({ ...state(), ...values }));
+  /** Another text opens on the line that tells most. */
+  const keepText = (values) => {
+    const next = repair({ ...state(), ...values, minibatch: 1 });
+    commit({ ...next, minibatch: tellingLine(derive({ ...state(), ...next })) });
+  };
 
   const now = nowLine();
   const glides = (isOn) => {
@@ -99,20 +104,19 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onDrop: () => { isHeld = false; },
   });
   const arrays = arraysPanel({ t, signal });
-  const guess = guessPanel({ t, signal, onChoose: () => tell() });
+  const guess = guessPanel({
+    t, signal, onChoose: () => tell(),
+    onAgain: () => {
+      steps.leave();
+      keep({ seed: nextSeed() });
+    },
+  });
   let aim = 0; // the guess to be chosen in the line that comes
   const block = linesPanel({ t, signal, onChoose: (k, n) => {
     if (k === model.k) return guess.choose(n);
     aim = n;
     return commit({ minibatch: k + 1 });
   } });
-  const map = mapPanel({
-    t, signal, onChoose: (k) => commit({ minibatch: k + 1 }),
-    onAgain: () => {
-      steps.leave();
-      keep({ seed: nextSeed() });
-    },
-  });
   const choice = (name, choices, look) => choicePanel({
     ...look, signal, choices,
     onChoose: (value) => {
@@ -139,11 +143,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const samplings = CONTROLS.sampling.choices.map((value) => [value, t(`sampling_${value}`)]);
   const example = selectControl({
     label: t("examples"), options: [["", t("preset_none")], ...presets], signal,
-    onChange: (name) => (name === "" ? example.set(presetOf(model)) : keep({ ...PRESETS[name], minibatch: 1 })),
+    onChange: (name) => (name === "" ? example.set(presetOf(model)) : keepText(PRESETS[name])),
   });
-  const source = selectControl({ label: t("source"), options: sources, signal, onChange: (value) => keep({ source: value, minibatch: 1 }) });
+  const source = selectControl({ label: t("source"), options: sources, signal, onChange: (value) => keepText({ source: value }) });
   const sampling = selectControl({ label: t("sampling"), options: samplings, signal, onChange: (value) => keep({ sampling: value, minibatch: 1 }) });
-  const typed = typedControl({ t, signal, say, onText: (value) => keep({ own_text: value }) });
+  const typed = typedControl({ t, signal, say, onText: (value) => keepText({ own_text: value }) });
   const sizes = Object.fromEntries(["length", "batch_size", "num_steps", "offset"].map((name) => {
     const { min, max } = CONTROLS[name];
     return [name, sizeControl({ label: t(name), min, max, signal, onInput: (value) => keep({ [name]: value }) })];
@@ -153,12 +157,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
 
   const steps = guidedSteps({
-    t, steps: SPEC.steps, set: commit, onReset, say, signal,
+    t, steps: SPEC.steps, onReset, say, signal,
+    set: (values) => {
+      if (values === cutAgain.state) aim = derive({ ...state(), ...cutAgain.before }).epoch[cutAgain.before.minibatch - 1][0] - derive({ ...state(), ...values }).epoch[values.minibatch - 1][0]; // the letter that is asked about
+      commit(values);
+    },
     state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => name !== "minibatch")), // another line changes no outcome
     outcome: () => {
-      const { averages: { count, kept, empty }, lines } = derive(state());
-      const chances = { kept: kept[0], empty: empty[0], kept_late: kept[LATE - 1], empty_late: empty[LATE - 1] };
-      return { count, late: LATE, lines: lines.length, ...Object.fromEntries(Object.entries(chances).map(([name, p]) => [name, percent(p)])) };
+      const { averages: { kept, empty }, num_steps } = derive(state());
+      return { kept: percent(kept[0]), empty: percent(empty[0]), starts: num_steps };
     },
   });
   /** Whether a question is open of which the memory kept is the answer. */
@@ -167,23 +174,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const isHidden = () => model.lines !== null && (isAsked() || !seen.has(model.memory === "kept" ? "empty" : "kept"));
   const cutAgain = SPEC.steps[2];
   /** Whether the third step is answered, and the text cut as that has set it. */
-  const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => ["minibatch", "memory"].includes(name) || model[name] === value);
+  const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => name === "minibatch" || model[name] === value);
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
-    if (isCutAgain() && model.memory === cutAgain.state.memory) return [t("now_cut")];
+    if (isCutAgain()) return [t("now_cut")];
     const told = model.lines !== null ? sentencesOfLines(model, isHidden())
       : [model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen())];
     return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
   };
   const tell = () => {
-    guess.draw(model, isHidden(), aim);
+    guess.draw(model, isHidden(), aim, isCutAgain() ? (place) => meetings(networkIn(model.weights), model, place, PASSES) : null);
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
-    if (model.lines !== null) {
-      block.draw(model, guess.chosen(), isHidden());
-      map.draw(model, isCutAgain() ? derive({ ...state(), ...cutAgain.before }).epoch : null);
-    }
+    if (model.lines !== null) block.draw(model, guess.chosen());
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
     measured.textContent = [t("measured"), t(model.lines !== null ? "measured_lines" : "measured_little"), t("measured_jumps"), model.source === "story" ? t("measured_story") : ""].join(" ");
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
@@ -203,7 +207,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const leadQuestion = element("span", {});
   const measured = element("p", { class: "win-title" });
   const memoryChoice = element("p", { class: "win-choice" }, element("span", {}, t("memory")), memories.node);
-  const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node, map.node);
+  const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node);
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     element("p", { class: "d2lrnn-lead" }, lead, " ", leadQuestion),
@@ -248,7 +252,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isLines = model.lines !== null;
     root.classList.toggle("win-as-lines", isLines);
     for (const each of [text.node, place, next]) each.hidden = isLines;
-    for (const each of [block.node, map.node, memoryChoice]) each.hidden = !isLines;
+    for (const each of [block.node, memoryChoice]) each.hidden = !isLines;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     place.textContent = placeWords(t, model);
     next.disabled = epoch.length === 0;

@@ -163,6 +163,21 @@ export function guessesIn(network, model, k, count = model.num_steps) {
   return { memory, text, kept, empty };
 }
 
+/**
+ * How a letter is met: by reading on, and by each of `count` passes that jump, the first of them this one. Of the first piece that comes to it,
+ * what was read there before it, and its chance with an empty memory; read is null where a pass leaves it out.
+ */
+export function meetings(network, model, place, count) {
+  const { tokens, num_steps, seed } = model;
+  const cuts = [{ ...model, sampling: "sequential" }, ...Array.from({ length: count }, (_, i) => ({ ...model, seed: (seed + i) % (CONTROLS.seed.max + 1) }))];
+  return cuts.map((cut) => {
+    const start = epochStarts(tokens.length, cut).flat().find((from) => from < place && place <= from + num_steps);
+    if (start === undefined) return { read: null, right: tokens[place], chance: null };
+    const read = tokens.slice(start, place).join("");
+    return { read, right: tokens[place], chance: chancesOf(network, "", read + tokens[place]).at(-1) };
+  });
+}
+
 /** Whether the pieces can stand under one another as lines: those of one reader of a text, with a guess in each that can be tinted. */
 const isInLines = ({ isText, batch_size, num_steps, epoch }) => isText && batch_size === 1 && num_steps > 1 && epoch.length > 0;
 
@@ -187,6 +202,13 @@ export function averagesOf(lines) {
   const means = (name, scale) => lines[0][name].map((_, i) => later.reduce((sum, line) => sum + scale(line[name][i]), 0) / later.length);
   const both = (scale) => ({ kept: means("kept", scale), empty: means("empty", scale) });
   return { count: later.length, ...both((p) => p), bits: both(surprise) };
+}
+
+/** The line, from 1, that tells most: where a memory helps its first guess most, or after a jump misleads it most. */
+export function tellingLine({ lines, carries }) {
+  if (lines === null) return 1;
+  const gains = lines.map(({ kept, empty }) => (carries ? 1 : -1) * (kept[0] - empty[0]));
+  return gains.indexOf(Math.max(...gains)) + 1;
 }
 
 /** A chance in whole per cent. */

@@ -346,10 +346,14 @@ const tail = (text, most) => (text.length <= most ? text : most < 2 ? "â€¦" : `â
 
 /**
  * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. Where the pieces are no lines, all guesses
- * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on. `draw(model, isHidden, at)`: whether the other memory is not told yet; a new piece begins with guess `at`.
+ * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on.
+ * `draw(model, isHidden, at, passes)`: whether the other memory is not told yet; a new piece begins with guess `at`; `passes(place)`, if any, is shown
+ * instead of the two memories: the same letter as it is met by reading on, and by passes that jump.
  */
-export function guessPanel({ t, signal, onChoose }) {
+export function guessPanel({ t, signal, onChoose, onAgain }) {
   const title = element("p", { class: "win-guess-title" });
+  const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
+  const met = element("div", { class: "win-passes" });
   const lines = Object.fromEntries(["kept", "empty"].map((name) => {
     const seen = element("span", { class: "win-seen" });
     const bar = element("span", { class: "win-chance-bar" });
@@ -358,24 +362,40 @@ export function guessPanel({ t, signal, onChoose }) {
     return [name, { seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
   }));
   const letters = element("div", { class: "win-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
-  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node));
+  const node = element("div", { class: "win-guesses" }, title, again, ...Object.values(lines).map((line) => line.node), met);
   const every = element("div", { class: "win-every" }, element(
     "p", { class: "win-letters-title" }, t("letters"), ...["kept", "empty"].map((name) => element("span", { class: `win-key win-key-${name}` }, t(name))),
   ), letters);
   let model = null;
   let isHidden = false;
   let chosen = 0;
+  let passes = null;
   const columns = [];
   let told = ""; // the piece that was told last
 
   const titleWords = () => {
+    if (passes !== null) return t("passes", { right: visibleCharacter(model.guess.text[chosen + 1]) });
     if (model.lines !== null) return t(chosen === 0 ? "guess_line" : "guess_line_next", { line: model.k + 1, n: chosen + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
     return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
+  };
+  /** One meeting with a letter: what of its piece was read before it, and its chance. */
+  const meeting = ({ name, read, right, chance }) => element("p", { class: "win-meeting" }, element("span", { class: "win-guess-name" }, name), ...(read === null ? [element("span", { class: "win-left-out" }, t("left_out"))] : [
+    element("span", { class: "win-seen" }, element("b", { class: "win-read" }, ...visibleSpaces(read)), element("b", { class: "win-right" }, visibleCharacter(right))),
+    element("b", { class: "win-chance" }, percent(chance)),
+  ]));
+  const writePasses = () => {
+    for (const each of Object.values(lines)) each.node.hidden = passes !== null;
+    again.hidden = passes !== null;
+    met.hidden = passes === null;
+    if (passes === null) return;
+    const [on, ...jumps] = passes(model.epoch[model.k][0] + chosen + 1);
+    met.replaceChildren(...[{ ...on, name: t("pass_on") }, ...jumps.map((jump, i) => ({ ...jump, name: t("pass_jump", { n: i + 1 }) }))].map(meeting));
   };
   const write = () => {
     const { guess } = model;
     const { memory, text } = guess;
     title.textContent = titleWords();
+    writePasses();
     const isTold = isApart(guess.kept[chosen], guess.empty[chosen]);
     const read = tail(text.slice(0, chosen + 1), SEEN);
     for (const [name, line] of Object.entries(lines)) {
@@ -399,12 +419,13 @@ export function guessPanel({ t, signal, onChoose }) {
       letter: visibleCharacter(text[chosen]), n: chosen + 1, count: columns.length, kept: percent(guess.kept[chosen]), empty: percent(guess.empty[chosen]),
     }));
   };
-  const draw = (given, isOtherHidden, at = 0) => {
-    [model, isHidden] = [given, isOtherHidden];
+  const draw = (given, isOtherHidden, at = 0, asPasses = null) => {
+    [model, isHidden, passes] = [given, isOtherHidden, asPasses];
     const { guess, lines: asLines, k, num_steps } = model;
     node.hidden = guess === null; // there is no network for numbers
     every.hidden = guess === null || asLines !== null;
     node.classList.toggle("win-jumps", asLines !== null && !model.carries);
+    again.style.visibility = asLines === null || model.carries ? "hidden" : ""; // its room stays
     if (guess === null) return;
     const key = JSON.stringify([guess.memory, guess.text, k]);
     if (key !== told) chosen = at;
@@ -441,17 +462,14 @@ const MOST_BITS = 8; // of surprise, in the strongest tint: more looks the same
 const level = (bits) => Math.min(1, bits / MOST_BITS).toFixed(3);
 
 /**
- * The pieces as lines of letters, each tinted by how surprised the network is by it; before a line what it has in its memory, below all the mean of
- * each guess. The first letter of a line is read, and the guess after the last belongs to a letter that is not in the line. `onChoose(k, guess)` hears of a letter.
+ * The pieces as lines of letters, each tinted by how surprised the network is by it; before a line what it has in its memory. The first letter of a line is read, and the guess after the last belongs to a letter that is not in the line. `onChoose(k, guess)` hears of a letter.
  */
 export function linesPanel({ t, signal, onChoose }) {
   const page = element("div", { class: "win-page", role: "slider", tabindex: 0, "aria-label": t("lines"), "aria-valuemin": 1 });
   const memory = element("span", { class: "win-head-memory" }, t("head_memory"));
-  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", {}), element("span", { class: "win-head-first" }, t("head_first")));
-  const means = element("div", { class: "win-means", role: "img" });
-  const key = element("p", { class: "win-means-key", "aria-hidden": "true" });
+  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, t("head_first")));
   const frame = element("span", { class: "win-frame", "aria-hidden": "true" }); // around the column of first guesses
-  const node = element("div", { class: "win-block" }, heads, page, means, key, frame);
+  const node = element("div", { class: "win-block" }, heads, page, frame);
   const rows = [];
   let model = null;
   let chosen = 0;
@@ -466,9 +484,6 @@ export function linesPanel({ t, signal, onChoose }) {
       const parts = { past: element("span", { class: "win-past" }), given: element("span", { class: "win-given" }), letters: cells(num_steps - 1) };
       rows.push({ ...parts, node: element("div", { class: "win-piece", "aria-hidden": "true", "data-line": rows.length }, parts.past, parts.given, ...parts.letters) });
       page.append(rows.at(-1).node);
-    }
-    if (means.children.length !== num_steps + 1) {
-      means.replaceChildren(element("span", {}, t("mean")), element("span", {}), ...Array.from({ length: num_steps - 1 }, () => element("span", { class: "win-mean" }, element("i", {}), element("u", {}))));
     }
     node.style.setProperty("--win-columns", num_steps);
     node.classList.toggle("win-long", num_steps > 16);
@@ -486,13 +501,10 @@ export function linesPanel({ t, signal, onChoose }) {
       line: k + 1, n: chosen + 1, letter: visibleCharacter(text[chosen]), right: visibleCharacter(text[chosen + 1]), p: percent(guess[model.memory][chosen]),
     }));
   };
-  /** `isHidden`: the means with the other memory are not told yet. */
-  const draw = (given, at, isHidden) => {
+  const draw = (given, at) => {
     [model, chosen] = [given, at];
     lay();
-    const { lines, averages } = model;
-    const now = model.memory;
-    const other = now === "kept" ? "empty" : "kept";
+    const { lines, memory: now } = model;
     node.classList.toggle("win-jumps", !model.carries);
     lines.forEach(({ memory: past, text, ...chances }, k) => {
       const row = rows[k];
@@ -503,16 +515,7 @@ export function linesPanel({ t, signal, onChoose }) {
         letter.style.setProperty("--win-level", level(surprise(chances[now][n])));
       });
     });
-    node.classList.toggle("win-asked", isHidden);
     mark();
-    for (const each of [means, key]) each.hidden = averages === null;
-    if (averages === null) return;
-    [...means.children].slice(2).forEach((mean, n) => {
-      mean.style.setProperty("--win-level", level(averages.bits[now][n]));
-      mean.style.setProperty("--win-other", level(averages.bits[other][n]));
-    });
-    key.replaceChildren(element("span", { class: "win-key-mean" }, t("means_now")), element("span", { class: "win-key-other" }, isHidden ? t("means_asked", { other: t(`means_${other}`) }) : t(`means_${other}`)));
-    means.setAttribute("aria-label", t("means", { chances: averages[now].slice(0, -1).map(percent).join(", ") }));
   };
   const choose = (k, n) => {
     onChoose(k, n);
@@ -533,37 +536,6 @@ export function linesPanel({ t, signal, onChoose }) {
     const next = places[event.key];
     if (next >= 0 && next <= last) choose(Math.floor(next / letters), next % letters);
   }, { signal });
-  return { node, draw };
-}
-
-/** Where in the text the lines lie: a strip, or two where two passes are compared. `draw(model, lastPass)`; `onChoose(k)` hears of a line that is pressed. */
-export function mapPanel({ t, signal, onAgain, onChoose }) {
-  const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
-  const strips = element("div", { class: "win-strips", role: "img" });
-  const node = element("div", { class: "win-map" }, element("p", { class: "win-map-title" }, t("map")), strips, again);
-  let model = null;
-  strips.addEventListener("click", ({ clientX }) => {
-    const { left, width } = strips.lastChild.querySelector(".win-strip-text").getBoundingClientRect();
-    const { tokens, epoch, num_steps } = model;
-    const away = epoch.map(([start]) => Math.abs(start + num_steps / 2 - (tokens.length * (clientX - left)) / width));
-    onChoose(away.indexOf(Math.min(...away))); // lines may overlap: the one in whose middle it is pressed
-  }, { signal });
-  const draw = (given, lastPass) => {
-    model = given;
-    const { tokens, epoch, num_steps, k, carries } = model;
-    const strip = (starts, name, chosen) => element("div", { class: "win-strip" },
-      ...(name ? [element("span", { class: "win-strip-name" }, t(name))] : []),
-      element("div", { class: "win-strip-text" }, ...starts.map(([start], i) => {
-        const part = element("i", { class: i === chosen ? "win-strip-chosen" : null });
-        part.style.left = `${(100 * start) / tokens.length}%`;
-        part.style.width = `${(100 * num_steps) / tokens.length}%`;
-        return part;
-      })));
-    strips.replaceChildren(...(lastPass ? [strip(lastPass, "last_pass", -1), strip(epoch, "this_pass", k)] : [strip(epoch, null, k)]));
-    const never = neverRead(tokens.length, epoch, num_steps).reduce((sum, [from, to]) => sum + to - from, 0);
-    strips.setAttribute("aria-label", t("map_told", { map: t("map"), order: t(carries ? "map_on" : "map_jump"), never, count: tokens.length }));
-    again.style.visibility = carries ? "hidden" : ""; // its room stays
-  };
   return { node, draw };
 }
 
