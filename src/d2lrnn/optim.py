@@ -17,7 +17,7 @@ __all__ = ["SGD", "AdamW", "Optimizer", "clip_gradients", "cycled_momentum", "le
 
 Schedule = Literal["constant", "one-cycle"]
 
-# Of the one-cycle schedule: torch's defaults, which are those of the article.
+# Of the one-cycle schedule: torch's defaults.
 _RISE = 0.3  # share of the steps
 _START_DIVISOR, _END_DIVISOR = 25.0, 1e4
 _MOMENTUM_LOW, _MOMENTUM_HIGH = 0.85, 0.95
