@@ -66,16 +66,19 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     result = widget.locator(".glue-sum .glue-name")
     expect(result).to_have_text("sum")
     expect(widget.locator(".glue-from_x .glue-name")).to_have_text("from X")
+    calls = "(all) => all.map((e) => getComputedStyle(e, '::before').content.match(/\\d/)?.[0] ?? '')"
+    assert widget.locator(".glue-r .glue-name").evaluate_all(calls) == ["1", "2", "3"], "as the sentence counts them"
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Two table products, then their sum: 0.16 + 1.24 = 1.40. Press Glue.")
+    expect(now).to_have_text("Three calls: two products, then 0.16 + 1.24 = 1.40. Press Glue.")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One table product, the same 1.40: the state is just more inputs.")
+    expect(now).to_have_text("One call, the same 1.40: the state is just more inputs.")
     expect(result).to_have_text("= same result")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
+    assert widget.locator(".glue-sum .glue-name").evaluate_all(calls) == ["1"]
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
     assert sums == ["0.16", "1.24"], "the brackets below the one sum"
     assert is_glued(widget)
@@ -422,15 +425,19 @@ def test_a_slider_stays_under_the_hand_while_the_picture_grows(opened: tuple[Pag
     assert widget.bounding_box()["height"] > height + 20
 
 
-def test_lines_stay_while_a_block_is_in_a_hand(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, Concatenation())
-    left, top, right, bottom = places(widget)["H"]
-    page.mouse.move((left + right) / 2, (top + bottom) / 2)
-    page.mouse.down()
-    page.mouse.move((left + right) / 2 - 20, (top + bottom) / 2 + 8, steps=4)
-    expect(widget.locator(".glue-held .glue-ties path:not([d=''])").filter(visible=True)).to_have_count(5)
-    page.mouse.up()
+def test_a_line_is_seen_while_its_product_is_added_and_all_where_weights_are_wrong(
+    browser: Browser, tmp_path: Path
+) -> None:
+    seen = "[...document.querySelectorAll('.glue-ties path')].filter((e) => getComputedStyle(e).opacity > 0.3).length"
+    with watched_page(browser, width=760, height=900) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        page.wait_for_function(f"() => {seen} === 1")
+        widget.locator(".d2lrnn-now").click()
+        page.wait_for_function(f"() => {seen} === 0")
+        widget.locator(".glue-button").click()
+        widget.locator(".glue-swap-weights").click()
+        page.wait_for_function(f"() => {seen} === 5")
+        assert record.errors == []
 
 
 DRAG_WHILE_TERMS_MOVE = """async () => {
@@ -519,7 +526,7 @@ TOLD_AT_ONCE = """() => {
     const result = at("[role=radio]:nth-child(2)").textContent + at("[role=radio][aria-checked=true]").textContent;
     const total = at(":is(.glue-one, .glue-two):not(.glue-ghost) p:last-of-type b").textContent;
     const sums = at(".glue-two").classList.contains("glue-ghost") ? "one sum" : "two sums";
-    if (sentence.startsWith("One table product") && !at(".glue-done")) window.told.add("early");
+    if (sentence.startsWith("One call") && !at(".glue-done")) window.told.add("early");
     if (sentence.startsWith("The tables") && at(".glue-done")) window.told.add("late");
     window.told.add([sentence, at(".glue-sum .glue-name").textContent, result, total, sums].join("|"));
     requestAnimationFrame(look);
@@ -539,9 +546,9 @@ def test_joined_tables_are_told_of_while_a_hand_still_holds_them(browser: Browse
         assert is_glued(widget)
         page.mouse.up()
         assert set(page.evaluate("[...window.told]")) == {
-            "Two table products, then their sum|sum|1.401.40|1.24|two sums",
+            "Three calls|sum|1.401.40|1.24|two sums",
             "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
-            "One table product, the same 1.40|= same result|1.401.40|1.40|one sum",
+            "One call, the same 1.40|= same result|1.401.40|1.40|one sum",
         }
         assert record.errors == []
 
@@ -573,7 +580,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("one table product, and no two results to add")
+            expect(told).to_contain_text("What is saved is calls: one in place of three")
         if step == 2:
             expect(told).to_contain_text("so there is no error. But 0.6 meets 0.7 in place of its own 0.2")
             expect(widget.locator(".glue-one .glue-term").first).to_have_text("0.6 \u00d7 0.7")
@@ -688,9 +695,9 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         widget.locator(".d2lrnn-answers button").first.click()
         expect(code).to_have_text(BOTH, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
-            "Two table products, then their sum|sum|1.401.40|1.24|two sums",
+            "Three calls|sum|1.401.40|1.24|two sums",
             "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
-            "One table product, the same 1.40|= same result|1.401.40|1.40|one sum",
+            "One call, the same 1.40|= same result|1.401.40|1.40|one sum",
             "Wrong order, but all sizes fit|\u2260 wrong result|1.081.08|1.08|one sum",
             "Both swapped|= same result|1.401.40|1.40|one sum",
         }

@@ -16,7 +16,7 @@ const sizesOfFont = (unit, [one, two]) => {
   return [Math.min(LARGE, room / one, 1.2 * result), result];
 };
 const CAPTION = { X: [74, 81], H: [92, 108], glued: [175, 190] }; // px that the words below X, H and both need, of one row and of more
-const RESULT_CAPTION = 74; // and those below the result
+const RESULT_CAPTION = 94; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
 const TOUCH = 18; // px from its partner a dragged block snaps to it
@@ -117,6 +117,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const part = FACTORS[name] ?? "r";
     const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name));
     const grid = element("div", { class: "glue-grid" });
+    if (part === "r") label.dataset.call = RESULTS.indexOf(name) + 1; // which order to the computer makes it
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part !== "r") drag(name, nodes[name]);
   }
@@ -200,9 +201,6 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const isBroad = inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
     glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
     glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
-    for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) { // between two lines
-      nodes[name].firstChild.style.top = rows === 1 ? "calc(0.5 * var(--glue-row) + 9px)" : `calc(${Math.floor(rows / 2)} * var(--glue-row))`;
-    }
     place();
     if (box.scrollWidth > box.clientWidth + 1) {
       box.setAttribute("tabindex", "0");
@@ -316,6 +314,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     /** The word below the result. */
     name: (kind) => {
       const sign = { same: "=", chance: "=", wrong: "≠" }[kind];
+      nodes.sum.firstChild.dataset.call = sign ? 1 : RESULTS.length;
       nodes.sum.firstChild.replaceChildren(...(sign ? [element("b", {}, sign), " "] : []), t(kind));
     },
     share: () => share, isLifted: () => lifted !== null,
