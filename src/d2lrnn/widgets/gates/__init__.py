@@ -28,10 +28,13 @@ def _trained() -> Pretrained:
     return load_pretrained("lstm")
 
 
-def _plain(value: float, digits: int = 2) -> str:
-    """A number with a true minus, and without one where it is written as zero."""
-    text = f"{abs(value):.{digits}f}"
-    return f"\u2212{text}" if value < 0 and float(text) > 0 else text
+def _share(share: float, words: Words) -> str:
+    """A share as a percentage: "5%", "<1%", ">99%", "0%"."""
+    if share < 1e-12:
+        return "0%"
+    if share > 0.99:
+        return words("over", share="99%") if share < 1 else "100%"
+    return words("under", share="1%") if share < 0.01 else f"{share:.0%}"
 
 
 class Gates(Explorable):
@@ -163,24 +166,10 @@ class Gates(Explorable):
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")
-        return words("now_at", letter=self._name(at), **self._sum())
-
-    def _sum(self) -> dict[str, str]:
-        """The sum at the letter, as texts, with decimals (two, where they do) by which it comes out."""
-        at, read = self._at, {name: values[:, self.unit].tolist() for name, values in self._read().items()}
-        old, gate, new = read["cell"][at - 1] if at > 0 else 0.0, read["forget"][at], read["cell"][at]
-        written = read["input"][at] * read["candidate"][at]
-        for digits in range(2, 8):
-            a, b, c = (round(value, digits) for value in (old, gate, written))
-            if _plain(a * b + c) == _plain(new):
-                break
-        sign = "\u2212" if _plain(written, digits).startswith("\u2212") else "+"
-        return {
-            "old": _plain(old, digits),
-            "gate": f"{gate:.0f}" if gate in {0, 1} else f"{gate:.{digits}f}".removeprefix("0"),
-            "written": f"{sign} {abs(written):.{digits}f}",
-            "new": _plain(new),
-        }
+        left = self._left()
+        count = next((k for k, share in enumerate(left) if share < 0.1), len(left) - 1)
+        key = ("now_last", "now_next")[count] if count < 2 else "now_at"
+        return words(key, letter=self._name(at), count=count, share=_share(left[count], words))
 
     # ---- the static picture ----
 

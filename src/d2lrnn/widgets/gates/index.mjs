@@ -2,12 +2,12 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
-import { createMap, createStrips, plain, signed, sumOf } from "./panels.mjs";
+import { createMap, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
-const [SPACE, SEA, KEEPS] = [8, [9, 12], [13, 18]]; // in the text of the steps
+const [SEA, KEEPS] = [[9, 12], [13, 18]]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -43,22 +43,14 @@ export function spokenName(letters, at, t) {
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
-/** The sum at the chosen letter: { key, values, letter }. */
+/** What becomes of what the chosen letter writes: { key, values, letter }. */
 export function sentence(model, t) {
   const { letters, at } = model;
-  const letter = letters.length > 0 ? spokenName(letters, at, t) : "";
-  return letters.length < 2 ? { key: "now_short", values: {}, letter } : { key: "now_at", values: { letter, ...sumOf(model) }, letter };
-}
-
-/** The same, as nodes: of `{old} old`, the number stands above its name. */
-function sumNodes(template, { letter, ...numbers }) {
-  const [before, after] = template.split("{letter}");
-  if (after === undefined) return [template];
-  const terms = after.split(/(\{\w+\} \w+)/).map((part) => {
-    const [, name, word] = /^\{(\w+)\} (\w+)$/.exec(part) ?? [];
-    return name === undefined ? part : element("span", { class: `gates-term is-${name}` }, element("b", {}, numbers[name]), " ", element("small", {}, word));
-  });
-  return [before, element("b", {}, letter), terms[0], element("span", { class: "gates-sum" }, ...terms.slice(1))];
+  if (letters.length < 2) return { key: "now_short", values: {}, letter: letters.length > 0 ? spokenName(letters, at, t) : "" };
+  const letter = spokenName(letters, at, t);
+  const { count, share } = fateOf(model);
+  const key = count === 0 ? "now_last" : count === 1 ? "now_next" : "now_at";
+  return { key, values: { letter, count, share: shareText(share, t) }, letter };
 }
 
 /** The longest name of a letter that a text has, for the room of its line. */
@@ -77,6 +69,7 @@ function nearest(tiles, { clientX, clientY }) {
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
+  const lead = element("p", { class: "d2lrnn-lead" });
   const now = nowLine();
   const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest line
   const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }) });
@@ -194,10 +187,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const network = networkOf(state().weights);
-    const model = derive({ ...state(), place: SPACE + 1 }, network);
-    const { letters, unit, right, ownRight, guesses } = model;
-    const { old, written, new: cell } = sumOf(model);
-    return { unit, before: old, added: written, cell, now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...(i === 2 ? KEEPS : SEA)).map(visibleCharacter).join("") };
+    const { letters, left, right, ownRight, guesses } = derive({ ...state(), place: SPEC.steps[i].state.place }, network);
+    return { share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...(i === 2 ? KEEPS : SEA)).map(visibleCharacter).join("") };
   };
   // No outcome speaks of the letter that is chosen.
   const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
@@ -205,7 +196,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
+    lead, element("div", { class: "gates-now" }, now.node, longest), picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -224,8 +215,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function draw(next) {
     model = next;
     const { key, values, letter } = sentence(model, t);
-    now.set(...sumNodes(t.raw(key), values));
-    longest.replaceChildren(...(model.letters.length < 2 ? [] : sumNodes(t.raw("now_at"), { letter: longestName(model.letters, t), old: "−0.000", gate: ".000", written: "− 0.000", new: "−0.00" })));
+    lead.textContent = t("lead", { unit: model.unit });
+    now.set(...emphasised(t.raw(key), values));
+    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw("now_at"), { letter: longestName(model.letters, t), count: 18, share: ">99%" })));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;

@@ -7,7 +7,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 /** The units of the lesson: each has a row among the dozen, whichever is chosen. */
 const FOLLOWED = [SPEC.controls.unit.default, 16, 18];
-export const LONGEST_LINE = 20; // letters that a phone shows in one line
+const LONGEST_LINE = 12; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */
 export const readable = (text, longest = Infinity) => normalise(unaccented(text)).slice(0, longest);
@@ -19,7 +19,7 @@ export function breakOf(letters) {
   const spaces = letters.flatMap((letter, t) => (letter === " " && t < length - 1 ? [t + 1] : []));
   const far = (at) => Math.max(at, length - at);
   const best = spaces.reduce((found, at) => (far(at) < far(found) ? at : found), length);
-  return far(best) <= 1.3 * LONGEST_LINE ? best : Math.ceil(length / 2);
+  return far(best) <= 0.7 * length ? best : Math.ceil(length / 2);
 }
 
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
@@ -136,13 +136,13 @@ export function derive({ text, unit, place, bias, gates }, network) {
     isOwn: bias === 0 && !isHeld,
     left: leftFrom(forget),
     guesses: underNext(reading.guesses),
+    ownGuesses: underNext(trained.guesses),
     right: right(reading),
     ownRight: right(trained),
     input: of("input"),
     candidate: of("candidate"),
     output: of("output"),
     cell: letters.map((_, t) => reading.cell(t, unit)),
-    ownCell: letters.map((_, t) => trained.cell(t, unit)),
     state: letters.map((_, t) => reading.state(t, unit)),
     rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,

@@ -1,7 +1,9 @@
 // The picture of Gates: a text and, for one unit, what is left of a number at each letter, the gates, and the guesses; a dozen units.
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { breakOf, LONGEST_LINE } from "./maths.mjs";
+import { breakOf } from "./maths.mjs";
+
+const [ROOM_WIDE, ROOM_NARROW] = [20, 9]; // letters of a line that have room for a number each, and for those of a phone
 
 const fixed = (value) => value.toFixed(3);
 /** A share: "5%", "<1%", ">99%", "0%". */
@@ -32,51 +34,33 @@ function partsOf(letters) {
 }
 
 /** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
-export const brief = (gate, decimals = 2) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(decimals).replace(/^0/, ""));
+export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
 
-/** The sum at the chosen letter, as texts, with decimals (two, where they do) by which it comes out: { old, gate, written, new }. */
-export function sumOf({ at, cell, forget, input, candidate }) {
-  const [old, written] = [at > 0 ? cell[at - 1] : 0, input[at] * candidate[at]];
-  let digits = 2;
-  for (; digits < 7; digits += 1) {
-    const [a, b, c] = [old, forget[at], written].map((value) => Number(value.toFixed(digits)));
-    if (plain(a * b + c) === plain(cell[at])) break;
-  }
-  const sum = signed(written, digits);
-  return { old: plain(old, digits), gate: brief(forget[at], digits), written: /^[+−]/.test(sum) ? `${sum[0]} ${sum.slice(1)}` : `+ ${sum}`, new: plain(cell[at]) };
-}
-
-/** The letters whose number is written: the chosen one, that before it, those off the scale and the spaces, but no two side by side on the same side of zero. */
-export function labelled({ letters, at, cell }, most = Infinity) {
-  const found = new Set();
-  const all = [...letters.keys()];
-  for (const i of [at, at - 1, ...all.filter((k) => Math.abs(cell[k]) > most), ...all.filter((k) => letters[k] === " ")]) {
-    if (i < 0 || i >= letters.length) continue;
-    if ([i - 1, i + 1].every((k) => !found.has(k) || cell[k] < 0 !== cell[i] < 0)) found.add(i);
-  }
-  return found;
+/** How many letters later less than a tenth is left, or the text ends, and what is left there: { count, share }. */
+export function fateOf({ left }) {
+  const found = left.findIndex((share) => share < 0.1);
+  const count = found < 0 ? left.length - 1 : found;
+  return { count, share: left[count] };
 }
 
 /**
- * The text; under each letter its gate, which hangs into the band of what is left, the number that the unit then
- * holds, and the guess that was made for it.
+ * The text; under each letter its gate, which hangs into the band of what is left, and the guess that was made for it.
  * `lines` is dragged: in the row of gates for a gate, elsewhere for a letter; two sliders take the keys. `point(i)` says
  * of which gate the keys are.
  */
 export function createStrips({ t, signal, onBack }) {
   const head = (kind, extra = []) => {
     const hint = element("span", {});
-    return { hint, node: element("p", { class: "gates-head" }, element("b", {}, kind === "total" ? "" : t(`head_${kind}`)), hint, ...extra) };
+    return { hint, node: element("p", { class: "gates-head" }, element("b", {}, t(`head_${kind}`)), hint, ...extra) };
   };
   const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
-  const [memory, gates, total, guesses] = [head("memory"), head("gates"), head("total"), head("guesses", [back])];
-  const totalName = total.node.querySelector("b");
+  const [memory, gates, guesses] = [head("memory"), head("gates"), head("guesses", [back])];
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
   const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
   const node = element("div", { class: "gates-strips", role: "group" }, element("div", { class: "gates-legend" }, memory.node, gates.node), lines, letterKeys, gateKeys);
-  let [tiles, cells, faders, numbers, shares, totals, guessed] = [[], [], [], [], [], [], []];
+  let [tiles, cells, faders, grips, shares, guessed] = [[], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
@@ -88,35 +72,32 @@ export function createStrips({ t, signal, onBack }) {
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
     cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
-    numbers = letters.map(() => element("i", { class: "gates-number" }));
+    grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
-    faders = letters.map((_, i) => element("span", { class: "gates-fader" }, cells[i], numbers[i], shares[i]));
-    totals = letters.map(() => element("span", { class: "gates-total" }, element("i", {})));
+    faders = letters.map((_, i) => element("span", { class: "gates-fader" }, cells[i], grips[i], shares[i]));
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
-    lines.classList.toggle("is-long", letters.length > LONGEST_LINE);
+    lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
+    lines.classList.toggle("is-tight", most > ROOM_NARROW);
     const again = () => element("p", { class: "gates-head is-again" }, "\u00a0");
     const row = (kind, all, [from, to], ...axis) => element("div", { class: `gates-row ${kind}` }, ...axis, ...all.slice(from, to));
-    const axis = () => element("span", { class: "gates-axis", "aria-hidden": "true" }, element("span", {}, t("open")), element("span", {}, t("shut")));
+    const axis = () => element("span", { class: "gates-axis", "aria-hidden": "true" }, element("span", {}, t("keep")), element("span", {}, t("forget")));
     lines.replaceChildren(...parts.map((part, k) => element(
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
       row("gates-text-row", tiles, part),
       row("gates-faders", faders, part, axis()),
-      k === 0 ? total.node : again(), row("gates-totals", totals, part),
       k === 0 ? guesses.node : again(), row("gates-guesses", guessed, part),
     )));
   }
 
   function draw(model, { name, now, nameAt }) {
-    const { letters, at, unit, forget, ownForget, cell, ownCell, left, right, ownRight, input, candidate, bias } = model;
+    const { letters, at, unit, forget, ownForget, left, right, ownRight, bias } = model;
     const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
-    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { written: plain(input[at] * candidate[at]), letter: visibleCharacter(letters[at]) }));
-    totalName.textContent = t("unit", { unit });
-    total.hint.textContent = t(model.isOwn ? "hint_unit" : "hint_unit_own");
+    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { letter: visibleCharacter(letters[at]) }));
     const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
     const reacts = letters.some((_, i) => isOther(i) && !model.held[i]);
     const hint = bias !== 0 ? "hint_bias" : model.isHeld && reacts ? "hint_held" : "hint_gates";
@@ -129,57 +110,49 @@ export function createStrips({ t, signal, onBack }) {
       tile.textContent = i === 0 ? "" : visibleCharacter(model.guesses[i]);
       tile.classList.toggle("is-space", i > 0 && model.guesses[i] === " ");
       tile.classList.toggle("is-right", i > 0 && model.guesses[i] === letters[i]);
+      tile.classList.toggle("is-other", i > 0 && model.guesses[i] !== model.ownGuesses[i]);
     });
     tiles.forEach((tile, i) => {
       tile.classList.toggle("is-chosen", i === at);
       tile.classList.toggle("is-before", i < at);
     });
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
+    const last = at + fateOf(model).count;
     cells.forEach((node, i) => {
       const isTold = i === at + 1;
-      shares[i].textContent = i <= at || left[i - at - 1] < 0.01 ? "" : shareText(left[i - at], t);
+      const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
+      const isNew = i - at < 2 || shareText(left[i - at], t) !== shareText(left[i - at - 1], t); // a share is written where it changes
+      shares[i].textContent = isLeft && isNew ? shareText(left[i - at], t) : "";
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
-      fader.classList.toggle("is-before", i <= at);
-      fader.classList.toggle("is-first", i === at);
+      fader.classList.toggle("is-fate", i === last);
+      const isIdle = i <= at || !isLeft;
+      fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
       fader.classList.toggle("is-other", isOther(i));
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
-      numbers[i].textContent = brief(forget[i]);
-    });
-    const most = Math.ceil(2 * Math.max(1, ...ownCell.map(Math.abs))) / 2; // of the unit as learned: no bar shrinks as another grows
-    const onScale = (value) => fixed(Math.max(-1, Math.min(1, value / most)));
-    const named = labelled(model, most);
-    totals.forEach((node, i) => {
-      const isSame = plain(cell[i]) === plain(ownCell[i]);
-      node.style.setProperty("--cell", onScale(cell[i]));
-      node.style.setProperty("--own", onScale((isSame ? cell : ownCell)[i]));
-      node.classList.toggle("is-other", !isSame);
-      node.classList.toggle("is-below", cell[i] < 0);
-      node.classList.toggle("is-cut", Math.abs(cell[i]) > most);
-      node.classList.toggle("is-chosen", i === at);
-      node.firstChild.textContent = named.has(i) ? plain(cell[i]) : "";
+      grips[i].textContent = isIdle && !model.held[i] ? "" : brief(forget[i]);
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
-    letterKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]) }) : t("now_short"));
+    letterKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(model.cell[at]) }) : t("now_short"));
     gateKeys.value = letters.length > 0 ? forget[pointed] : 0;
     gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
   }
-  /** The value of a gate whose edge is drawn at `y`, in steps of a hundredth. */
+  /** The value of a gate whose grip is drawn around `y`, in steps of a hundredth. */
   const valueAt = (i, y) => {
-    const { bottom, height } = faders[i].getBoundingClientRect();
-    const foot = numbers[i].offsetHeight;
-    return Math.round(100 * Math.min(1, Math.max(0, (bottom - foot - y) / (height - foot)))) / 100;
+    const { bottom, height } = cells[i].getBoundingClientRect();
+    const grip = grips[i].offsetHeight;
+    return Math.round(100 * Math.min(1, Math.max(0, (bottom - grip / 2 - y) / (height - grip)))) / 100;
   };
-  /** The edge of the gate that is told swells where it is: it can be moved. */
+  /** The grip of the gate that is told swells where it is: it can be moved. */
   const nod = () => {
-    const moves = ["1 1", "1.15 1.8", "1 1"].map((scale) => ({ scale }));
-    faders.find((fader) => fader.matches(".is-told:not(.is-held)"))?.animate(moves, { duration: 900, iterations: 2, easing: "ease-in-out", pseudoElement: "::after" });
+    const moves = ["1", "1.25", "1"].map((scale) => ({ scale }));
+    node.querySelector(".is-told:not(.is-held) > .gates-grip")?.animate(moves, { duration: 900, iterations: 2, easing: "ease-in-out" });
   };
   return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (chosen = i), pointed: () => pointed, draw };
 }
