@@ -62,6 +62,9 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.locator(TOLD)).to_have_count(0)
     expect(widget.locator(".att-guess")).to_have_text(["f47%l41%", "f22%l19%"])
     expect(widget.locator(".att-such")).to_have_text(["g", "g"])  # the one that the line on top names
+    expect(widget.locator(".att-band").nth(4)).to_have_class("att-band att-dark")  # and its line
+    expect(widget.locator(".att-dark")).to_have_count(2)
+    expect(widget.locator(".att-name-attention")).to_contain_text("At the\u00a0g: <1%.")
     expect(widget.locator(".att-averages")).to_be_hidden()
     widget.get_by_text("How it is measured").click()
     models = widget.locator(".d2lrnn-fold > p").last
@@ -84,11 +87,12 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     boxes = [box.bounding_box() for box in widget.locator(f"{TOLD}, .att-letter:nth-child(5)").all()]
     assert len({round(box["height"]) for box in boxes}) == 1, "the erased place is as high"
     expect(widget.locator(".att-name-attention")).to_have_text(
-        "Attention Both read a space there. Dashed: the line before, 3% of its attention"
+        "Attention Dashed: the erased line, 3% of its attention."
+        " Thick or thin does not decide: even a thin line can tip a guess."
     )
     expect(widget.locator(".att-lost")).to_have_count(1)
     expect(widget.locator(".att-name-state")).to_have_text(
-        "State Band: its memory differs; at the end 15% as much as at first"
+        "State Band: what this changes in the memory. At the end 15% of it is left."
     )
     outline = "(e) => getComputedStyle(e).outlineStyle"
     assert widget.locator(".att-told").first.evaluate(outline) == "none", "a hand has seen what it moved"
@@ -119,11 +123,10 @@ def test_a_legend_tells_of_a_space_and_of_a_memory_that_differs_more_at_the_end(
     share = 100 * grown.differs[-1] / grown.differs[grown.letter - 1]
     assert share > 101
     expect(show(page, tmp_path, grown).locator(".att-name-state")).to_have_text(
-        f"State Band: its memory differs; at the end more than at first: {share:.0f}%"
+        f"State Band: what this changes in the memory. At the end it is more than at first: {share:.0f}%."
     )
     widget = show(page, tmp_path, Attention(letter=6))
     expect(widget.locator(TOLD)).to_have_text(["e", "e"])
-    expect(widget.locator(".att-name-attention")).to_contain_text("Both read an e there.")
 
 
 def test_a_line_is_as_thick_as_attention_looks_and_a_circle_as_deep_as_the_memory_differs(
@@ -220,6 +223,7 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(
     expect(widget.locator(".att-stage")).to_be_hidden()
     shares = widget.locator(".att-read > span")
     expect(shares).to_have_text(["Attention <1%", "State 10%"])
+    expect(widget.locator(".att-cell.att-told")).to_have_text("8")
     plot = widget.locator(".att-plot").bounding_box()
     dot = widget.locator(".att-dot-state").bounding_box()
     high = (plot["y"] + plot["height"] - dot["y"] - dot["height"] / 2) / plot["height"]
@@ -246,14 +250,14 @@ STEPS = [
     (
         "Who sees the q?",
         "attention\u2019s",
-        "it looks straight at the q",
+        "its look at the q is thin (3%), but it goes straight there",
         ["e45%k36%was k 72%", "k88%e8%was 86%"],
         "q",
     ),
     (
         "Who needs the r?",
         "the state\u2019s",
-        "that tips even a guess of 97%",
+        "42% of the change is left at the end, and that tips its guess",
         ["y52%\u242343%was 51%", "\u242382%y14%was y 97%"],
         "r",
     ),

@@ -142,12 +142,9 @@ test("the guided steps: what is called right is right", () => {
   assert.deepEqual([guessed(near.state), t(`step_2_answer_${near.right + 1}`)], [["yy", "y "], "the state’s"]);
   assert.deepEqual([near.state.text[near.state.letter - 1], back(near.state)], ["r", 6]);
   const outcome = (i, state) => t(`step_${i}_outcome`, toldOf(shown(state), t));
-  assert.match(outcome(1, far.state), /\(3% of its attention\); without it, e gets ahead of k\. The state’s k stays: at the end its memory differs only 15% as much as at first, and the e was far behind \(10% against 86%\)\./);
+  assert.match(outcome(1, far.state), /^Attention’s: its look at the q is thin \(3%\), but it goes straight there, and without it e gets ahead of k\. In the state only 15% of the change is left at the end: its k stays\.$/);
   assert.deepEqual(shown(far.state).before.map(({ second }) => second.character).join(""), "ee");
-  const close = shown({ letter: 5 }); // the g of the first text
-  assert.deepEqual([close.text, close.text[4], guessed({ letter: 5 })], ["along the shel", "g", ["ff", "fl"]]);
-  assert.ok(close.differs.at(-1) / close.differs[4] < 0.149 && close.before[1].p - close.before[1].second.p < 0.03, "less is left, and the second is close");
-  assert.match(outcome(2, near.state), /its memory still differs at the end \(42% as much as at first\), and that tips even a guess of 97%\. Attention’s line to the r is thin \(<1%\), and its y hardly moves \(51%, then 52%\), though the space was close behind \(44%\)/);
+  assert.match(outcome(2, near.state), /^The state’s: 42% of the change is left at the end, and that tips its guess\. Attention hardly looks at the r \(<1%\): its y stays\.$/);
   assert.ok(shown(near.state).before[0].second.character === " " && shown(near.state).before[0].p - shown(near.state).before[0].second.p < 0.08, "the space is close behind");
   const { weighed } = shown(far.state);
   assert.ok(weighed[5] > 0.02 && weighed.every((weight, s) => s === 5 || s > 9 || weight < weighed[5] / 2), "its line leads to the q");
@@ -158,14 +155,13 @@ test("the guided steps: what is called right is right", () => {
 
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean);
   assert.deepEqual([shown(mean.state).back, CHANGES.map((counts) => counts[8]), PASSAGES, t(`step_3_answer_${mean.right + 1}`)], [BACK, [10, 232], 2223, "the state’s"]);
-  assert.match(t("step_3_outcome", toldOf(shown(mean.state), t)), /^The state’s: 232 times against 10\. Drag along the chart: /);
+  assert.match(t("step_3_outcome", toldOf(shown(mean.state), t)), /^The state’s: 232 times against 10\. So attention can look far back, but this one small layer needs mostly the last few letters \(drag along the chart\)\./);
   const [looks, holds] = CHANGES;
   assert.ok(looks[0] > holds[0] && looks.slice(5).every((count) => count < PASSAGES / 100), "attention looks at the last few letters");
   assert.ok(holds.every((count, back) => back === 0 || (count < holds[back - 1] && count > 0.6 * holds[back - 1])), "the state's memory fades slowly");
   const [looksPerplexity, holdsPerplexity] = shown().perplexities;
   assert.ok(holdsPerplexity < looksPerplexity, "lower is better");
   assert.match(t("models", scores(shown())), /^The state’s network guesses better: /);
-  assert.match(outcome(1, far.state), /One guess proves little: see 3\.$/);
   assert.ok(back(far.state) >= 8 && looks.slice(8).every((count, k) => count < holds[8 + k] / 4), "a case like step 1 is rare");
   assert.match(t("step_3_question", toldOf({ back: BACK }, t)), /^In 2\u202f223 new passages we erase the letter 8 before the last\./);
 });

@@ -102,7 +102,8 @@ function half(name, t) {
       cell.classList.toggle("att-told", s === told);
       cell.classList.toggle("att-such", s === such);
     });
-    gloss.textContent = told < 0 ? t(`gloss_${name}`) : t(`gloss_${name}_${name === "state" && hasGrown(model) ? "more" : "told"}`, { by: t(by === " " ? "by_space" : "by_e"), ...shares(model) });
+    const kind = told >= 0 ? (name === "state" && hasGrown(model) ? "_more" : "_told") : name === "attention" && such >= 0 ? "_such" : "";
+    gloss.textContent = t(`gloss_${name}${kind}`, kind === "_such" ? { letter: which(text, such, t), weight: percent(model.weights[such]) } : shares(model));
     guessed[0].set(is ?? was);
     guessed[1].set((is ?? was)?.second);
     const changed = is !== undefined && is.character !== was.character;
@@ -112,14 +113,14 @@ function half(name, t) {
   return { head: element("div", { class: "att-head" }, title, guess), letters, draw };
 }
 
-/** Attention's lines, as thick as it looks at the letters; and dashed, that of the erased letter as it was. */
+/** Attention's lines, as thick as it looks at the letters: dark, that of the letter to try; dashed, that of the erased letter as it was. */
 function lookRow() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
-  const draw = ({ count, told, weights, weighed }) => {
+  const draw = ({ count, told, such, weights, weighed }) => {
     node.setAttribute("viewBox", `0 0 ${columnsOf(count)} 1`);
     const was = told < 0 ? [] : [svg("path", { class: "att-lost", d: lines(weighed)[told].edges })];
-    node.replaceChildren(...lines(weights).flatMap(({ line, band }) => [
-      svg("path", { class: "att-line", d: line }), svg("path", { class: "att-band", d: band }),
+    node.replaceChildren(...lines(weights).flatMap(({ line, band }, s) => [
+      svg("path", { class: s === such ? "att-line att-dark" : "att-line", d: line }), svg("path", { class: s === such ? "att-band att-dark" : "att-band", d: band }),
     ]), ...was);
   };
   return { node, draw };
@@ -157,7 +158,7 @@ function chart({ t, signal, onBack }) {
   const found = NAMES.map(() => element("b"));
   const read = element("p", { class: "att-read" }, ...NAMES.map((name, k) => element("span", { class: `att-share-${name}` }, `${t(`name_${name}`)} `, found[k])));
   const dots = NAMES.map((name) => element("i", { class: `att-dot att-dot-${name}` }));
-  const cells = Array.from({ length: MAX_TEXT }, () => element("span", { class: "att-cell" }));
+  const cells = Array.from({ length: MAX_TEXT }, (_, s) => element("span", { class: "att-cell" }, String(MAX_TEXT - 1 - s)));
   const plot = element("div", { class: "att-plot" },
     ...[1, 0.5].map((share) => element("span", { class: "att-rule", style: `--att-share: ${share}` }, percent(share))), picture, mark, ...dots);
   const stage = element("div", { class: "att-averages-stage", "aria-hidden": "true" }, read, plot, element("div", { class: "att-cells" }, ...cells),
