@@ -45,14 +45,33 @@ def lines(python: Truncation, place: int = LAST) -> list[int]:
     return [place + 1 - python.tau]
 
 
-def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
-    """Sentence, bars, average, lines and scissors are those of Python; `place` is the chosen guess."""
+def is_of(widget: Locator, python: Truncation, place: int = LAST, *, is_work: bool = False) -> None:
+    """Sentence, bars, average, lines and scissors are those of Python; `place` is the chosen guess.
+
+    `is_work`: the ways back are drawn, and no bars.
+    """
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
     last = f"{kept_share(python.kept[python.letter - 1])} of"
     told = python.static_sentence()
     assert told.count(last) == 1
+    steps = 12 if python.way == "windows" else 12 * python.tau
+    expect(widget.locator(".trunc-price")).to_have_text(
+        f"Storage: {python.tau} of 12 letters \u00b7 Work: {steps} steps"
+    )
     expect(now(widget)).to_have_text(told.replace(last, f"{share} of"))
     expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} arrives")
+    expect(widget.locator(".trunc-walks")).to_be_visible(visible=is_work)
+    expect(widget.locator(".trunc-bars")).to_be_visible(visible=not is_work)
+    if not is_work:
+        bars_are_of(widget, python, place, share, mean)
+    left, letter = grid(widget)
+    assert [(x - left) / letter for x in middles(cuts(widget))] == pytest.approx(lines(python, place), abs=0.05)
+    handle = place - place % python.tau if python.way == "windows" else place + 1 - python.tau
+    assert [(x - left) / letter for x in middles(scissors(widget))] == pytest.approx([handle], abs=0.05)
+    expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text([*"after␣sunset"][place])
+
+
+def bars_are_of(widget: Locator, python: Truncation, place: int, share: str, mean: str) -> None:
     expect(widget.locator(".trunc-own-kept > b")).to_have_text(share)
     left, letter = grid(widget)
     assert (middles(widget.locator(".trunc-own-kept > b"))[0] - left) / letter == pytest.approx(place + 0.5, abs=0.05)
@@ -65,10 +84,6 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     assert widget.locator(".trunc-bars .trunc-fill").evaluate_all(heights) == pytest.approx(
         python.kept.tolist(), abs=1e-3
     )
-    assert [(x - left) / letter for x in middles(cuts(widget))] == pytest.approx(lines(python, place), abs=0.05)
-    handle = 12 - python.tau if python.way == "windows" else place + 1 - python.tau
-    assert [(x - left) / letter for x in middles(scissors(widget))] == pytest.approx([handle], abs=0.05)
-    expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text([*"after␣sunset"][place])
 
 
 def kept_share(kept: float) -> str:
@@ -78,7 +93,7 @@ def kept_share(kept: float) -> str:
 
 def grid(widget: Locator) -> tuple[float, float]:
     """Where the line of letters begins, and how wide a letter is."""
-    box = widget.locator(".trunc-bars").bounding_box()
+    box = widget.locator(".trunc-letters").bounding_box()
     return box["x"], box["width"] / 12
 
 
@@ -90,6 +105,10 @@ def middles(nodes: Locator) -> list[float]:
 
 def scissors(widget: Locator) -> Locator:
     return widget.locator(".trunc-scissors")
+
+
+def scissors_tau(widget: Locator) -> int:
+    return int(scissors(widget).get_attribute("aria-valuenow"))
 
 
 def drag(page: Page, widget: Locator, letters: int) -> None:
@@ -144,6 +163,19 @@ def test_the_handle_is_at_the_cut_of_the_guess_where_that_is_the_only_one(
     is_of(widget, Truncation(way="losses", tau=6), 7)
     widget.locator(".trunc-ways").get_by_role("button", name="Every 6 letters").click()
     is_of(widget, Truncation(), 7)
+
+
+def test_the_scissors_are_at_the_cut_of_the_guess_and_any_drag_moves_them_on(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    for place in (0, 4, 6, 9):
+        widget.locator(".trunc-letter").nth(place).click()
+        for letters, tau in ((2, 4), (30, 1), (-1, 2), (-1, 3), (-7, 12), (6, 6)):  # as from the last guess
+            is_of(widget, Truncation(tau=scissors_tau(widget)), place)
+            drag(page, widget, letters)
+            is_of(widget, Truncation(tau=tau), place)
 
 
 def test_whatever_is_dragged_the_cut_is_where_it_is_drawn(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -304,13 +336,14 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     ):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(outcome).to_be_hidden()
-        is_of(widget, Truncation(), 6 if i == 0 else LAST)
+        is_of(widget, Truncation(), 6 if i == 0 else LAST, is_work=i == 1)
+        expect(widget.locator(".trunc-memory")).to_be_hidden()  # it would tell that, and how, it can be changed
         widget.get_by_role("button", name=answer, exact=True).click()
-        is_of(widget, Truncation(**states[i]), 0 if i == 0 else LAST)
+        is_of(widget, Truncation(**states[i]), 0 if i == 0 else LAST, is_work=i == 1)
         parts, share = sent(widget), Truncation(**states[i]).kept[0 if i == 0 else LAST]
         assert sum(parts) == pytest.approx(share, abs=1e-3) and parts[-1] == pytest.approx(0.5 if i == 2 else 0.2)
-        expect(widget.get_by_text("tap a letter")).to_be_visible()
-        expect(widget.locator(".trunc-was")).to_be_visible()
+        for shown in (widget.get_by_text("tap a letter"), widget.locator(".trunc-was")):
+            expect(shown).to_be_visible(visible=i != 1)
         expect(outcome).to_contain_text(told)
         marks = widget.locator(".trunc-ghost path").get_attribute("d")
         ghosts = [(int(float(x)), 1 - float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)", marks)]
@@ -373,7 +406,7 @@ def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_p
                 for key in ("End", "Home"):
                     widget.locator(".trunc-letters").press(key)
                     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-                    parts = (".trunc-rail", ".trunc-bars", ".trunc-walks", ".trunc-ways", ".d2lrnn-step-titles")
+                    parts = (".trunc-rail", ".trunc-bars", ".trunc-ways", ".d2lrnn-step-titles")
                     found.add(tuple(round(widget.locator(part).bounding_box()["y"]) for part in parts))
     assert len(found) == 1, found
 
@@ -452,7 +485,12 @@ def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path)
 )
 def test_the_ways_back_are_as_long_as_the_work(opened: tuple[Page, Record], tmp_path: Path, way: str, tau: int) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, Truncation(way=way, tau=tau))
+    widget = show(page, tmp_path, Truncation())
+    widget.locator(".d2lrnn-step-title").nth(1).click()  # it asks about the work
+    widget.locator(".trunc-ways button").nth(int(way == "losses")).click()
+    scissors(widget).press("Home")
+    for _ in range((1, 2, 3, 4, 6, 12).index(tau)):
+        scissors(widget).press("ArrowUp")
     left, letter = grid(widget)
     ways = widget.locator(".trunc-walks > :not(.trunc-joins) > .trunc-way")
     spans = ways.evaluate_all(

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { farther, lastBeyond, partsOf, price, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { FARTHEST, LARGEST_PART, NUM_LETTERS, TAUS, derive, handleStops, nearestTau, partAt, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { FARTHEST, LARGEST_PART, NUM_LETTERS, TAUS, derive, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -69,9 +69,23 @@ test("the work: in windows each letter is gone back over once, else once for eac
 });
 
 test("a cut that is dragged goes to the nearest length", () => {
-  const stops = handleStops("windows", 3); // those of the whole line, whichever guess is chosen
+  const stops = wishStops("windows", 3); // those of the last guess, whichever is chosen
   assert.deepEqual(stops, [11, 10, 9, 8, 6, 0]);
-  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map((wish) => nearestTau(wish, stops)), [1, 1, 4, 6, 6, 12, 12]);
+  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map((wish) => nearestTau(wish, stops, 6)), [1, 1, 4, 6, 6, 12, 12]);
+  assert.deepEqual(wishStops("losses", 3), handleStops("losses", 3));
+});
+
+test("the handle is at the cut of the chosen guess, where several lengths may have it", () => {
+  for (let chosen = 0; chosen < NUM_LETTERS; chosen += 1) {
+    const stops = handleStops("windows", chosen);
+    TAUS.forEach((tau, i) => {
+      const { reaches } = shown({ tau, letter: chosen + 1 });
+      assert.equal(stops[i], chosen + 1 - reaches[chosen]);
+      assert.equal(nearestTau(stops[i], stops, tau), tau, "a tap on its own place changes nothing");
+    });
+  }
+  assert.deepEqual(handleStops("windows", 4), [4, 4, 3, 4, 0, 0]);
+  assert.deepEqual([6, 12, 1].map((before) => nearestTau(4.2, handleStops("windows", 4), before)), [4, 4, 1]);
 });
 
 test("always so many letters back, the handle is at the cut of the guess, or at the left end where that is out of sight", () => {
@@ -81,7 +95,7 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
       const cut = chosen + 1 - TAUS[i];
       assert.ok(cut >= FARTHEST ? stop === cut : stop < FARTHEST, `${chosen} ${TAUS[i]}`);
       assert.ok(i === 0 || stop < stops[i - 1], "farther left is farther back");
-      assert.equal(nearestTau(stop, stops), TAUS[i]);
+      assert.equal(nearestTau(stop, stops, 6), TAUS[i]);
     });
   }
 });
@@ -100,12 +114,13 @@ test("what is guessed and sent back, is said in twenty words", () => {
   assert.ok(SPEC.words.en.lead.split(" ").length <= 20);
 });
 
-test("the price is of the letters that are stored", () => {
+test("the price is of the letters that are stored, and of the steps back", () => {
   const t = translator("en", SPEC.words);
   const told = (settings) => t(...price(shown(settings)));
-  assert.equal(told({}), "Storage: 6 letters at a time, not all 12");
-  assert.equal(told({ tau: 1 }), "Storage: 1 letter at a time, not all 12");
-  assert.equal(told({ tau: 12 }), "Storage: 12 letters at a time");
+  assert.equal(told({}), "Storage: 6 of 12 letters · Work: 12 steps");
+  assert.equal(told({ tau: 1 }), "Storage: 1 of 12 letters · Work: 12 steps");
+  assert.equal(told({ tau: 12 }), "Storage: 12 of 12 letters · Work: 12 steps");
+  assert.equal(told({ way: "losses" }), "Storage: 6 of 12 letters · Work: 72 steps");
 });
 
 test("the guided steps: what is said to be right is right", () => {

@@ -17,7 +17,7 @@ export function spoken(model) {
 }
 
 /** What a choice of cuts asks for. */
-export const price = ({ tau }) => [{ 1: "price_one", [NUM_LETTERS]: "price_all" }[tau] ?? "price", { tau }];
+export const price = ({ tau, work }) => ["price", { tau, work }];
 
 /** What the first three letters back take of a message. */
 export const partsOf = (factor) => Object.fromEntries(["first", "second", "third"].map((name, lag) => [name, percent(partAt(factor, lag))]));
@@ -62,7 +62,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const outcome = (i) => {
     const [before, after] = [at(steps[i].before), at(steps[i].state)];
     ghost = before;
-    paint(derive(state()));
+    if (i === 2) more.open = true; // there is what it has changed
     return {
       least: percentKept(1 - after.kept[after.chosen]), kept: percentKept(after.lost), before: percentKept(before.lost), shared: before.work, each: after.work,
       less: percent(partAt(after.factor, FAR)), more: percent(partAt(before.factor, FAR)),
@@ -76,7 +76,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   const paragraphs = t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text));
   const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, twice, ...paragraphs));
-  guided.node.addEventListener("click", () => { if (guided.opened() === 2) more.open = true; }, { signal }); // there is what it changes
+  guided.node.addEventListener("click", () => paint(derive(state())), { signal }); // one step asks about the work
   onReset(() => {
     more.open = false;
     ghost = null;
@@ -101,7 +101,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       node.textContent = t(each === "windows" && tau === 1 ? "way_windows_one" : `way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
-    line.draw(model, ghost?.kept ?? null);
+    line.draw(model, ghost?.kept ?? null, guided.opened() === 1);
     const reach = model.reaches[chosen];
     const about = { letter: visibleCharacter(line.text[chosen]), kept: percentKept(1 - model.kept[chosen]), reach, ...partsOf(factor) };
     const [key, values] = sentence(model);

@@ -28,17 +28,23 @@ export const LEFT_SHOWN = 3; // letters before the line, of the text that goes o
 export const FARTHEST = 1 - LEFT_SHOWN;
 const SQUEEZED = 0.4; // letters that the finger goes from one place out of sight to the next
 
-/** Where the handle is for each length: at a cut of the windows, or at that of the chosen guess; close together out of sight. */
+/** Where the cut of the chosen guess is for each length, and the handle with it; close together out of sight. */
 export function handleStops(way, chosen) {
-  const end = way === "windows" ? NUM_LETTERS : chosen + 1;
+  if (way === "windows") return TAUS.map((tau) => chosen - (chosen % tau));
+  const end = chosen + 1;
   const numSeen = TAUS.filter((tau) => end - tau >= FARTHEST).length;
   return TAUS.map((tau, i) => (i < numSeen ? end - tau : FARTHEST - SQUEEZED * (i - numSeen + 1)));
 }
 
-/** The possible length whose place is nearest to one that is wished. */
-export function nearestTau(wish, stops) {
+/** Where a finger asks for each length: at the cut of the last guess, where the cuts of all lengths are apart; counted from each loss, at that of the chosen one. */
+export const wishStops = (way, chosen) => handleStops(way, way === "windows" ? NUM_LETTERS - 1 : chosen);
+
+/** The possible length whose place is nearest to one that is wished; of several there, the one nearest to the length of before. */
+export function nearestTau(wish, stops, before) {
   const far = stops.map((stop) => Math.abs(stop - wish));
-  return TAUS[far.indexOf(Math.min(...far))];
+  const at = TAUS.indexOf(before);
+  const [nearest] = TAUS.map((tau, i) => i).sort((i, j) => far[i] - far[j] || Math.abs(i - at) - Math.abs(j - at) || j - i);
+  return TAUS[nearest];
 }
 
 const placesOf = (value) => (value >= 9.95 ? 0 : value >= 0.095 ? 1 : 2);

@@ -1,7 +1,7 @@
-// A line of text: over it the message that one guess sends back, and the cuts; under it what arrives of each guess’s message, and the ways back of all.
+// A line of text: over it the message that one guess sends back, and the cuts; under it what arrives of each guess’s message, or the ways back of all.
 import { dragOn, emphasised } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, partAt, percent, percentKept } from "./maths.mjs";
+import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const PACE = 70; // milliseconds that the message takes over a letter
@@ -58,16 +58,18 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const work = element("div", { class: "trunc-title" }, walked, shared);
   const walks = element("div", { class: "trunc-walks", "aria-hidden": "true" }, ...earlier.map(() => element("span")), ...ways);
   const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), element("span", {}, t("chart_hint")));
-  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, title, bars, owns, work, walks, ...lines, asks, drag, scissors);
+  const arrives = element("div", {}, title, bars, owns);
+  const worked = element("div", { hidden: true }, work, walks);
+  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, arrives, worked, ...lines, asks, drag, scissors);
 
-  let shown = null; // { model, ghost, places }: of the handle, for each length
+  let shown = null; // { model, ghost, isWork, places, wishes }: of the handle, and of a finger that drags it, for each length
   let held = null; // the scissors in hand
   let isDragged = false; // so the word says nothing new
   dragOn(node, {
     start: ({ event }) => {
       const x = along(event);
       if (event.target.closest(".trunc-rail")) { // the scissors come to the finger, and it may take them on
-        onTau(nearestTau(x * NUM_LETTERS, shown.places));
+        onTau(nearestTau(x * NUM_LETTERS, shown.places, shown.model.tau));
         [held, isDragged] = [{ from: x, x, tau: shown.model.tau, isGrip: true }, true];
         return true;
       }
@@ -77,7 +79,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     move: ({ x, event }) => {
       if (held) {
         [held.x, isDragged] = [along(event), true];
-        onTau(nearestTau(wished(), shown.places));
+        onTau(nearestTau(wished(), shown.wishes, held.tau));
         follow();
       } else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
     },
@@ -86,19 +88,19 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       if (isTapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
       const isMoved = held !== null && held.tau !== shown.model.tau;
       held = null;
-      draw(shown.model, shown.ghost);
+      draw(shown.model, shown.ghost, shown.isWork);
       if (isMoved) send();
     },
     signal,
   });
   /** Where the finger is, as a share of the line; less than 0 over the letters before it. */
   const along = (event) => (event.clientX - node.getBoundingClientRect().left) / node.clientWidth;
-  /** Where the finger wants the scissors. */
-  const wished = () => within(placeOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.places[0], shown.places.at(-1));
-  const placeOf = (tau) => shown.places[TAUS.indexOf(tau)];
+  /** Where the finger wants the scissors, among its own places: it goes on from that of the length that it took hold of. */
+  const wished = () => within(wishOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.wishes[0], shown.wishes.at(-1));
+  const wishOf = (tau) => shown.wishes[TAUS.indexOf(tau)];
   /** The cut is at an allowed place; its handle is a little nearer to the finger. */
   const follow = () => {
-    const pull = held ? PULL * (wished() - placeOf(shown.model.tau)) : 0;
+    const pull = held ? PULL * (wished() - wishOf(shown.model.tau)) : 0;
     scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
   };
   arrows(letters, { move: (step) => onLetter(within(shown.model.chosen + step, NUM_LETTERS - 1)), signal });
@@ -120,10 +122,12 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * model.reaches[chosen] });
   }
 
-  function draw(model, ghost) {
+  /** `ghost`: the shares as they were, if any; `isWork`: the ways back of all are drawn, in place of what arrives. */
+  function draw(model, ghost, isWork) {
     const isNew = shown !== null && ["tau", "way", "factor", "chosen"].some((name) => model[name] !== shown.model[name]);
     const { tau, factor, reaches, kept, chosen } = model;
-    shown = { model, ghost, places: handleStops(model.way, chosen) };
+    shown = { model, ghost, isWork, places: handleStops(model.way, chosen), wishes: wishStops(model.way, chosen) };
+    [arrives.hidden, worked.hidden] = [isWork, !isWork];
     const isWindows = model.way === "windows";
     const start = chosen + 1 - reaches[chosen];
     fills.forEach((fill, i) => {
@@ -180,20 +184,19 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}`;
       line.firstChild.hidden = place === start || place !== named && (tau < 4 || place < 0);
     });
-    const cut = Math.max(FARTHEST, placeOf(tau));
+    const cut = Math.max(FARTHEST, shown.places[TAUS.indexOf(tau)]);
     scissors.style.left = at(cut);
-    scissors.classList.toggle("trunc-own", cut === start);
     scissors.classList.toggle("trunc-beyond", isBeyond);
     stops.forEach((stop, i) => {
       stop.style.left = at(shown.places[i]);
       stop.hidden = shown.places[i] < FARTHEST;
     });
-    rail.style.setProperty("--trunc-from", at(Math.max(FARTHEST, shown.places.at(-1))));
-    rail.style.setProperty("--trunc-to", at(shown.places[0]));
+    rail.style.setProperty("--trunc-from", at(Math.max(FARTHEST, Math.min(...shown.places))));
+    rail.style.setProperty("--trunc-to", at(Math.max(...shown.places)));
     follow();
     if (isNew && held === null) send();
     drag.style.left = at(cut);
-    drag.hidden = isDragged || tau !== 6 || cut < 3; // elsewhere it would cover places
+    drag.hidden = isDragged || cut < 3 || shown.places.some((place) => place < cut && place > cut - 4); // it would cover places
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
