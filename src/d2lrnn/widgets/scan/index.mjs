@@ -11,7 +11,7 @@ const REST = 2000; // milliseconds that the scan stands complete, before the loo
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
 const intervalFor = (ticks, all) => Math.min(1100, Math.max(140, all / ticks));
 
-/** Ticks that go on by themselves: `run(from, to)`, `stop()`; after a tick that `rests` they wait. */
+/** Ticks that go on by themselves: `run(from, to)` in about `all` milliseconds, the `first` after so many, `stop()`; after a tick that `rests` they wait. */
 function clock({ onTick, onState, rests, signal }) {
   let timer = 0;
   const stop = () => {
@@ -19,7 +19,7 @@ function clock({ onTick, onState, rests, signal }) {
     timer = 0;
     onState(false);
   };
-  const run = (from, to, all = 8000) => {
+  const run = (from, to, { all = 8000, first = Infinity } = {}) => {
     clearTimeout(timer);
     const interval = intervalFor(to - from, all);
     const next = (tick) => {
@@ -27,7 +27,7 @@ function clock({ onTick, onState, rests, signal }) {
         onTick(tick);
         if (tick < to) next(tick + 1);
         else stop();
-      }, interval + (tick - 1 > from && rests(tick - 1) ? REST : 0));
+      }, (tick - 1 > from ? interval : Math.min(first, interval)) + (tick - 1 > from && rests(tick - 1) ? REST : 0));
     };
     onState(true);
     if (from < to) next(from + 1);
@@ -68,7 +68,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       if (ticking.running()) return ticking.stop();
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
-      ticking.run(from, shown.numSteps - 1);
+      ticking.run(from, shown.numSteps - 1, { first: 250 }); // a press is answered at once
     },
   });
   const at = element("b");
@@ -131,7 +131,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const walks = values.step > 0 && values.step < 10 && !prefersReducedMotion();
       editing = false;
       set({ ...values, place: 0, step: walks ? 0 : values.step });
-      if (walks) ticking.run(0, values.step, 3000);
+      if (walks) ticking.run(0, values.step, { all: 3000 });
     },
     outcome: (i, j) => {
       const numSteps = SPEC.steps[i].state.x.length;
