@@ -464,5 +464,8 @@ def test_backward_before_forward_and_a_new_batch_size_are_told() -> None:
     with pytest.raises(RuntimeError, match=r"TimeRNN\.backward needs a forward pass"):
         layer.backward(np.ones((5, 2, 4)))
     layer.forward(np.ones((5, 2, 3)))
-    with pytest.raises(ValueError, match=r"carried state has 2 rows.*reset_state"):
+    with pytest.raises(ValueError, match=r"carried state has shape \(2, 4\); expected \(3, 4\).*reset_state"):
         layer.forward(np.ones((5, 3, 3)))
+    layer.H = np.ones((2, 1))
+    with pytest.raises(ValueError, match=r"carried state has shape \(2, 1\); expected \(2, 4\)"):
+        layer.forward(np.ones((5, 2, 3)))

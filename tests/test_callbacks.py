@@ -167,7 +167,7 @@ def test_so_many_updates_and_no_more(tmp_path: Path) -> None:
         stop_at(patch, 9)
         train(path, random_windows, epochs=None, updates=11)
     assert_same(train(path, random_windows, resume=True, epochs=None, updates=11), undisturbed)
-    with pytest.raises(d.ops.checkpoint.CheckpointError, match="updates was 11 and is 16"):
+    with pytest.raises(d.ops.checkpoint.CheckpointError, match=r"updates was 11 and is 16 \(it ended within an epoch"):
         train(path, random_windows, resume=True, epochs=2)
 
 
@@ -425,6 +425,29 @@ def test_what_can_never_be_stored_is_noticed_before_the_training(tmp_path: Path)
         with pytest.raises((ValueError, TypeError, d.ops.checkpoint.CheckpointError)):
             d.fit(model, sequential(), epochs=1, lr=0.1, device="cpu", callbacks=[checkpoint])
         assert torch.equal(before, model.W_hq) and not list(tmp_path.glob("**/*.safetensors"))
+
+
+class SignSGD:
+    """All that `fit` needs; it has nothing to store."""
+
+    def __init__(self, weights: torch.Tensor) -> None:
+        self.weights = weights
+
+    def update(self, grad: torch.Tensor, lr: float, momentum: float | None = None) -> None:
+        self.weights -= lr * grad.sign()
+
+
+def test_what_cannot_be_stored_is_said_before_the_training(tmp_path: Path) -> None:
+    path, steps = tmp_path / "tide.safetensors", []
+
+    class Ear(d.Callback):
+        def on_step_end(self, run: object) -> None:
+            steps.append(run.step)
+
+    train(None, sequential, optimizer=SignSGD)
+    with pytest.raises(TypeError, match="SignSGD has no state_dict"):
+        train(path, sequential, optimizer=SignSGD, callbacks=lambda: [Ear()])
+    assert not steps and not path.exists()
 
 
 def test_an_existing_checkpoint_is_not_overwritten_unasked(tmp_path: Path) -> None:

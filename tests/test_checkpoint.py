@@ -17,6 +17,7 @@ from torch import nn
 
 import d2lrnn as d
 from d2lrnn.ops.checkpoint import CheckpointError, describe_checkpoint
+from d2lrnn.study.attention import CausalAttention
 
 VOCAB = d.Vocab("the tide")
 SIZE = len(VOCAB)
@@ -211,6 +212,15 @@ def test_a_layer_of_ones_own_is_named_by_the_caller_and_never_by_the_file(path: 
     del model.rnn.leak
     with pytest.raises(ValueError, match="Leaky was made with 'leak' and does not keep it"):
         d.save_checkpoint(path, model)
+
+
+def test_a_layer_of_a_chapter_is_given_by_the_caller_too(path: Path) -> None:
+    model = d.RNNLM(CausalAttention(SIZE, 4), SIZE)
+    d.save_checkpoint(path, model)
+    message = r"its layer is d2lrnn\.study\.attention\.CausalAttention; import it, .* and say .*CausalAttention\}\)"
+    with pytest.raises(CheckpointError, match=message):
+        d.load_checkpoint(path)
+    assert_same_model(d.load_checkpoint(path, layers={"CausalAttention": CausalAttention}).model, model)
 
 
 def test_a_layer_named_like_the_packages_is_not_taken_for_it(path: Path) -> None:
@@ -420,7 +430,7 @@ def edited(path: Path, change: object) -> None:
         (lambda about, _: layer(about).update({"class": "os.system"}), "its layer is your own class 'system'"),
         (lambda about, _: layer(about).update({"class": "d2lrnn.model.RNNLM"}), "contradicts itself"),
         (lambda about, _: about["model"].update({"class": "d2lrnn.layers.GRU"}), "contradicts itself"),
-        (lambda about, _: about["model"].update({"class": "d2lrnn.layers.Gone"}), "does not have"),
+        (lambda about, _: about["model"].update({"class": "d2lrnn.layers.Gone"}), "if this version has it"),
         (lambda about, _: about["model"].update({"class": 7}), "contradicts itself"),
         (lambda about, _: sizes(about).update(num_hiddens=6), "size mismatch for W_hq"),
         (lambda about, _: sizes(about).update(num_hiddens=0), "num_hiddens is 0"),

@@ -161,6 +161,14 @@ def test_neither_a_name_nor_a_file(tmp_path: Path) -> None:
         d.load_corpus("the-tied-clock")
     with pytest.raises(d.ops.corpus.CorpusError, match="cannot be read"):
         d.load_corpus(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(d.ops.corpus.CorpusError, match="cannot be read"):
+        d.load_corpus(tmp_path / "file" / "inside")
+    with pytest.raises(d.ops.corpus.CorpusError, match=r"'(the tide ){4}the …' cannot .*encode_text") as caught:
+        d.load_corpus("the tide " * 1000)
+    assert len(str(caught.value)) < 200
+    with pytest.raises(ValueError, match="chunk_chars is 0"):
+        next(d.ops.corpus.read_chunks(tmp_path / "file", chunk_chars=0))
 
 
 def test_unknown_split() -> None:

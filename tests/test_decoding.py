@@ -27,6 +27,8 @@ def test_warm_up_reads_the_whole_prefix(model: d.RNNLM) -> None:
     torch.testing.assert_close(state, final)
     assert not logits.requires_grad
     assert not torch.equal(logits, d.warm_up(model, [3, 1, 2])[0])  # same end, other beginning
+    with pytest.raises(ValueError, match="has a token 4, and the model is made for the tokens 0 to 3"):
+        d.warm_up(model, [0, 4])
 
 
 def test_greedy_generation_is_the_argmax_chain(model: d.RNNLM) -> None:

@@ -104,6 +104,9 @@ def test_bad_sizes_and_shapes_are_refused(layer: type) -> None:
     state = torch.zeros(3, 4)
     with pytest.raises(ValueError, match="the state has shape \\(3, 4\\)"):
         layer(3, 4)(torch.zeros(5, 2, 3), (state, state) if layer is d.LSTM else state)
+    other = torch.zeros(2, 2, 4) if layer is d.LSTM else (state,)
+    with pytest.raises(ValueError, match=f"the state is a {type(other).__name__}"):
+        layer(3, 4)(torch.zeros(5, 2, 3), other)
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -10,6 +10,7 @@ import torch
 
 import d2lrnn as d
 from d2lrnn.ops import scoring
+from d2lrnn.study.attention import CausalAttention
 
 STORY = "The tide went out.\n\n  The BOATS lay still -- still!\r\nzyx wvu tsr; qpo nml kji hgf\nand the tide came\nin"
 
@@ -60,6 +61,20 @@ def test_rows_side_by_side_are_the_text_from_beginning_to_end(layer: type, monke
     monkeypatch.setattr(scoring, "_TOKENS_AT_A_TIME", 3000)
     found = d.ops.scoring.score_text(model, vocab, pieces(LONG, 100))
     assert found.score.total_nats == pytest.approx(expected.sum(), rel=1e-6)
+
+
+def test_a_cache_that_grows_across_pieces_is_read_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of a first piece the first reading's cache is shorter than that of the second."""
+    for name, value in {"_ROWS": 5, "_STEPS": 50}.items():
+        monkeypatch.setattr(scoring, name, value)
+    torch.manual_seed(0)
+    vocab = d.Vocab(LONG)
+    model = d.RNNLM(CausalAttention(27, 8, reach=70), 27)
+    ids = np.array(vocab.encode(LONG))
+    reader = scoring._Reader(model)
+    nats = reader.read(ids)
+    assert reader.forgets
+    assert nats.sum() == pytest.approx(d.evaluate(model, torch.from_numpy(ids)).total_nats, rel=1e-6)
 
 
 def test_a_network_that_does_not_forget_reads_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,18 @@ def test_an_index_takes_as_few_bytes_as_needed(path: Path, num_characters: int, 
     assert np.load(streamed.ids_path).tolist() == streamed.train_ids.tolist()
 
 
+def test_a_text_of_many_characters_trains(path: Path) -> None:
+    path.write_text("".join(map(chr, range(0x4E00, 0x4E00 + 300))) * 3, encoding="utf-8")
+    streamed = d.ops.stream.stream_text(path, clean=False)
+    assert streamed.train_ids.dtype == streamed.heldout_ids.dtype == torch.uint16
+    model = d.RNNLM(d.RNNScratch(300, 4), 300)
+    windows = d.RandomWindows(streamed.train_ids, 4, 8)
+    history = d.fit(model, windows, updates=2, lr=0.1, heldout_ids=streamed.heldout_ids, progress=False)
+    assert len(history.step_losses) == 2
+    with pytest.raises(ValueError, match="the tokens 0 to 298"):
+        d.evaluate(d.RNNLM(d.RNNScratch(299, 4), 299), streamed.train_ids)
+
+
 def test_both_samplers_and_the_score_take_mapped_indices(path: Path) -> None:
     streamed, loaded = d.ops.stream.stream_text(path), d.load_text(path)
     for make in (

@@ -122,6 +122,8 @@ def test_a_vocabulary_has_a_limit_that_counts_the_unknown_one() -> None:
         d.Vocab("aaabbc", max_size=2)
     with pytest.raises(ValueError, match="at least 2"):
         d.Vocab("aaabbc", unk_token="<unk>", max_size=1)
+    with pytest.raises(ValueError, match="max_vocab is 1"):
+        encode_text("aaabbc", max_vocab=1)
     data = encode_text("aaabbc", max_vocab=2, heldout_fraction=0)
     assert data.vocab.tokens == ("<unk>", "a") and data.train_ids.tolist() == [1, 1, 1, 0, 0, 0]
 

@@ -47,6 +47,13 @@ def test_clipping_leaves_short_gradients_alone() -> None:
     assert d.clip_gradients([nn.Parameter(torch.zeros(2))], 1.0) == 0.0
 
 
+def test_one_parameter_is_clipped_as_a_list_of_one() -> None:
+    weight = nn.Parameter(torch.zeros(2, 2))
+    weight.grad = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
+    assert d.clip_gradients(weight, 1.0) == pytest.approx(5.0)
+    assert weight.grad.norm() == pytest.approx(1.0)
+
+
 def test_clipping_equals_torch() -> None:
     torch.manual_seed(0)
     ours = _grads(torch.randn(50).tolist(), torch.randn(7).tolist())

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from d2lrnn.model import RNNLM, State, evaluating
+from d2lrnn.model import RNNLM, State, check_ids, evaluating
 from d2lrnn.text import Vocab, tokenize
 
 __all__ = ["beam_search", "generate", "next_token_probs", "warm_up"]
@@ -33,7 +33,7 @@ def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.T
     Raises
     ------
     ValueError
-        If the prefix is empty.
+        If the prefix is empty, or one of its tokens is not in the model's vocabulary.
 
     Examples
     --------
@@ -46,9 +46,10 @@ def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.T
         raise ValueError(
             "The prefix is empty, so there is nothing to predict from. Give at least one token; a single space will do."
         )
-    X = torch.as_tensor(prefix_ids, device=model.device).unsqueeze(0)  # (1, num_tokens)
+    X = torch.as_tensor(prefix_ids).unsqueeze(0)  # (1, num_tokens)
+    check_ids(X, model.vocab_size)
     with evaluating(model):
-        logits, state = model(X)
+        logits, state = model(X.to(model.device))
     return logits[0, -1], state
 
 

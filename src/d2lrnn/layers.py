@@ -105,9 +105,10 @@ def check_inputs(inputs: torch.Tensor, H: torch.Tensor | None, num_inputs: int, 
             f"inputs have shape {tuple(inputs.shape)}; expected (num_steps, batch_size, {num_inputs}), "
             "with at least one step."
         )
-    if H is not None and H.shape != (inputs.shape[1], num_hiddens):
+    if H is not None and (not isinstance(H, torch.Tensor) or H.shape != (inputs.shape[1], num_hiddens)):
+        found = f"has shape {tuple(H.shape)}" if isinstance(H, torch.Tensor) else f"is a {type(H).__name__}"
         raise ValueError(
-            f"the state has shape {tuple(H.shape)}; expected ({inputs.shape[1]}, {num_hiddens}): one row for each "
+            f"the state {found}; expected ({inputs.shape[1]}, {num_hiddens}): one row for each "
             "sequence of the batch. Start with None when the batch changes."
         )
 
@@ -366,6 +367,8 @@ class LSTM(_Gated):
         ValueError
             If a shape does not fit.
         """
+        if state is not None and not (isinstance(state, tuple | list) and len(state) == 2):
+            raise ValueError(f"the state is a {type(state).__name__}; expected a pair (H, C).")
         for part in (None,) if state is None else state:
             check_inputs(inputs, part, self.num_inputs, self.num_hiddens)
         outputs, (H, C) = self._run(inputs, None if state is None else tuple(part.unsqueeze(0) for part in state))

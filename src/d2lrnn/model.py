@@ -253,7 +253,8 @@ def evaluate(
 
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     """Raise ValueError for a token that a model over `vocab_size` tokens does not know."""
-    low, high = (int(end) for end in torch.aminmax(ids))
+    numbers = ids.numpy(force=True)  # torch finds no extremes of uint16
+    low, high = int(numbers.min()), int(numbers.max())
     if low < 0 or high >= vocab_size:
         raise ValueError(
             f"The text has a token {low if low < 0 else high}, and the model is made for the tokens 0 to "

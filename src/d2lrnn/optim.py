@@ -26,6 +26,8 @@ _MOMENTUM_LOW, _MOMENTUM_HIGH = 0.85, 0.95
 class Optimizer(Protocol):
     """What `fit` asks of an optimiser: made with the flat vector of weights, which it updates in place.
 
+    Only :class:`d2lrnn.Checkpointing` needs ``state_dict`` and ``load_state_dict``.
+
     Examples
     --------
     >>> class SignSGD:  # an optimiser of your own: every weight moves by lr, in the direction of its gradient
@@ -227,6 +229,8 @@ def clip_gradients(parameters: Iterable[HasGrad], max_norm: float) -> float:
             f"The greatest gradient norm is {max_norm}; it must be more than 0 (zero would stop all learning). "
             "To train without clipping use clip=None."
         )
+    if isinstance(parameters, torch.Tensor):
+        parameters = [parameters]
     grads = [p.grad for p in parameters if p.grad is not None]
     if not grads:
         return 0.0

@@ -289,7 +289,12 @@ def build_vocab(
     max_vocab: int | None,
     unk_token: str | None,
 ) -> Vocab:
-    """The vocabulary of a text that was counted; ``<unk>`` joins it where the text has tokens that it lacks."""
+    """The vocabulary of a text that was counted.
+
+    ``<unk>`` joins it where a limit leaves tokens out, and with words wherever a part is held out.
+    """
+    if max_vocab is not None and max_vocab < 2:
+        raise ValueError(f"max_vocab is {max_vocab}; a vocabulary needs at least 2 tokens.")
     too_many = max_vocab is not None and len(counts) > max_vocab
     if unk_token is None and (too_many or (level == "word" and heldout_fraction)):
         unk_token = "<unk>"
@@ -352,8 +357,8 @@ def load_text(
     max_tokens : int, optional
         Use only the first so many tokens.
     min_freq, unk_token
-        As in :class:`Vocab`. Where there are words that only the held-out part has, or more tokens than `max_vocab`,
-        ``"<unk>"`` stands for them if you name nothing else.
+        As in :class:`Vocab`. With words and a held-out part, or more tokens than `max_vocab`, the vocabulary has
+        ``"<unk>"`` for what it lacks if you name nothing else.
     max_vocab : int, optional
         The vocabulary's greatest size.
 

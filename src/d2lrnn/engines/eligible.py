@@ -29,7 +29,7 @@ def why_not(model: nn.Module) -> str | None:
     (True, False)
     """
     if type(model) is not RNNLM or type(model.rnn) is not RNNScratch:
-        return "it is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
+        return "the closed form is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
     if model.dropout:
         return "the model drops outputs at random"
     if changed := _changed_code(model):

@@ -15,6 +15,7 @@ downloaded.
 
 from __future__ import annotations
 
+import errno
 import os
 import zipfile
 from collections.abc import Callable, Iterator
@@ -180,6 +181,8 @@ def read_chunks(
     ------
     CorpusError
         If the file cannot be read, or is not UTF-8.
+    ValueError
+        If `chunk_chars` is below 1.
 
     Examples
     --------
@@ -189,6 +192,8 @@ def read_chunks(
     >>> list(read_chunks(path, chunk_chars=3))
     ['the', ' ti', 'de']
     """
+    if chunk_chars < 1:
+        raise ValueError(f"chunk_chars is {chunk_chars}; it must be at least 1.")
     path = Path(path)
     try:
         with _Watched(path, watch) as raw, TextIOWrapper(_Counted(raw, 1 << 16), encoding="utf-8-sig") as file:
@@ -199,8 +204,11 @@ def read_chunks(
             f"There is no corpus and no file called {str(path)!r}. "
             f"The named corpora are {', '.join(map(repr, CORPORA))}; anything else is taken as a path."
         ) from None
-    except (IsADirectoryError, PermissionError) as error:
-        raise CorpusError(f"{str(path)!r} cannot be read as a text file: {error.strerror}.") from error
+    except OSError as error:
+        name, hint = str(path), ""
+        if error.errno == errno.ENAMETOOLONG:
+            name, hint = f"{name[:40]}…", " To pass a text itself, use d2lrnn.text.encode_text(text)."
+        raise CorpusError(f"{name!r} cannot be read as a text file: {error.strerror}.{hint}") from error
 
 
 def _read_decoded(file: TextIOWrapper[_Counted], chunk_chars: int, path: Path) -> str:

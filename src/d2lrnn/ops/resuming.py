@@ -107,7 +107,8 @@ class Checkpointing(Callback):
         Store when one of them has passed since the last time.
     resume : bool, default False
         Go on where the training in the file stopped, at any step; begin if there is no file yet. Model, windows and
-        settings must be made as they were then (with a constant learning rate, more steps may follow). The weights come
+        settings must be made as they were then (with a constant learning rate, more steps may follow if the last epoch
+        was complete). The weights come
         out as those of a training that never stopped, bit for bit on one device (on Apple's MPS not with dropout, whose
         random numbers are not stored).
     overwrite : bool, default False
@@ -157,8 +158,12 @@ class Checkpointing(Callback):
         run.settings |= {"heldout": None if run.heldout_ids is None else fingerprint(run.heldout_ids)}
         run.settings |= {"dropout": run.model.dropout, "dtype": str(run.model.W_hq.dtype)}
         run.settings |= {"weight_drop": getattr(run.model.rnn, "weight_drop", 0.0)}
-        if not hasattr(run.windows, "state_dict"):
-            raise TypeError("Checkpointing needs windows with state_dict and load_state_dict, such as RandomWindows.")
+        for what, example in ((run.windows, "RandomWindows"), (run.stepper.optimizer, "optim.AdamW")):
+            if not (hasattr(what, "state_dict") and hasattr(what, "load_state_dict")):
+                raise TypeError(
+                    f"Checkpointing stores windows and optimiser, and {type(what).__name__} has no state_dict and "
+                    f"load_state_dict, as {example} has."
+                )
         there = bool(run.group.broadcast(torch.tensor(float(self.path.exists()))))
         if there and not (self.resume or self.overwrite):
             raise CheckpointError(
@@ -295,6 +300,8 @@ def check_same_run(path: Path, model: RNNLM, progress: dict[str, Any] | None, ru
         name: tuple(tensor.shape) for name, tensor in model.state_dict().items()
     }:
         different.append("the model is of another kind or size")
+    if len(different) == 1 and given["schedule"] == "constant" and stored["updates"] < given["updates"]:
+        different[0] += " (it ended within an epoch, and more updates can follow only a complete one)"
     if different:
         raise CheckpointError(
             f"The checkpoint {str(path)!r} is of another training: {'; '.join(different)}. Go on with the same "

@@ -272,8 +272,10 @@ def _and_zeros(part: torch.Tensor, num_rows: int) -> torch.Tensor:
 
 
 def _differs(one: State, other: State) -> torch.Tensor:
-    """Which rows of two states are not the same but for rounding."""
-    pairs = zip(*(state if isinstance(state, tuple) else (state,) for state in (one, other)))
+    """Which rows of two states are not the same but for rounding; a cache may still be shorter in one of them."""
+    pairs = list(zip(*(state if isinstance(state, tuple) else (state,) for state in (one, other))))
+    if any(a.shape != b.shape for a, b in pairs):
+        return torch.ones(len(pairs[0][0]), dtype=torch.bool, device=pairs[0][0].device)
     near = [torch.isclose(a, b, rtol=_SAME_STATE, atol=_SAME_STATE).flatten(1).all(dim=1) for a, b in pairs]
     return ~torch.stack(near).all(dim=0)
 

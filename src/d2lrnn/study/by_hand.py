@@ -9,7 +9,7 @@ A layer over time has four things: ``forward``, ``backward``, and two dictionari
 give them, ``(batch_size, num_steps)``, and turns them round once. ``backward`` takes the loss's gradient with respect
 to what ``forward`` returned, stores those of the weights in ``grads`` and returns that of what ``forward`` was given.
 Layers keep the arrays that they are given and do not copy them, so one array may serve two layers; their gradients then
-have to be added. Weights in float32 train, weights in float64 are for checks: results have the type of the weights.
+have to be added. Weights in float32 train, weights in float64 are for checks; inputs have the type of the weights.
 
 Taught in the chapter *By hand, in numpy*. The layers and their names are those of K. Saito, *Deep Learning from
 Scratch 2* (O'Reilly Japan, 2018), chapter 5; the gradients are derived in the chapter.
@@ -284,9 +284,10 @@ class TimeRNN(_TimeLayer):
             raise ValueError("inputs have no step; a window has at least one.")
         if not self.stateful or self.H is None:
             self.H = np.zeros((batch_size, len(W_hh)), dtype=W_hh.dtype)
-        elif len(self.H) != batch_size:
+        elif self.H.shape != (batch_size, len(W_hh)):
             raise ValueError(
-                f"The carried state has {len(self.H)} rows, the batch {batch_size}; call reset_state() between texts."
+                f"The carried state has shape {self.H.shape}; expected {(batch_size, len(W_hh))}. Call reset_state() "
+                "between texts."
             )
         states = np.empty((num_steps + 1, batch_size, len(W_hh)), dtype=W_hh.dtype)
         states[0] = self.H

@@ -311,7 +311,8 @@ class GatedLinearRecurrence(nn.Module):
         \mathbf a_t = \sigma(\mathbf x_t \mathbf W_{xa} + \mathbf b_a), \qquad
         \mathbf h_t = \mathbf a_t \odot \mathbf h_{t-1} + (1 - \mathbf a_t) \odot (\mathbf x_t \mathbf W_{xh})
 
-    It is a GRU without the two products with the state before. Interface as :class:`d2lrnn.RNNScratch`.
+    It is a GRU without its reset gate, its tanh and its products with the state before. Interface as
+    :class:`d2lrnn.RNNScratch`.
 
     Parameters
     ----------
