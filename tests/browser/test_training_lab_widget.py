@@ -66,12 +66,14 @@ def perplexity(page: Page) -> float:
 
 
 def surprisal(page: Page) -> float:
-    """Mean of the letters' colours."""
+    """How high the liquid stands in which the letters do: the share of its room that it fills."""
     expect(page.locator(".lab-letter")).not_to_have_count(0)  # the worker scores them
     return page.evaluate(
-        "() => { const all = [...document.querySelectorAll('.lab-letter')]"
-        ".map((e) => Number(e.style.getPropertyValue('--lab-heat')));"
-        " return all.reduce((a, b) => a + b) / all.length; }"
+        "() => { let [full, all] = [0, 0];"
+        " for (const c of document.querySelectorAll('.lab-liquid')) {"
+        " const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
+        " for (let i = 3; i < data.length; i += 4) { all += 1; full += data[i] > 0; } }"
+        " return full / all; }"
     )
 
 
@@ -92,7 +94,8 @@ def test_the_page_pales_the_curve_falls_and_the_sentence_says_how_far(page: Page
     expect(now(page)).to_contain_text("beats looking back 2 letters", timeout=LONG_MS)
     press(page, "Pause")
     has_status(page, "paused")
-    assert surprisal(page) < 0.6 * fresh and perplexity(page) < 5.41
+    page.wait_for_timeout(1500)  # it drains
+    assert surprisal(page) < 0.7 * fresh and perplexity(page) < 5.41
     wide = page.viewport_size["width"] > 500
     names = ["counting letters", "looking back 1 letter", "looking back 2 letters"] if wide else SHORT
     beaten = ["✓ blind guessing", *(f"✓ {name}" for name in names)]
@@ -129,7 +132,7 @@ def test_a_tapped_letter_says_what_was_expected_there_by_finger_and_by_key(page:
     expect(letters.nth(40)).to_be_visible()
     count = letters.count()
     if page.viewport_size["width"] < 500:
-        assert page.locator(".lab-line").count() == 2 and 44 < count < 96, "two lines of it on a phone"
+        assert page.locator(".lab-line").count() == 3 and 66 < count < 96, "three lines of it on a phone"
     else:
         assert count == 96
     slider = page.get_by_role("slider", name="Letter of the sentence")
@@ -365,9 +368,10 @@ def test_the_first_story_tells_its_verdict_as_soon_as_the_words_are_real(narrow:
     expect(page.locator(".lab-count")).to_contain_text(f"{steps} corrections")
     counted = f"After {steps} corrections: {real} of {words} words stand in the story"
     expect(page.locator(".lab-counted .lab-head")).to_have_text(counted)
-    expect(page.locator(".d2lrnn-question")).to_be_hidden()
+    question = page.locator(".d2lrnn-question")
+    expect(question).to_have_css("font-weight", "400")  # on a high screen it stays, and keeps quiet
     press(page, "The whole question")
-    expect(page.locator(".d2lrnn-question")).to_be_visible()
+    expect(question).not_to_have_css("font-weight", "400")
 
 
 def test_earlier_runs_take_their_room_from_the_curve_where_it_stands_beside_the_text(
@@ -392,12 +396,13 @@ def test_earlier_runs_take_their_room_from_the_curve_where_it_stands_beside_the_
 def test_it_is_seen_at_one_look(page: Page) -> None:
     wide = page.viewport_size["width"] > 500
     parts = [".lab-main", ".d2lrnn-now", ".lab-writes"]
-    if wide:  # what it writes stands above all, and the page that it reads beside the curve
-        parts_ = (".lab-writes", ".lab-curves", ".lab-page", ".lab")
-        writes, curves, read, whole = (page.locator(part).bounding_box() for part in parts_)
-        assert writes["width"] > 0.9 * whole["width"] and writes["y"] + writes["height"] <= curves["y"]
-        assert read["x"] >= curves["x"] + curves["width"]
-        assert curves["y"] <= read["y"] and read["y"] + read["height"] < curves["y"] + curves["height"]
+    if wide:  # what it writes and the page that it reads stand above all, and the network beside the curve
+        parts_ = (".lab-writes", ".lab-page", ".lab-curves", ".lab-net", ".lab")
+        writes, read, curves, net, whole = (page.locator(part).bounding_box() for part in parts_)
+        assert min(writes["width"], read["width"]) > 0.9 * whole["width"]
+        assert writes["y"] + writes["height"] <= read["y"] and read["y"] + read["height"] <= curves["y"]
+        assert net["x"] >= curves["x"] + curves["width"]
+        assert curves["y"] <= net["y"] and net["y"] + net["height"] < curves["y"] + curves["height"]
         assert curves["y"] + curves["height"] <= 760 and whole["y"] + whole["height"] <= 820
         page.set_viewport_size({"width": 720, "height": 800})  # the width that a lesson gives it on a small screen
         page.wait_for_function("() => document.querySelector('.lab-chart').viewBox.baseVal.width > 600")
@@ -446,6 +451,7 @@ def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) 
         ".map((b) => [Math.round(b.x + scrollX), Math.round(b.y + scrollY)])"
     )
     before = page.evaluate(places)
+    stands = len(before) - (2 if wide else 0)  # what a question brings may stand above the foot
     read = page.locator(".lab-page").bounding_box()
     press(page, "Start")
     has_status(page, "running")
@@ -454,8 +460,8 @@ def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) 
     has_status(page, "paused")
     press(page, "Learn to spell")
     expect(page.locator(".lab-counted")).to_be_visible()
-    expect(page.locator(".lab-page")).to_be_visible(visible=not wide)  # there the question has its place
-    assert page.evaluate(places) == before
+    expect(page.locator(".lab-net")).to_be_hidden()  # beside the curve the question has its place
+    assert page.evaluate(places)[:stands] == before[:stands]
     if not wide:  # the page that is counted lies above the question
         page.wait_for_function(
             "() => { const [counted, panel] = ['.lab-counted', '.d2lrnn-step']"
@@ -465,7 +471,7 @@ def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) 
     press(page, "A cat on the keys")
     expect(page.locator(".lab-norms")).to_be_visible()
     if wide:
-        assert page.evaluate(places) == before
+        assert page.evaluate(places)[:stands] == before[:stands]
 
 
 def test_on_a_page_of_its_own_all_of_it_is_seen_at_one_look(browser: Browser, tmp_path: Path) -> None:
@@ -583,7 +589,9 @@ def test_nothing_moves_from_the_start_to_the_end_of_a_run_after_which_a_gru_is_o
                 re.compile(r"letters to 4\.\d+\. It beats looking back 2 letters, not 3\.$")
             )
             expect(view.get_by_role("button", name="Try a GRU")).to_be_visible()
-            expect(view.locator(".lab-ngram")).to_contain_text("Next: a GRU has two gates")
+            expect(view.locator(".lab-ngram")).to_have_text(
+                re.compile(r"^31.667 counts still beat its 7.643 numbers\.")
+            )
             expect(view.locator(".lab-speeds")).to_be_visible(visible=width > 360)
         for view in views:
             press(view, "Try a GRU")
@@ -689,7 +697,7 @@ def test_start_learns_the_text_that_a_reader_has_just_brought(narrow: Page) -> N
     press(page, "Start")
     expect(page.get_by_label("Paste a text here")).to_be_hidden()
     has_status(page, "running")
-    expect(page.locator(".lab-letters").first).to_contain_text("Meer")
+    expect(page.locator(".lab-letters").first).to_contain_text("fliegt")
     press(page, "Pause")
     press(page, "Your own text")
     press(page, "Go on")  # what it is learning already is not begun again
@@ -890,7 +898,7 @@ def test_the_sentence_and_the_ticks_speak_of_the_same_moment(page: Page) -> None
     assert page.evaluate("() => window.lagged") == []
 
 
-def test_what_it_wrote_before_it_read_anything_stays_below_what_it_writes(page: Page) -> None:
+def test_what_it_wrote_before_it_read_anything_stays_beside_what_it_writes(page: Page) -> None:
     before, writes = page.locator(".lab-before"), page.locator(".lab-writes-text")
     expect(before).to_be_hidden()
     noise = writes.inner_text()

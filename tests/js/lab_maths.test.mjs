@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  axes, bestOf, changed, copiedShare, followers, hasGap, heat, inspectText, isBlind, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, markPlace, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
+  axes, bestOf, changed, copiedShare, countsKept, followers, hasGap, heat, inspectText, isBlind, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, markPlace, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
   powerName, rarestSign, reached, rivalsInSight, scales, standing, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
@@ -233,13 +233,18 @@ test("names of rivals keep their distance", () => {
   assert.ok(places.every((place, i) => place >= 10 && place <= 150 && (i === 0 || place - places[i - 1] > 14.99)));
 });
 
-test("a sentence is broken into even lines, and a letter's colour grows with its price", () => {
-  assert.deepEqual(lines(96, 48), [[0, 48], [48, 96]]);
-  assert.deepEqual(lines(96, 50).map(([a, b]) => b - a), [48, 48]);
-  assert.deepEqual(lines(96, 28).map(([a, b]) => b - a), [24, 24, 24, 24]);
-  assert.deepEqual(lines(10, 100), [[0, 10]]);
-  assert.ok(lines(96, 0).length <= 96);
+test("a sentence is broken after a space where there is one, and a letter's colour grows with its price", () => {
+  const broken = (text, columns) => lines([...text], columns).map(([a, b]) => text.slice(a, b));
+  assert.deepEqual(broken("the tide is in", 9), ["the tide ", "is in"]);
+  assert.deepEqual(broken("the tide is in", 8), ["the ", "tide is ", "in"]);
+  assert.deepEqual(broken("the tide", 8), ["the tide"]);
+  assert.deepEqual(broken("lighthouse at", 6), ["lighth", "ouse ", "at"]);
+  assert.equal(broken("tide", 0).join(""), "tide");
   assert.deepEqual([heat(0), heat(4 * Math.LN2), heat(1e9)], [0, 0.5, 1]);
+});
+
+test("a rival that looks back a letter keeps a count of each letter and of each pair", () => {
+  assert.equal(countsKept("abab", 2), 4); // a, b, ab, ba
 });
 
 test("a text of the reader's own: too short, all alike, cut, rare signs, any alphabet", () => {

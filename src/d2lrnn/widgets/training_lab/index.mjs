@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { bestOf, changed, copiedShare, hasSpiked, isBlind, isLost, isMemorising, learnedPages, OTHER, OUTCOMES, rarestSign, reached, rivalsInSight, standing } from "./maths.mjs";
+import { bestOf, changed, copiedShare, countsKept, hasSpiked, isBlind, isLost, isMemorising, learnedPages, OTHER, OUTCOMES, rarestSign, reached, rivalsInSight, standing } from "./maths.mjs";
 import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
@@ -87,8 +87,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const shareButton = buttonControl({ label: t("share"), class: "d2lrnn-button lab-share", disabled: true, signal, onPress: share });
   const toldBelow = foot.lastChild; // what was copied, or saved
   foot.insertBefore(shareButton, toldBelow);
-  const curves = element("div", { class: "lab-curves" }, curve.node, remark, norms.node, ghostList);
-  const stage = element("div", { class: "lab-stage" }, curves, stories.node);
+  const curves = element("div", { class: "lab-curves" }, curve.node, remark, norms.node);
+  const stage = element("div", { class: "lab-stage" }, curves, ghostList, stories.node);
   const lead = element("p", { class: "d2lrnn-lead lab-lead" }, t("lead", { text: t("the_story") }));
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
@@ -266,7 +266,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const { beaten } = standing(perplexity, levels);
     const in_ = (time) => formatNumber(Math.max(1, time), 0);
     const headline = spelled?.seconds !== undefined
-      ? t("share_spelled", { seconds: in_(spelled.seconds) })
+      ? t("share_spelled", { percent: Math.floor(100 * spelled.real / spelled.words), seconds: in_(spelled.seconds) })
       : beaten && report.steps > 0 ? t("share_beat", { beaten: levelName(t, beaten), seconds: in_(seconds) }) : t("share_fresh");
     const canvas = document.createElement("canvas");
     drawPicture(canvas, {
@@ -318,22 +318,33 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     counter.textContent = isTorch ? t("count_device", { ...counts, device: report.device }) : t("count", counts);
   }
 
-  /** Whether a run on the story has come to its end, with the first settings but for its cell (and its seed). */
-  function isFirstAtEnd() {
+  /** Whether settings are the first, but for the cell and the seed. */
+  function isFirst(known) {
     const first = Object.fromEntries(SETTINGS.map((name) => [name, SPEC.controls[name].default]));
-    const fixed = SETTINGS.filter((name) => name !== "seed" && name !== "cell");
-    return report?.ended === "plateau" && own === null && !isTorch && changed(settings, first, fixed).length === 0;
+    return changed(known, first, SETTINGS.filter((name) => name !== "seed" && name !== "cell")).length === 0;
   }
-  /** What to try next, or null: a GRU beats the first network, no cell beats the 5-gram (tests/js/lab_stories.test.mjs). */
+  /** Whether a run on the story has come to its end, with the first settings. */
+  const isFirstAtEnd = () => report?.ended === "plateau" && own === null && !isTorch && isFirst(settings);
+  /** What to try next, or null: a cell that is not drawn yet. */
   function nextCell() {
-    return isFirstAtEnd() ? { tanh: "gru", gru: "lstm", lstm: null }[settings.cell] : null;
+    if (!isFirstAtEnd()) return null;
+    const drawn = [settings.cell, ...ghosts.filter((ghost) => isFirst(ghost.settings)).map((ghost) => ghost.settings.cell)];
+    return ["gru", "lstm"].find((cell) => !drawn.includes(cell)) ?? null;
   }
+  /** Once a run is over: what the best rival has that the network lacks, and the reverse. */
+  function endWords() {
+    const best = report.levels.at(-1);
+    const learned = pages(report.sentence.join(""));
+    if (!isFirstAtEnd() || !(report.perplexity > best.perplexity) || learned === null) return "";
+    kept = kept.pages === learned ? kept : { pages: learned, counts: countsKept(learned, best.order) };
+    return t("hint_end", { counts: formatNumber(kept.counts, 0), weights: formatNumber(report.weights, 0) });
+  }
+  let kept = { pages: null, counts: 0 }; // by the best rival
   function showRemark() {
-    const isEnd = isFirstAtEnd() && settings.cell === "lstm" && standing(report.perplexity, report.levels).next?.order === 5;
     const isCopy = isCopied();
     const isSpike = report.steps > 0 && report.catAt === 0 && order.cat === 0 && hasSpiked(report);
     const isRote = !isCopy && isMemorising(report);
-    remark.hidden = !(isEnd || isCopy || isSpike || isRote);
+    remark.hidden = !(isCopy || isSpike || isRote);
     const words = [];
     if (isCopy) words.push(t("copied"));
     if (isRote) {
@@ -342,7 +353,6 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
       words.push(t("overfits", { best: formatNumber(best), steps: formatNumber(heldout.xs[heldout.ys.indexOf(best)] / perUpdate, 0) }));
     }
     if (isSpike) words.push(t("spike"));
-    if (isEnd) words.push(t("the_end"));
     const said = words.join(" ");
     if (remark.textContent !== said) remark.textContent = said;
   }
@@ -402,7 +412,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     report.perUpdate = report.batchSize * settings.num_steps;
     const { beaten, next } = standing(report.perplexity, levels);
     const order_ = beaten?.order ?? -1;
-    const hint = report.status === "paused" && report.steps > 0 ? t("hint_pause") : !nextCell() ? "" : t(`hint_${nextCell()}`);
+    const hint = report.status === "paused" && report.steps > 0 ? t("hint_pause") : endWords();
     if (isLost(report)) { // no time for a bell
       flash = null;
       light?.cancel();
@@ -426,13 +436,13 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const hasNorms = order.cat > 0 || more.open;
     const hasNormsAside = order.cat > 0 && isBeside && state().story > 0; // below its question
     const home = hasNormsAside ? stage : curves;
-    if (norms.node.parentNode !== home) home.insertBefore(norms.node, hasNormsAside ? stories.node : ghostList);
+    if (norms.node.parentNode !== home) home.insertBefore(norms.node, hasNormsAside ? stories.node : null);
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: standing(bestOf(report.heldout), levels).beaten?.order ?? -1, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
     showRemark();
-    curve.draw({ report: shown, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms && !hasNormsAside, isBeside, ghostLines: hasNormsAside ? 1 : ghosts.length, isCopied: isCopied(), hasRemark: !remark.hidden });
+    curve.draw({ report: shown, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms && !hasNormsAside, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
     norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     const story = SPEC.steps[state().story - 1];

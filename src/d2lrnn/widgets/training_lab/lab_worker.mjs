@@ -57,6 +57,7 @@ function tell() {
     run, steps, tokens, seconds, batchSize, longest, catNorm, catAt, counted, spelled, written, writtenAt, levels, ended,
     diary: [...diary],
     kernels: used.name,
+    weights: training.model.flat.length,
     status: status === "diverged" ? status : ended ? "ended" : running ? "running" : "paused",
     train: train.points(), norms: norms.points(), heldout: heldout.points(),
     perplexity: heldout.last,

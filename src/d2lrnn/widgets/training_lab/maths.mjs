@@ -199,11 +199,18 @@ const MOST_BITS = 8;
 /** How strongly a letter is coloured, 0 to 1, by its price in nats. */
 export const heat = (nats) => Math.min(1, nats / Math.LN2 / MOST_BITS);
 
-/** How a sentence is broken into lines of at most `columns` letters, as even as may be: [from, to] of each. */
-export function lines(length, columns) {
-  const count = Math.max(1, Math.ceil(length / Math.max(1, columns)));
-  const each = Math.ceil(length / count);
-  return Array.from({ length: count }, (_, i) => [i * each, Math.min(length, (i + 1) * each)]).filter(([a, b]) => b > a);
+/** How a text of letters is broken into lines of at most `columns`, after a space where there is one: [from, to] of each. */
+export function lines(letters, columns) {
+  const most = Math.max(1, columns);
+  const found = [];
+  for (let from = 0; from < letters.length;) {
+    const end = Math.min(letters.length, from + most);
+    const space = end < letters.length ? letters.lastIndexOf(" ", end - 1) : -1;
+    const to = space > from ? space + 1 : end;
+    found.push([from, to]);
+    from = to;
+  }
+  return found;
 }
 
 const HOLDS = 0.8; // the share of its places at which a letter that is named has to keep its side
@@ -263,6 +270,18 @@ export function unitRest({ sentence, states }, unit) {
 export function learnedPages(text) {
   const letters = Array.from(text);
   return letters.slice(0, letters.length - Math.round(letters.length / 10)).join("");
+}
+
+/** How many counts the best rival keeps: of all different runs of 1 to `most` letters. */
+export function countsKept(pages, most) {
+  const letters = Array.from(pages);
+  let kept = 0;
+  for (let length = 1; length <= most; length += 1) {
+    const runs = new Set();
+    for (let at = 0; at + length <= letters.length; at += 1) runs.add(letters.slice(at, at + length).join(""));
+    kept += runs.size;
+  }
+  return kept;
 }
 
 const isLow = (code) => code >= 0xdc00 && code < 0xe000; // the second half of a letter that has two

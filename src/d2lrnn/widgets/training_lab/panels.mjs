@@ -2,6 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
+import { glide, paintLiquid } from "./liquid.mjs";
 import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest } from "./maths.mjs";
 import { corrections, levelName, shortName } from "./words.mjs";
 
@@ -23,7 +24,10 @@ const BEFORE = 8; // letters that are quoted before the chosen one
 const HAN_AND_WIDER = 0x1100; // from here on letters may be as wide as high
 
 const FIRST = 6; // the letter that is chosen at first: the e of "for the"
-const CELL = 16; // canvas pixels of a unit in the picture of the network
+const CELL = 24; // canvas pixels of a unit in the picture of the network
+const DRAINS_S = 0.35; // what the liquid takes for most of its way
+const READS_MS = 500; // while it learns, the network reads on by a letter after so long
+const [COLUMNS, PHONE_LINES] = [48, 3];
 const BAR = 8; // canvas pixels of a letter's bar, and half its height
 const HALF = 16;
 
@@ -34,17 +38,17 @@ const HALF = 16;
  */
 export function readingPanel({ t, signal, onReset, onRead }) {
   const rareMeans = element("span", { class: "lab-rare", hidden: true });
-  const readingMeans = element("span", { class: "lab-note" }, t("reading_means"), rareMeans);
+  const invitation = element("span", {}, " ", t("reading_touch"));
+  const readingMeans = element("span", { class: "lab-note" }, t("reading_means"), invitation, rareMeans);
   const page = element("div", { class: "lab-page", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 2, "aria-valuemax": FIRST + 1, "aria-valuenow": FIRST + 1 });
   const net = netPicture({ t, signal, onUnit: (touched) => touchUnit(touched) });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 1 });
   const unitButton = buttonControl({ label: t("states"), "aria-pressed": "false", class: "d2lrnn-button lab-states", signal, onPress: () => latest && chooseUnit(unit < 0 ? tellingUnit(latest) : -1) });
-  const invitation = element("p", { class: "lab-note" }, t("reading_touch"));
   const node = element(
     "div", { class: "lab-reading" },
     element("div", { class: "lab-reading-head" },
       element("p", {}, element("span", { class: "lab-head" }, t("reading")), " ", readingMeans), unitButton),
-    page, strip, invitation, net.node,
+    page, strip, net.node,
   );
   let isTouched = false;
   /** Beside the curve the network has its room, and is seen from the start; elsewhere a touch opens it. */
@@ -59,18 +63,18 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   let shape = ""; // what the lines were built for
   let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
-  let chosen = FIRST; // the letter that is touched
+  let chosen = FIRST; // the letter at which the network is shown
+  let readAt = 0; // when it was read
   let unit = -1; // the one whose values are shown, -1 for none
 
-  const build = ({ sentence }, cell) => {
+  const build = ({ sentence }, columns) => {
     letters = [];
-    const columns = Math.floor(width / cell);
-    const count = node.closest(".lab").clientWidth < NARROW ? Math.min(sentence.length, 2 * columns) : sentence.length;
-    strips = lines(count, columns).map(([from, to], _, all) => {
-      const canvas = element("canvas", { class: "lab-strip", "aria-hidden": "true" });
-      return { from, to, canvas, share: (to - from) / (all[0][1] - all[0][0]) };
-    });
-    const rows = strips.map(({ from, to, canvas, share }) => {
+    const isPhone = node.closest(".lab").clientWidth < NARROW;
+    strips = lines(sentence, columns).slice(0, isPhone ? PHONE_LINES : sentence.length).map(([from, to]) => ({
+      from, to, share: (to - from) / columns,
+      canvas: element("canvas", { class: "lab-strip", "aria-hidden": "true" }), liquid: element("canvas", { class: "lab-liquid", "aria-hidden": "true" }),
+    }));
+    const rows = strips.map(({ from, to, canvas, liquid, share }) => {
       const row = sentence.slice(from, to).map((letter, i) => {
         const span = element("span", { class: "lab-letter", "data-place": from + i }, letter === " " ? "\u00a0" : letter);
         letters.push(span);
@@ -78,16 +82,29 @@ export function readingPanel({ t, signal, onReset, onRead }) {
       });
       return element(
         "div", { class: "lab-line", style: `width: ${(100 * share).toFixed(3)}%; --lab-letters: ${to - from}`, "aria-hidden": "true" },
-        element("div", { class: "lab-letters" }, ...row), canvas,
+        element("div", { class: "lab-letters" }, liquid, ...row), canvas,
       );
     });
+    page.style.setProperty("--lab-columns", columns);
     page.replaceChildren(...rows);
+    const sharpness = Math.min(2, devicePixelRatio);
+    const height = Math.round(sharpness * (strips[0]?.liquid.clientHeight ?? 0));
+    for (const { liquid, share } of strips) Object.assign(liquid, { width: Math.round(sharpness * width * share), height });
   };
+  let hot = [0, 0, 0];
+  const surprise = glide({ seconds: DRAINS_S, signal, draw: (levels) => {
+    for (const { from, to, liquid } of strips) {
+      const pen = liquid.getContext("2d");
+      pen.clearRect(0, 0, liquid.width, liquid.height);
+      if (liquid.height > 0) paintLiquid(pen, levels.slice(from, to), { cell: liquid.width / (to - from), height: liquid.height, hot });
+    }
+  } });
 
   let inks = null; // looked up before anything changes: a look at a changed page has it laid out
   /** Red, green and blue of the page's colours: of 0, of +1, of −1. */
   const colours = () => {
     const style = getComputedStyle(net.scale);
+    hot = getComputedStyle(page).accentColor.match(/[\d.]+/g).slice(0, 3);
     return [style.backgroundColor, style.color, style.borderTopColor].map((colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number));
   };
   const paintStrips = ({ states, sentence }) => {
@@ -160,10 +177,15 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     const { sentence, nats } = latest;
     const isWide = sentence.some((letter) => letter !== OTHER && letter.codePointAt(0) >= HAN_AND_WIDER);
     const now = `${width} ${sentence.join("")}`;
-    if (now !== shape) build(latest, isWide ? 21 : standsBeside(node.closest(".lab")) ? 17 : width < NARROW ? 12 : 13.5);
+    const isNew = now !== shape;
+    if (isNew) build(latest, Math.min(COLUMNS, Math.floor(width / (isWide ? 21 : 13.3))));
     shape = now;
-    chosen = Math.min(chosen, letters.length - 1);
-    letters.forEach((span, i) => span.style.setProperty("--lab-heat", i === 0 ? 0 : heat(nats[i - 1]).toFixed(3)));
+    if (latest.status === "running" && !isTouched && !net.node.hidden && !prefersReducedMotion() && performance.now() - readAt > READS_MS) {
+      chosen += 1; // it reads on until a letter is touched
+      readAt = performance.now();
+    }
+    if (chosen >= letters.length) chosen = 1;
+    surprise.to(letters.map((_, i) => (i === 0 ? 0 : heat(nats[i - 1]))), isNew);
     paintStrips(latest);
     explain(latest);
   };
@@ -174,9 +196,8 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   // Another theme has other colours, and a canvas does not know.
   const themes = new MutationObserver(() => {
     if (latest === null || width === 0) return;
-    inks = colours();
-    paintStrips(latest);
-    explain(latest);
+    shape = ""; // all is drawn anew
+    show();
   });
   themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   signal.addEventListener("abort", () => themes.disconnect(), { once: true });
@@ -227,15 +248,20 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   };
 }
 
+const GUESSES = 5;
+
 /** The network at one letter, from left to right: what it reads, its units in their colours, what it expects next. */
 function netPicture({ t, signal, onUnit }) {
   const past = element("span", { class: "lab-net-past" });
   const letter = element("span", { class: "lab-net-letter" });
   const canvas = element("canvas", { class: "lab-net-units" });
   const memory = element("span", { class: "lab-net-name" });
-  const guesses = element("div", { class: "lab-guesses" });
+  const likely = Array.from({ length: GUESSES }, () => {
+    const [guess, bar, p] = [element("b"), element("span", { class: "lab-guess-bar" }), element("span", { class: "lab-guess-p" })];
+    return { guess, bar, p, node: element("span", { class: "lab-guess" }, guess, bar, p) };
+  });
+  const guesses = element("div", { class: "lab-guesses" }, ...likely.map((row) => row.node));
   const came = element("span", { class: "lab-net-name" });
-  const loop = svg("svg", { class: "lab-net-loop", viewBox: "0 0 200 16", preserveAspectRatio: "none" }, svg("path", { d: "M170 16V4H30V15M25 10L30 15.5L35 10" }));
   const ramp = element("span", { class: "lab-net-scale" });
   const key = element("span", { class: "lab-net-key" }, "−1", ramp, "+1");
   canvas.addEventListener("click", (event) => { // the slider of a unit does it by key
@@ -246,17 +272,17 @@ function netPicture({ t, signal, onUnit }) {
     if (touched < count) onUnit(touched);
   }, { signal });
   let count = 0; // of the units
-  const arrow = () => element("span", { class: "lab-net-arrow" }, "→");
   const node = element(
     "div", { class: "lab-net", "aria-hidden": "true" }, // the slider of the letter says it
-    element("div", { class: "lab-net-part" }, element("span", { class: "lab-net-name" }, t("net_reads")), element("span", { class: "lab-net-read" }, past, letter)),
-    arrow(), element("div", { class: "lab-net-part" }, memory, element("span", { class: "lab-net-body" }, loop, canvas, key)), arrow(),
+    element("div", { class: "lab-net-part" },
+      element("span", { class: "lab-net-head" }, element("span", { class: "lab-net-name" }, t("net_reads")), element("span", { class: "lab-net-read" }, past, letter)),
+      canvas, element("span", { class: "lab-net-head" }, memory, key)),
+    element("span", { class: "lab-net-arrow" }, "→"),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
   const draw = ({ before, came: next, expected, state, forgets, cell, unit, colours: [zero, most, least] }) => {
     past.textContent = forgets ? "" : before.slice(0, -1).join("");
     letter.textContent = visibleCharacter(before.at(-1));
-    loop.style.visibility = forgets ? "hidden" : "";
     memory.textContent = t(forgets ? "net_alone" : `net_${cell}`, { units: state.length });
     came.replaceChildren(...emphasised(t.raw("net_expects"), { letter: visibleCharacter(next) }));
     const { columns, rows } = unitGrid(state.length);
@@ -268,17 +294,22 @@ function netPicture({ t, signal, onUnit }) {
       const [left, top] = [CELL * (j % columns), CELL * Math.floor(j / columns)];
       const full = value > 0 ? most : least;
       context.fillStyle = `rgb(${zero.map((part, k) => Math.round(part + Math.abs(value) * (full[k] - part))).join(" ")})`;
-      context.fillRect(left + 1, top + 1, CELL - 2, CELL - 2);
+      context.beginPath();
+      context.roundRect(left + 1, top + 1, CELL - 2, CELL - 2, 4);
+      context.fill();
       if (j !== unit) return;
-      Object.assign(context, { strokeStyle: getComputedStyle(canvas).color, lineWidth: 2.5 });
-      context.strokeRect(left + 1.25, top + 1.25, CELL - 2.5, CELL - 2.5);
+      Object.assign(context, { strokeStyle: getComputedStyle(canvas).color, lineWidth: 3 });
+      context.stroke();
     });
-    guesses.replaceChildren(...expected.map(([guess, p]) => element(
-      "span", { class: `lab-guess${guess === next ? " lab-right" : ""}` },
-      element("span", { class: "lab-guess-p" }, p < 0.005 ? "" : `${Math.round(100 * p)}%`),
-      element("span", { class: "lab-guess-bar", style: `--lab-share: ${p.toFixed(3)}` }),
-      element("b", {}, visibleCharacter(guess)),
-    )));
+    likely.forEach(({ node: row, guess: name, bar, p: share }, i) => {
+      row.hidden = i >= expected.length;
+      if (row.hidden) return;
+      const [guess, p] = expected[i];
+      row.classList.toggle("lab-right", guess === next);
+      name.textContent = visibleCharacter(guess);
+      bar.style.setProperty("--lab-share", p.toFixed(3));
+      share.textContent = p < 0.005 ? "" : `${Math.round(100 * p)}%`;
+    });
   };
   return { node, draw, scale: ramp };
 }
@@ -295,12 +326,13 @@ export function characterCount(t, value) {
   return value >= 1e6 ? t("million", { count: (value / 1e6).toFixed(1) }) : formatNumber(value, 0);
 }
 
+let gradients = 0; // each has its own name in the page
 const FLASH_MS = 2000;
 const BESIDE_NAME = 84; // pixels: from here on there is room beside the name of the axis up
 const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
 const [RIGHT, RIGHT_NARROW] = [172, 122]; // the room of the levels' names
 const roomOf = (width) => (width < NARROW ? RIGHT_NARROW : RIGHT);
-const [LINE, NORMS, REMARK] = [42, 150, 60]; // pixels that a line of earlier runs takes below the curve, two at most; one with the lengths of gradients; and a remark
+const [NORMS, REMARK] = [110, 60]; // pixels that the lengths of gradients take below the curve, and a remark
 
 /** The highest point of a curve, as far as `to`: { x, y }. */
 function highestOf({ xs, ys }, to) {
@@ -318,6 +350,7 @@ function catMark(x, { top, bottom }, name) {
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it, one of which may be `picked`. */
 export function curvePanel({ t, signal, onReset }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
+  const shade = `lab-doubt-${(gradients += 1)}`;
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   // The column of the rivals' names: a touched one says what it counts at the letter that is read.
   const names = element("div", { class: "lab-rivals", role: "slider", tabindex: 0, "aria-label": t("rival_label"), "aria-valuemin": 0 });
@@ -367,11 +400,11 @@ export function curvePanel({ t, signal, onReset }) {
   }, { signal });
   onReset(() => touch(-1));
 
-  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark, ghostLines }) => {
+  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark }) => {
     const nameOf = width < NARROW ? shortName : levelName;
     const { train, heldout, perplexity, levels, perUpdate } = report;
     const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
-    const height = isBeside ? 380 - (isLow ? NORMS : Math.min(2, ghostLines) * LINE) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 216) - (isLow ? 44 : 0);
+    const height = isBeside ? 246 - (isLow ? NORMS : 0) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 206) - (isLow ? 44 : 0);
     const box = { left: LEFT, right: width - roomOf(width), top: 24, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, levels, until,
@@ -422,10 +455,18 @@ export function curvePanel({ t, signal, onReset }) {
     const xs = heldout.xs.map((value) => Math.max(value, range.x.from)); // what it was before the first letter: at the edge
     const ys = heldout.ys.map((value) => Math.min(value, range.y.to)); // a lost one has no gap
     const path = linePath(xs, ys, x, y);
-    if (ys.every(Number.isFinite)) add("path", { class: "lab-fill", d: `${path}V${box.bottom}H${x(xs[0])}Z` });
-    add("path", { class: "lab-heldout", d: path });
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, range.y.to))];
+    if (ys.every(Number.isFinite)) { // what was, and at its tip how much is left to drain: the same liquid as on the page
+      const stop = ([at, opacity]) => svg("stop", { offset: at, "stop-color": "var(--d2lrnn-vermillion)", "stop-opacity": opacity });
+      parts.unshift(
+        svg("linearGradient", { id: shade, gradientUnits: "userSpaceOnUse", x1: 0, x2: 0, y1: box.bottom, y2: box.top }, ...[[0, 0.04], [0.5, 0.2], [1, 0.55]].map(stop)),
+        svg("path", { class: "lab-fill", fill: `url(#${shade})`, d: `${path}V${box.bottom}H${x(xs[0])}Z` }),
+        svg("path", { class: "lab-fill lab-left", fill: `url(#${shade})`, d: `M${cx} ${cy}H${box.right}V${box.bottom}H${cx}Z` }),
+      );
+    }
+    add("path", { class: "lab-heldout", d: path });
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
+    add("circle", { class: "lab-glow", cx, cy, r: isFresh ? 10 : 14 });
     add("circle", { class: "lab-now-dot", cx, cy, r: 6 });
     if (isFresh && !catAt) add("text", { class: "d2lrnn-axis", x: cx + 12, y: cy + 22 }, t(width < NARROW ? "starts_here" : "starts_wide"));
     const marks = letterPlaces(ends.map(({ points }) => points), box);

@@ -1,5 +1,6 @@
 // A picture of a run to share: drawn on a canvas, saved as a PNG; nothing leaves the page.
 import { formatNumber } from "../ui.mjs";
+import { paintLiquid } from "./liquid.mjs";
 import { axes, heat, levelPlaces, scales } from "./maths.mjs";
 
 const WIDTH = 1200;
@@ -87,19 +88,17 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
   // The sentence that it never learned from.
   const perLine = 48;
   const cell = room / perLine;
-  sentence.slice(0, 2 * perLine).forEach((letter, i) => {
-    const [x, y] = [MARGIN + (i % perLine) * cell, 338 + Math.floor(i / perLine) * 60];
-    const share = i === 0 ? 0 : heat(nats[i - 1]);
-    const [r, g, b] = HOT.map((value) => Math.round(255 + 0.55 * share * (value - 255)));
-    pen.fillStyle = `rgb(${r}, ${g}, ${b})`;
-    pen.fillRect(x, y, cell, 36);
-    pen.fillStyle = `rgb(${HOT.join(", ")})`;
-    pen.fillRect(x + 2, y + 36, cell - 4, 16 * share + 1);
-    write(letter, x + cell / 2, y + 27, { font: `24px ${MONO}`, fill: INK, align: "center" });
-  });
+  for (const row of [0, 1]) {
+    const letters = sentence.slice(row * perLine, (row + 1) * perLine);
+    if (letters.length === 0) break;
+    const [top, height] = [334 + 62 * row, 56];
+    const levels = letters.map((_, i) => (row + i === 0 ? 0 : heat(nats[row * perLine + i - 1])));
+    paintLiquid(pen, levels, { left: MARGIN, top, cell, height, hot: HOT });
+    letters.forEach((letter, i) => write(letter, MARGIN + (i + 0.5) * cell, top + height - 12, { font: `28px ${MONO}`, fill: INK, align: "center" }));
+  }
   write(captions.sentence, MARGIN, 478, { font: `18px ${SANS}` });
 
-  const box = { left: MARGIN + 40, right: WIDTH - MARGIN - 200, top: 540, bottom: 792 };
+  const box = { left: MARGIN + 40, right: WIDTH - MARGIN - 250, top: 540, bottom: 792 };
   const range = axes({ tokens, perUpdate, curves: [heldout], levels });
   const { x, y } = scales(range, box);
   for (const tick of range.y.ticks) {
@@ -111,12 +110,22 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
     line([[box.left, level.y], [box.right, level.y], [box.right + 12, level.label]], { stroke: "#7d8893", width: 1, dash: [3, 5] });
     const isBeaten = perplexity < level.perplexity;
     write(`${isBeaten ? "✓ " : ""}${levelName(level)}`, box.right + 18, level.label + 6, {
-      font: `${isBeaten ? 650 : 400} 18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT, most: WIDTH - box.right - 36,
+      font: `${isBeaten ? 650 : 400} 18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT, most: WIDTH - MARGIN - box.right - 18,
     });
   }
   write(axisNames.x, box.right, box.bottom + 50, { font: `17px ${SANS}`, align: "right" });
   write(axisNames.y, MARGIN, box.top - 16, { font: `18px ${SANS}` });
   const points = heldout.xs.map((at, i) => [x(Math.max(at, range.x.from)), heldout.ys[i]]).filter(([, value]) => Number.isFinite(value));
+  if (points.length) {
+    const fill = pen.createLinearGradient(0, box.bottom, 0, box.top);
+    for (const [at, opacity] of [[0, 0.04], [0.5, 0.2], [1, 0.55]]) fill.addColorStop(at, `rgb(${HOT.join(" ")} / ${opacity})`);
+    pen.fillStyle = fill;
+    pen.beginPath();
+    pen.moveTo(points[0][0], box.bottom);
+    for (const [at, value] of points) pen.lineTo(at, y(value));
+    pen.lineTo(points.at(-1)[0], box.bottom);
+    pen.fill();
+  }
   line(points.map(([at, value]) => [at, y(value)]), { stroke: BLUE, width: 5 });
   if (Number.isFinite(perplexity) && points.length) {
     const [at] = points.at(-1);
