@@ -113,8 +113,9 @@ def _class_of(name: str, given: Mapping[str, type] | None) -> type:
     if name in _OWN:
         return _OWN[name]
     what, how = ("model", f"model={short}") if given is None else ("layer", f'layers={{"{short}": {short}}}')
-    whose, say = (name, "import it, if this version has it, and say") if name.startswith("d2lrnn.") else (f"your own class {short!r}", "say")
-    raise OtherCodeError(f"its {what} is {whose}; {say} load_checkpoint(path, {how})")
+    if name.startswith("d2lrnn."):
+        raise OtherCodeError(f"its {what} is {name}; import it, if this version has it, and say load_checkpoint(path, {how})")
+    raise OtherCodeError(f"its {what} is your own class {short!r}; say load_checkpoint(path, {how})")
 
 
 def _parameters(cls: type) -> list[str]:
