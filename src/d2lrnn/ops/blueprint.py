@@ -114,7 +114,8 @@ def _class_of(name: str, given: Mapping[str, type] | None) -> type:
         return _OWN[name]
     what, how = ("model", f"model={short}") if given is None else ("layer", f'layers={{"{short}": {short}}}')
     if name.startswith("d2lrnn."):
-        raise OtherCodeError(f"its {what} is {name}; import it, if this version has it, and say load_checkpoint(path, {how})")
+        say = "import it, if this version has it, and say"
+        raise OtherCodeError(f"its {what} is {name}; {say} load_checkpoint(path, {how})")
     raise OtherCodeError(f"its {what} is your own class {short!r}; say load_checkpoint(path, {how})")
 
 
