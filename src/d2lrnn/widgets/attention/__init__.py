@@ -142,21 +142,21 @@ class Attention(Explorable):
         return rows
 
     def _telling(self) -> int:
-        """Which letter to try, from 0 (-1: none): that of the step about this text; or the one that moves most.
+        """Which letter to try, from 0 (-1: none): that of the step about this text; or the first that can be told.
 
-        Of those that stand once in the text and change one of the two guesses.
+        It stands once in the text and changes one of the two guesses.
         """
         for step in _SPEC.steps:
             if step["state"].get("text") == self.text:
                 return step["state"]["letter"] - 1
-        ids, best, telling = self._ids(), 0.0, -1
+        ids = self._ids()
         changed = self._predict(self._each_replaced(ids)).argmax(dim=2) != self.probs.argmax(dim=1, keepdim=True)
-        for s, (letter, moves) in enumerate(zip(self.text, self.effects.T.tolist(), strict=True)):
-            if letter == " " or self.text.count(letter) > 1 or changed[:, s].sum() != 1:
-                continue
-            if (move := moves[int(changed[1, s])]) > best:
-                best, telling = move, s
-        return telling
+        told = (
+            s
+            for s, letter in enumerate(self.text)
+            if letter != " " and self.text.count(letter) == 1 and changed[:, s].sum() == 1
+        )
+        return next(told, -1)
 
     def _ids(self) -> torch.Tensor:
         return torch.tensor(_network("trained").vocab.encode(self.text))

@@ -146,19 +146,12 @@ export const CHANGES = AVERAGES.changes;
 export const PASSAGES = AVERAGES.passages;
 export const BACK = SPEC.controls.letter.back; // the distance that the averages show at first
 
-/** Which letter to try (-1: the last): that of the step about this text; or one that stands once in it and changes one of the two guesses, the one that moves most. */
+/** Which letter to try (-1: the last): that of the step about this text; or the first that stands once in it and changes one of the two guesses. */
 export function tellingLetter(text, read, vocab) {
   const step = SPEC.steps.find(({ state }) => state.text === text);
   if (step) return step.state.letter - 1;
-  const best = { moves: 0, at: -1 };
-  Array.from(text).forEach((letter, s) => {
-    if (letter === " " || text.indexOf(letter) !== text.lastIndexOf(letter)) return;
-    const changed = read.filter(({ probs, others }) => guessOf(probs, vocab).index !== guessOf(others[s], vocab).index);
-    if (changed.length !== 1) return;
-    const moves = moved(changed[0].probs, changed[0].others[s]);
-    if (moves > best.moves) Object.assign(best, { moves, at: s });
-  });
-  return best.at;
+  return Array.from(text).findIndex((letter, s) => letter !== " " && text.indexOf(letter) === text.lastIndexOf(letter)
+    && read.filter(({ probs, others }) => guessOf(probs, vocab).index !== guessOf(others[s], vocab).index).length === 1);
 }
 
 /** What the figure shows: what each guesses after the text, and how much of it changes with each letter erased. */
