@@ -173,7 +173,7 @@ test("the case is named by what is shown", () => {
   assert.deepEqual(caseOf(shown({ minibatch: 1 })), { move: "begin", effect: null });
   assert.deepEqual(caseOf(shown({ minibatch: 3 })), { move: "on", effect: "same" }, "19 and 14 per cent");
   assert.deepEqual(caseOf(shown({ minibatch: 12 })), { move: "on", effect: "not" });
-  assert.deepEqual(caseOf(shown({ sampling: "random", minibatch: 5 })), { move: "jump", effect: "harms" });
+  assert.deepEqual(caseOf(shown({ sampling: "random", minibatch: 2 })), { move: "jump", effect: "harms" });
   assert.deepEqual(caseOf(shown({ source: "numbers" })), { move: "on", effect: null });
   assert.deepEqual(caseOf({ ...shown({ sampling: "random" }), epoch: [[3], [13]], k: 1, num_steps: 10 }).move, "chance");
   assert.deepEqual([0, 0.004, 0.006, 0.5, 0.994, 0.996].map(percent), ["<1%", "<1%", "1%", "50%", "99%", ">99%"]);
@@ -259,7 +259,7 @@ test("no control goes further than the text allows", () => {
 
 test("the right answers of the steps are right", () => {
   const words = ({ right }, i) => SPEC.words.en[`step_${i + 1}_answer_${right + 1}`];
-  assert.deepEqual(SPEC.steps.map(words), ["fade", "get stronger", "mostly guessed from more"]);
+  assert.deepEqual(SPEC.steps.map(words), ["fade", "get stronger", "jump"]);
   const [on, jump, other] = SPEC.steps.map(({ state }) => shown(state));
   for (const [model, better, worse] of [[on, "kept", "empty"], [jump, "empty", "kept"]]) {
     const { averages: { bits, ...means } } = model;
@@ -271,24 +271,12 @@ test("the right answers of the steps are right", () => {
   const glows = shown(SPEC.steps[0].before).averages.bits.empty;
   assert.ok(glows.slice(1, -1).every((bits) => bits < glows[0]), "with an empty memory no guess is as surprised as the first");
   assert.ok(on.tokens[on.epoch[on.k][0] - 1] !== " ", "the new piece begins within a word");
-  const mean = (guesses, name, n) => guesses.reduce((sum, guess) => sum + guess[name][n - 1], 0) / guesses.length;
-  const all = on.lines.slice(1);
-  // what is told of these averages
-  const shares = (guesses, n) => ["kept", "empty"].map((name) => percent(mean(guesses, name, n)));
-  const gaining = all.filter(({ kept, empty }) => kept[0] > empty[0]);
-  const [nine, ...losing] = [gaining, ...all.filter((line) => !gaining.includes(line)).map((line) => [line])].map((each) => shares(each, 1));
-  assert.deepEqual([all.length, gaining.length, on.lines.slice(-2).some((line) => gaining.includes(line))], [11, 9, false]);
-  const { measured_lines } = SPEC.words.en;
-  for (const told of [
-    `nine of these eleven lines gain from a memory (${nine[0]} kept, ${nine[1]} emptied on average); line 11 (${losing[0].join(" and ")}) and line 12 (${losing[1].join(" and ")}) lose`,
-    `an empty memory lowers the first guess from ${shares(all, 1).join(" to ")}, the sixth only from ${shares(all, 6).join(" to ")}.`,
-    `an emptied memory gives ${percent(jump.averages.empty[0])}, not ${shares(all, 1)[1]}, because other letters are cut off`,
-  ]) assert.ok(measured_lines.includes(told), told);
   // the draw shown first is a typical one: near 13% kept and 17% emptied, and no jump that goes on by chance
   assert.equal(jump.seed, DEFAULTS.seed);
   const { kept: [kept], empty: [empty] } = jump.averages;
   assert.ok(Math.abs(kept - 0.13) < 0.01 && Math.abs(empty - 0.17) < 0.01, JSON.stringify({ kept, empty }));
-  for (const model of [jump, other]) assert.ok(misleads(model.averages), "the third step's draw shows what the second's does");
+  assert.ok(misleads(jump.averages));
+  assert.deepEqual(other.epoch, jump.epoch, "the third step shows the jumps of the second");
   assert.ok(jump.guess.empty[0] > 2 * jump.guess.kept[0]);
   assert.ok(!misleads(shown({ sampling: "random", seed: 8 }).averages), "but a few jumps may show the opposite");
   for (let minibatch = 2; minibatch <= 12; minibatch += 1) assert.equal(caseOf(shown({ ...SPEC.steps[1].state, minibatch })).move, "jump");
@@ -299,7 +287,8 @@ test("the right answers of the steps are right", () => {
   const [always, ...passes] = meetings(networkIn(WEIGHTS), other, place, 3);
   assert.deepEqual([always.read, always.right, always.chance], ["o", "c", before.guess.empty[0]]);
   assert.ok(other.epoch[other.k][0] < place && passes[0].read.length === place - other.epoch[other.k][0], "the line that is shown has it");
-  assert.ok(passes[0].chance > 10 * always.chance && passes[2].chance > 10 * always.chance && passes[1].read === "o");
+  assert.equal(new Set(passes.map(({ read }) => read)).size, 3, "each time elsewhere");
+  for (const { read, chance } of passes) assert.ok(read.length > 1 && chance > always.chance, read);
   const starts = Array.from({ length: other.num_steps }, (_, i) => place - 1 - i);
   assert.ok(starts.every((start) => start >= 0 && start <= other.tokens.length - other.num_steps - 1), "each of them can be drawn");
 });

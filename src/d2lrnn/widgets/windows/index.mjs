@@ -80,6 +80,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     commit({ ...next, minibatch: tellingLine(derive({ ...state(), ...next })) });
   };
 
+  /** The figure above may grow or shrink: a slider stays under the hand. */
+  const keepPlace = (node, act) => {
+    const { top } = node.getBoundingClientRect();
+    act();
+    queueMicrotask(() => scrollBy({ top: node.getBoundingClientRect().top - top, behavior: "instant" })); // it has been drawn
+  };
+
   const now = nowLine();
   const glides = (isOn) => {
     isGliding = isOn;
@@ -150,7 +157,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const typed = typedControl({ t, signal, say, onText: (value) => keepText({ own_text: value }) });
   const sizes = Object.fromEntries(["length", "batch_size", "num_steps", "offset"].map((name) => {
     const { min, max } = CONTROLS[name];
-    return [name, sizeControl({ label: t(name), min, max, signal, onInput: (value) => keep({ [name]: value }) })];
+    const control = sizeControl({ label: t(name), min, max, signal, onInput: (value) => keepPlace(control.node, () => keep({ [name]: value })) });
+    return [name, control];
   }));
   const draws = buttonControl({
     label: t("draw"), signal, onPress: () => keep({ seed: nextSeed(), minibatch: 1 }),
@@ -189,9 +197,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
     if (model.lines !== null) block.draw(model, guess.chosen());
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
-    measured.textContent = [t("measured"), t(model.lines !== null ? "measured_lines" : "measured_little"), t("measured_jumps"), model.source === "story" ? t("measured_story") : ""].join(" ");
+    measured.replaceChildren(...["measured", model.lines !== null ? "measured_lines" : "measured_little", "measured_jumps"].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
-    lead.textContent = t(model.lines !== null ? "lead" : model.isText ? "lead_text" : "lead_numbers");
+    lead.textContent = t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
   };
   steps.node.addEventListener("click", () => model && tell(), { signal });
   const xy = fold(t("arrays"), arrays.node);
@@ -205,7 +213,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const lead = element("span", {});
   const leadQuestion = element("span", {});
-  const measured = element("p", { class: "win-title" });
+  const measured = element("div", { class: "win-title win-measured" });
   const memoryChoice = element("p", { class: "win-choice" }, element("span", {}, t("memory")), memories.node);
   const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node);
   const root = element(

@@ -389,7 +389,7 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
     met.hidden = passes === null;
     if (passes === null) return;
     const [on, ...jumps] = passes(model.epoch[model.k][0] + chosen + 1);
-    met.replaceChildren(...[{ ...on, name: t("pass_on") }, ...jumps.map((jump, i) => ({ ...jump, name: t("pass_jump", { n: i + 1 }) }))].map(meeting));
+    met.replaceChildren(...[{ ...on, name: t("pass_on") }, ...jumps.map((jump, i) => ({ ...jump, name: t(`pass_jump_${i + 1}`) }))].map(meeting));
   };
   const write = () => {
     const { guess } = model;
