@@ -178,9 +178,10 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
 
 
 def test_what_becomes_of_a_number_is_told() -> None:
-    said = "At the h of “the” memory gets a number; each next gate multiplies it.\n2 letters later, 6% is left."
+    said = "At the h of “the” a number is stored; gates multiply it.\nAt the next space, 6% is left."
     assert Gates()._now() == said
-    first, then, after = Gates()._left()[:3]
-    assert first == 1 and then >= 0.1 > after and f"{after:.0%}" == "6%"
-    assert Gates(gates=[-1.0] * 7 + [0.0])._now().endswith("\n1 letter later, 0% is left.")
+    assert Gates().text[8] == " " and f"{Gates()._left()[2]:.0%}" == "6%"
+    assert Gates(unit=16)._now().endswith("\nAt the next space, >99% is left.") and Gates(unit=16)._left()[2] > 0.99
+    assert Gates(gates=[-1.0] * 7 + [0.0])._now().endswith("\nAt the next space, 0% is left.")
+    assert Gates(place=14)._now().endswith("\nAt the end of the text, 1% is left.")
     assert Gates(place=18)._now().endswith("No letter follows: 100% is left.")

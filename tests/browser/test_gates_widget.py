@@ -118,8 +118,9 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
         python = Gates(unit=unit)
         assert shares(widget, "left") == pytest.approx([0.0] * 6 + python._left(), abs=0.0006)
         assert shares(widget, "gate") == pytest.approx(python.forget_gates[:, unit].tolist(), abs=0.0006)
-        expect(widget.locator(".gates-head").first).to_have_text("Memorywhat is left of h\u2019s number")
-        expect(widget.locator(".d2lrnn-lead")).to_contain_text(f"unit {unit}, one of its 32")
+        expect(widget.locator(".gates-head").first).to_have_text(
+            f"Memoryof unit {unit}: what is left of h\u2019s number"
+        )
         told = widget.locator(".gates-fader").nth(7)
         expect(widget.locator(".is-told")).to_have_count(1)
         expect(told).to_have_class(re.compile("is-told"))
@@ -179,7 +180,7 @@ def test_nothing_stands_over_the_edge_of_a_small_phone(
     widget = show(page, tmp_path, **given)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     edge = "(e) => e.getBoundingClientRect().right"
-    rights = widget.locator(".is-told > .gates-share").evaluate_all(f"(all) => all.map({edge})")
+    rights = widget.locator(".is-fate > .gates-share").evaluate_all(f"(all) => all.map({edge})")
     assert max(rights) <= widget.locator(".gates-lines").evaluate(edge) + 1
     meeting = """(e) => {
       const range = new Range();
@@ -298,7 +299,7 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
         expect(unit(widget)).to_have_attribute("aria-valuenow", str(row))
         says(widget, unit=int(names[row]))
         assert widget.locator(".gates-units").inner_text().split() == names, "all rows stay where they are"
-        expect(widget.locator(".d2lrnn-lead")).to_contain_text(f"unit {names[row]},")
+        expect(widget.locator(".gates-head").first).to_contain_text(f"of unit {names[row]}:")
     kept = [sum(Gates(unit=unit)._left()) for unit in range(32)]
     assert kept[int(names[0])] == pytest.approx(max(kept), abs=1e-6), "the one that keeps most"
     press_at(page, widget.locator(".gates-map"), 0.2, 1.5 / 12)
@@ -316,6 +317,32 @@ def test_another_unit_has_gates_of_its_own(opened: tuple[Page, Record], widget: 
     expect(widget.locator(".gates-fader.is-held")).to_have_count(0)
 
 
+def test_a_pair_of_units_is_in_sight_and_shows_the_same_letter(widget: Locator) -> None:
+    pair = widget.locator(".gates-pair button")
+    expect(pair).to_have_text(["Unit 29 forgets at spaces", "Unit 16 keeps at spaces"])
+    pressed = widget.locator(".gates-pair [aria-pressed=true]")
+    expect(pressed).to_have_text("Unit 29 forgets at spaces")
+    letter(widget).fill("6")
+    pair.nth(1).click()
+    says(widget, unit=16, place=6)
+    expect(pressed).to_have_text("Unit 16 keeps at spaces")
+    open_folds(widget)
+    unit(widget).press("Home")
+    other = Gates(unit=int(widget.locator(".gates-units .is-chosen").inner_text()), place=6)
+    assert other.unit not in (16, 29)
+    says(widget, unit=other.unit, place=6)
+    expect(pressed).to_have_count(0)
+
+
+def test_another_unit_closes_a_step_about_the_first(widget: Locator) -> None:
+    widget.get_by_role("button", name="Is keeping better?").click()
+    widget.get_by_role("button", name="fewer").click()
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Unit 29 has learned to forget at spaces.")
+    widget.locator(".gates-pair button").nth(1).click()
+    says(widget, unit=16)
+    expect(widget.locator(".d2lrnn-step")).to_be_hidden()
+
+
 def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widget: Locator) -> None:
     open_folds(widget)
     bias(widget).press("End")
@@ -328,7 +355,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text(" memory gets a number")
+    expect(widget.get_by_role("status")).to_contain_text(" a number is stored")
     widget.locator(".gates-back").click()
     says(widget)
 
@@ -522,7 +549,6 @@ def test_the_shares_are_written_under_the_band(
         texts = widget.locator(".gates-share").all_text_contents()
         until = next((k for k, share in enumerate(left) if share < 0.01), len(left) - 1)
         wanted = [percent(share) for share in left[: until + 1]]
-        wanted = [text for k, text in enumerate(wanted) if k < 2 or text != wanted[k - 1]]
         assert [text for text in texts if text] == wanted and texts[at] == wanted[0]
         boxes = widget.locator(".gates-share").evaluate_all(
             """(all) => all.filter((e) => e.textContent && getComputedStyle(e).visibility === "visible").map((e) => {

@@ -144,17 +144,18 @@ test("the answers of the guided steps are right", () => {
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
-test("the sentence says when less than a tenth is left; the gates that are held are marked", () => {
+test("the sentence says what is left at the next space, or at the end; the gates that are held are marked", () => {
   const said = (values) => {
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "At the h of “the” memory gets a number; each next gate multiplies it.\n2 letters later, 6% is left.");
-  assert.match(said({ place: 12 }), /\n1 letter later, 1% is left\.$/);
-  assert.match(said({ unit: 16, place: 8 }), /\n10 letters later, 9\d% is left\.$/, "to the end");
+  assert.equal(said({}), "At the h of “the” a number is stored; gates multiply it.\nAt the next space, 6% is left.");
+  assert.match(said({ unit: 16 }), /\nAt the next space, >99% is left\.$/, "the other of the pair");
+  assert.match(said({ unit: 16, place: 14 }), /\nAt the end of the text, 9\d% is left\.$/);
   assert.match(said({ place: 18 }), /No letter follows: 100% is left\.$/);
   assert.equal(said({ text: "z" }), t("now_short"));
-  assert.deepEqual([[1, 0.5, 0.1, 0.09, 0.01], [1, 0.2], [1]].map((left) => fateOf({ left }).count), [3, 1, 0]);
+  const fate = (text, from) => fateOf({ letters: [...text], at: from, left: leftOf(Array(text.length).fill(0.5), from) });
+  assert.deepEqual([fate("a b c", 0), fate("a b c", 1), fate("a b c", 4), fate("abc", 0)], [{ place: 1, share: 0.5 }, { place: 3, share: 0.25 }, { place: 4, share: 1 }, { place: 2, share: 0.25 }]);
   const [own, kept, pushed] = [{}, { gates: AT_SPACES(1) }, { bias: 4 }].map(at);
   const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
   assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);

@@ -166,10 +166,10 @@ class Gates(Explorable):
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")
-        left = self._left()
-        count = next((k for k, share in enumerate(left) if share < 0.1), len(left) - 1)
-        key = ("now_last", "now_next")[count] if count < 2 else "now_at"
-        return words(key, letter=self._name(at), count=count, share=_share(left[count], words))
+        space = text.find(" ", at + 1)
+        place = len(text) - 1 if space < 0 else space
+        key = "now_last" if place == at else "now_end" if space < 0 else "now_space"
+        return words(key, letter=self._name(at), share=_share(self._left()[place - at], words))
 
     # ---- the static picture ----
 

@@ -1,8 +1,8 @@
 // Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, nameOf, readable } from "./maths.mjs";
-import { createMap, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
+import { createNetwork, derive, KEEPER, nameOf, readable } from "./maths.mjs";
+import { createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -48,9 +48,9 @@ export function sentence(model, t) {
   const { letters, at } = model;
   if (letters.length < 2) return { key: "now_short", values: {}, letter: letters.length > 0 ? spokenName(letters, at, t) : "" };
   const letter = spokenName(letters, at, t);
-  const { count, share } = fateOf(model);
-  const key = count === 0 ? "now_last" : count === 1 ? "now_next" : "now_at";
-  return { key, values: { letter, count, share: shareText(share, t) }, letter };
+  const { place, share } = fateOf(model);
+  const key = place === at ? "now_last" : letters[place] === " " ? "now_space" : "now_end";
+  return { key, values: { letter, share: shareText(share, t) }, letter };
 }
 
 /** The longest name of a letter that a text has, for the room of its line. */
@@ -69,11 +69,12 @@ function nearest(tiles, { clientX, clientY }) {
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
-  const lead = element("p", { class: "d2lrnn-lead" });
+  const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const now = nowLine();
   const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest line
   const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }) });
   const units = createMap(t);
+  const pair = createPair({ t, signal, units: [SPEC.controls.unit.default, KEEPER], onUnit: (unit) => setUnit(unit) });
   let model = null;
 
   const biasValue = element("b", {});
@@ -115,10 +116,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
     if (inside !== model.at + 1) commit({ place: inside });
   };
-  const setRow = (row) => {
-    const { unit } = model.rows[Math.min(Math.max(0, row), model.rows.length - 1)];
-    if (unit !== model.unit) commit({ unit, gates: [] }); // the gates that are held are those of the unit
+  const setUnit = (unit) => {
+    if (unit === model.unit) return;
+    guided.ask(-1); // its question or outcome is about the gates of another unit
+    commit({ unit, gates: [] });
   };
+  const setRow = (row) => setUnit(model.rows[Math.min(Math.max(0, row), model.rows.length - 1)].unit);
   /** Hold the gates of the letters from `first` to `last` at `value`. */
   const hold = (first, last, value) => {
     const [from, to] = [Math.min(first, last), Math.max(first, last)];
@@ -196,7 +199,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    lead, element("div", { class: "gates-now" }, now.node, longest), picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
+    lead, element("div", { class: "gates-now" }, now.node, longest), pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -215,11 +218,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function draw(next) {
     model = next;
     const { key, values, letter } = sentence(model, t);
-    lead.textContent = t("lead", { unit: model.unit });
     now.set(...emphasised(t.raw(key), values));
-    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw("now_at"), { letter: longestName(model.letters, t), count: 18, share: ">99%" })));
+    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw("now_end"), { letter: longestName(model.letters, t), share: ">99%" })));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
+    pair.draw(model);
     const { letters, at, unit, forget, input, candidate, cell, characters } = model;
     moreUnits.hidden = letters.length < 2;
     if (letters.length < 2 || model.bias !== 0) more.open = true; // the field for another text stands there, and the push

@@ -5,8 +5,9 @@ import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
+export const KEEPER = 16; // the unit that keeps at spaces
 /** The units of the lesson: each has a row among the dozen, whichever is chosen. */
-const FOLLOWED = [SPEC.controls.unit.default, 16, 18];
+const FOLLOWED = [SPEC.controls.unit.default, KEEPER, 18];
 const LONGEST_LINE = 12; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */

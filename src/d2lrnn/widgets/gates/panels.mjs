@@ -36,11 +36,11 @@ function partsOf(letters) {
 /** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
 export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
 
-/** How many letters later less than a tenth is left, or the text ends, and what is left there: { count, share }. */
-export function fateOf({ left }) {
-  const found = left.findIndex((share) => share < 0.1);
-  const count = found < 0 ? left.length - 1 : found;
-  return { count, share: left[count] };
+/** Where it is told what is left, at the next space or else at the end: { place, share }. */
+export function fateOf({ letters, at, left }) {
+  const space = letters.indexOf(" ", at + 1);
+  const place = space < 0 ? letters.length - 1 : space;
+  return { place, share: left[place - at] };
 }
 
 /**
@@ -97,7 +97,7 @@ export function createStrips({ t, signal, onBack }) {
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
-    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { letter: visibleCharacter(letters[at]) }));
+    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { unit, letter: visibleCharacter(letters[at]) }));
     const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
     const reacts = letters.some((_, i) => isOther(i) && !model.held[i]);
     const hint = bias !== 0 ? "hint_bias" : model.isHeld && reacts ? "hint_held" : "hint_gates";
@@ -117,16 +117,17 @@ export function createStrips({ t, signal, onBack }) {
       tile.classList.toggle("is-before", i < at);
     });
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
-    const last = at + fateOf(model).count;
+    const last = fateOf(model).place;
     cells.forEach((node, i) => {
       const isTold = i === at + 1;
       const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
-      const isNew = i - at < 2 || shareText(left[i - at], t) !== shareText(left[i - at - 1], t); // a share is written where it changes
-      shares[i].textContent = isLeft && isNew ? shareText(left[i - at], t) : "";
+      shares[i].textContent = isLeft ? shareText(left[i - at], t) : "";
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === last);
+      fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
+      fader.classList.toggle("is-at", i === at);
       const isIdle = i <= at || !isLeft;
       fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
@@ -155,6 +156,15 @@ export function createStrips({ t, signal, onBack }) {
     node.querySelector(".is-told:not(.is-held) > .gates-grip")?.animate(moves, { duration: 900, iterations: 2, easing: "ease-in-out" });
   };
   return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (chosen = i), pointed: () => pointed, draw };
+}
+
+/** Two units, one that forgets and one that keeps: `onUnit` has the one that is pressed. */
+export function createPair({ t, signal, units, onUnit }) {
+  const buttons = units.map((unit) => buttonControl({ label: [element("b", {}, t("unit", { unit })), " ", element("span", {}, t(`unit_${unit}`))], signal, onPress: () => onUnit(unit) }));
+  return {
+    node: element("div", { class: "d2lrnn-segments gates-pair", role: "group", "aria-label": t("units") }, ...buttons),
+    draw: ({ unit }) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(units[i] === unit))),
+  };
 }
 
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
