@@ -67,16 +67,23 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("sum")
     expect(widget.locator(".glue-from_x .glue-name")).to_have_text("from X")
     calls = "(all) => all.map((e) => getComputedStyle(e, '::before').content.match(/\\d/)?.[0] ?? '')"
-    assert widget.locator(".glue-r .glue-name").evaluate_all(calls) == ["1", "2", "3"], "as the sentence counts them"
+    assert widget.locator(".glue-r .glue-name").evaluate_all(calls) == ["1", "2", "3"], "two products and a sum"
+    idea = widget.get_by_text("The state is just more inputs.")
+    expect(idea).to_be_hidden()
+    names = widget.locator(".glue-stage .glue-block:not(.glue-r) .glue-name")
+    expect(names).to_have_text(
+        ["X a letter as numbers", "H the state, a memory", "W_xhweights for X", "W_hhweights for H"]
+    )
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("Three calls: two products, then 0.16 + 1.24 = 1.40. Press Glue.")
+    expect(now).to_have_text("Two products and a sum make 1.40. Can one product do it?")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("One call, the same 1.40: the state is just more inputs.")
+    expect(now).to_have_text("Yes: one product gives the same 1.40.")
     expect(result).to_have_text("= same result")
+    expect(idea).to_be_visible()
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     assert widget.locator(".glue-sum .glue-name").evaluate_all(calls) == ["1"]
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -234,6 +241,16 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         expect(widget.locator(".glue-mixed").filter(visible=True)).to_have_count(4)
         marks = "(all) => all.map((e) => getComputedStyle(e, '::after').content)"
         assert {mark[1] for mark in widget.locator(".glue-one .glue-term").evaluate_all(marks)} == {"\u2717"}
+        own = "(all) => all.map((e) => getComputedStyle(e, '::before').content)"
+        owned = [f'"own {weight}"' for weight in ("0.2", "0.2", "0.7", "0.7", "0.8")]
+        assert widget.locator(".glue-one .glue-term").evaluate_all(own) == owned
+        expect(widget.locator(".glue-idea")).to_be_hidden()
+        # no line leads through a word
+        heights = "(all) => all.map((e) => e.getPointAtLength(e.getTotalLength()).y + e.getScreenCTM().f)"
+        ends = widget.locator(".glue-ties path").evaluate_all(heights)
+        for name in widget.locator(".glue-stage .glue-name").filter(visible=True).all():
+            box = name.bounding_box()
+            assert box and all(not box["y"] < end < box["y"] + box["height"] for end in ends), name.inner_text()
         expect(widget.get_by_role("radio").nth(1)).to_have_text("1.08")
         check_sums(widget)
         wrong = places(widget)
@@ -526,7 +543,7 @@ TOLD_AT_ONCE = """() => {
     const result = at("[role=radio]:nth-child(2)").textContent + at("[role=radio][aria-checked=true]").textContent;
     const total = at(":is(.glue-one, .glue-two):not(.glue-ghost) p:last-of-type b").textContent;
     const sums = at(".glue-two").classList.contains("glue-ghost") ? "one sum" : "two sums";
-    if (sentence.startsWith("One call") && !at(".glue-done")) window.told.add("early");
+    if (sentence.startsWith("Yes") && !at(".glue-done")) window.told.add("early");
     if (sentence.startsWith("The tables") && at(".glue-done")) window.told.add("late");
     window.told.add([sentence, at(".glue-sum .glue-name").textContent, result, total, sums].join("|"));
     requestAnimationFrame(look);
@@ -546,20 +563,22 @@ def test_joined_tables_are_told_of_while_a_hand_still_holds_them(browser: Browse
         assert is_glued(widget)
         page.mouse.up()
         assert set(page.evaluate("[...window.told]")) == {
-            "Three calls|sum|1.401.40|1.24|two sums",
+            "Two products and a sum make 1.40. Can one product do it?|sum|1.401.40|1.24|two sums",
             "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
-            "One call, the same 1.40|= same result|1.401.40|1.40|one sum",
+            "Yes|= same result|1.401.40|1.40|one sum",
         }
         assert record.errors == []
 
 
 @pytest.mark.parametrize("width", [760, 390, 320])
-def test_the_first_frame_is_explained_and_nothing_moves(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_the_hint_stays_while_the_first_sum_runs_and_nothing_moves(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
     with watched_page(browser, width=width, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation())
         page.wait_for_function("() => document.querySelector('.glue-terms .glue-now')")
-        said = widget.locator(".glue-hint > span").filter(visible=True)
-        expect(said).to_have_text("The frame shows which number meets which weight.")
+        said = widget.locator(".glue-hint")
+        expect(said).to_have_text("or drag X and H together. Press a result to see its sum.")
         top = widget.locator(".glue-stage").bounding_box()
         page.wait_for_function("() => !document.querySelector('.glue-terms .glue-later, .glue-stage .glue-now')")
         expect(said).to_have_text("or drag X and H together. Press a result to see its sum.")
@@ -580,7 +599,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("What is saved is calls: one in place of three")
+            expect(told).to_contain_text("one order is enough, not three, if the tables already lie glued")
         if step == 2:
             expect(told).to_contain_text("so there is no error. But 0.6 meets 0.7 in place of its own 0.2")
             expect(widget.locator(".glue-one .glue-term").first).to_have_text("0.6 \u00d7 0.7")
@@ -695,9 +714,9 @@ def test_sentence_label_result_and_sum_change_together(browser: Browser, tmp_pat
         widget.locator(".d2lrnn-answers button").first.click()
         expect(code).to_have_text(BOTH, timeout=10_000)
         assert set(page.evaluate("[...window.told]")) == {
-            "Three calls|sum|1.401.40|1.24|two sums",
+            "Two products and a sum make 1.40. Can one product do it?|sum|1.401.40|1.24|two sums",
             "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
-            "One call, the same 1.40|= same result|1.401.40|1.40|one sum",
+            "Yes|= same result|1.401.40|1.40|one sum",
             "Wrong order, but all sizes fit|\u2260 wrong result|1.081.08|1.08|one sum",
             "Both swapped|= same result|1.401.40|1.40|one sum",
         }

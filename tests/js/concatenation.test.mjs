@@ -39,6 +39,7 @@ test("swapped weights: which block each number meets, and whether the result is 
     const mixed = [...x.map(([, , kind]) => kind === "h"), ...h.map(([, , kind]) => kind === "x")].filter(Boolean).length;
     assert.equal(mixed, 2 * Math.min(sizes.num_inputs, sizes.num_hiddens), "blue meets orange, whatever the sizes");
     assert.ok([...x, ...h].every(([, , , , isOwn]) => !isOwn), "where the colour fits, the row does not");
+    assert.deepEqual([x, h].map((part) => part.map((product) => product[5])), [state.mats.W_xh, state.mats.W_hh].map((rows) => rows.map(([weight]) => weight)), "and its own is named");
     assert.ok(products(state.mats, 0, 0, true, true).all.every(([, , , , isOwn]) => isOwn));
     assert.equal(state.isWrong, state.parts.flat().some(({ sum, right }) => sum !== right));
     assert.ok(!derive({ ...state, swapped: false }).isWrong && !derive({ ...state, glued: false }).isWrong);
@@ -91,7 +92,8 @@ test("the right answers of the steps are right", () => {
   assert.deepEqual(sums, [1.4, 1.08, 1.4]);
   assert.deepEqual([work, one, both].map((step) => all(step).parts[row][column].sum), sums);
   assert.deepEqual([one, both].map((step) => all(step, false).parts[row][column].sum), sums.slice(0, 2));
-  assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "1.40 again"]);
+  assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "swap X and H"]);
+  assert.match(words.step_3_outcome, /^1\.40 again/);
 });
 
 test("each order of numbers has its own order of products, and the same products if both sides have the same", () => {

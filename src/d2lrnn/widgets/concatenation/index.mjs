@@ -83,7 +83,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     sum.run(count, running);
     stage.light(looked, running ? count - 1 : -1);
     code.light(running ? all[count - 1][3] : null);
-    hints.classList.toggle("glue-runs", running && !touched);
   };
   const runSum = (seconds = SUM_SECONDS) => {
     runner?.stop();
@@ -175,8 +174,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const swaps = Object.entries(SIDES).map(([side, name]) => buttonControl({
     label: t(side === "rows" ? "swap_rows" : "swap"), class: `d2lrnn-button glue-swap glue-swap-${side}`, signal, onPress: () => commit({ [name]: !state()[name] }),
   }));
-  const [hint, runs] = [element("span"), element("span", {}, t("hint_runs"))]; // while the sum runs for the first time, it is said what runs
-  const hints = element("span", { class: "glue-soft glue-hint" }, hint, runs);
+  const hint = element("span", { class: "glue-soft glue-hint" });
   const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
     const value = element("b", {});
@@ -203,7 +201,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape glue" },
     element("p", { class: "d2lrnn-lead" }, t("lead")),
     now.node,
-    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hints), element("div", { class: "glue-made" }, stage.node, sum.node)),
+    element("div", { class: "glue-view" }, element("div", { class: "glue-act" }, glue, ...swaps, hint), element("div", { class: "glue-made" }, stage.node, sum.node)),
     steps.node,
     fold(t("fold"), element("div", { class: "glue-sizes" }, ...SIZES.map((name) => sizes[name].node)), element("div", {}, numbers), code.node, work, pressed),
     footRow({ t, reset, link, say, signal }),

@@ -18,7 +18,7 @@ export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
 
 /**
  * The products that make the number in row i, column j: { all } in their order, and those of X and of H, each [number,
- * weight, block of the weight, block of the number, whether it is its own weight] with "x" or "h" for a block. `swapped`: W_hh stands on top of W_xh;
+ * weight, block of the weight, block of the number, whether it is its own weight, its own weight] with "x" or "h" for a block. `swapped`: W_hh stands on top of W_xh;
  * `memory_first`: H stands before X.
  */
 export function products({ X, W_xh, H, W_hh }, i, j, swapped = false, memory_first = false) {
@@ -29,7 +29,7 @@ export function products({ X, W_xh, H, W_hh }, i, j, swapped = false, memory_fir
   const [column, line] = [glued(W_xh.map((row) => row[j]), W_hh.map((row) => row[j]), swapped), glued(X[i], H[i], memory_first)];
   const all = line.map(([value, of, place], k) => {
     const [weight, block, row] = column[k];
-    return [value, weight, block, of, block === of && row === place];
+    return [value, weight, block, of, block === of && row === place, (of === "x" ? W_xh : W_hh)[place][j]];
   });
   const from = (block) => all.filter(([, , , of]) => of === block);
   return { all, x: from("x"), h: from("h") };
@@ -64,8 +64,8 @@ const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 20;
-const UNIT = { least: 26, good: 36, most: 64 }; // width of a column: all cells are alike
-const ROW = { wide: 42, narrow: 30 };
+const UNIT = { least: 26, good: 36, most: 66 }; // width of a column: all cells are alike
+const ROW = { wide: 50, narrow: 30 };
 const FEW = { apart: 6, glued: 8 }; // so many columns fit on the narrowest phone and never scroll
 const TALL = 1.15; // times as high as wide a glued cell may be on a phone
 

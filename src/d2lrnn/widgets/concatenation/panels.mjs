@@ -7,7 +7,7 @@ export const written = (value, decimals = 2) => value.toFixed(decimals).replace(
 
 const SMALL = 13; // px: smaller numbers get a narrow font
 const LEAST = 11.5; // still smaller ones nobody reads: the picture scrolls instead
-const LARGE = 18;
+const LARGE = 20;
 const EDGE = 4; // px around the blocks, for their frames
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
@@ -15,7 +15,9 @@ const sizesOfFont = (unit, [one, two]) => {
   const result = Math.min(LARGE, room / two);
   return [Math.min(LARGE, room / one, 1.2 * result), result];
 };
-const CAPTION = { X: [74, 81], H: [92, 108], glued: [175, 190] }; // px that the words below X, H and both need, of one row and of more
+const CAPTION = { X: 84, H: 128, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
+const IDEA = { width: 110, height: 80 }; // px that the sentence in the glued picture needs
+const W_NAME = 60;
 const RESULT_CAPTION = 94; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
@@ -124,7 +126,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   const glue = { rows: element("span", { class: "glue-frame glue-frame-rows", "aria-hidden": "true" }, element("span", { class: "glue-name" })), columns: element("span", { class: "glue-frame glue-frame-columns", "aria-hidden": "true" }, element("span", { class: "glue-name" })) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
   const ties = svg("svg", { class: "glue-ties", "aria-hidden": "true" });
-  stage.append(ties, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
+  const idea = element("p", { class: "glue-idea", "aria-hidden": "true" }, t("idea"));
+  stage.append(ties, idea, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
 
   /** Each number of X and of H: [block, which of its numbers, which of the whole row]. */
   const numbersOf = ({ num_inputs: d, num_hiddens: h }, isMemoryFirst) => [
@@ -190,16 +193,24 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       Object.assign(glue[name].style, { transform: `translate(${x - 3}px, ${y - 3}px)`, width: `${wide + 6}px`, height: `${height + 6}px` });
     }
     stage.classList.toggle("glue-slim", shown.num_hiddens * layout.glued.unit < RESULT_CAPTION); // its words begin where it begins
-    const unit = Math.min(layout.apart.unit, layout.glued.unit);
     for (const [name, columns] of [["X", shown.num_inputs], ["H", shown.num_hiddens]]) {
       const many = Number(shown.batch_size > 1);
-      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * unit >= CAPTION[name][many] ? ` ${t(`is_${name}${many ? "_many" : ""}`)}` : "");
+      nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * layout.apart.unit >= CAPTION[name] ? ` ${t(`is_${name}${many ? "_many" : ""}`)}` : "");
+    }
+    for (const [name, of, rows] of [["W_xh", "X", shown.num_inputs], ["W_hh", "H", shown.num_hiddens]]) {
+      const label = nodes[name].firstChild;
+      label.replaceChildren(element("code", {}, name), rows * layout.apart.unit >= CAPTION.W ? element("span", { class: "glue-words" }, t("is_W", { rows: of })) : "");
+      label.style.setProperty("--glue-between", `${rows > 1 ? (100 * Math.floor(rows / 2)) / rows : (name === "W_hh") === shown.swapped ? 75 : 25}%`); // between two rows: no line leads there
     }
     const inner = shown.num_inputs + shown.num_hiddens;
     const order = shown.memory_first ? "HX" : "XH";
     const many = shown.batch_size > 1 ? "_many" : "";
     const isBroad = inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
     glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
+    const { rows, columns } = frames(shown, layout);
+    const room = { width: columns.x - rows.x - W_NAME, height: rows.y - columns.y };
+    Object.assign(idea.style, { left: `${rows.x}px`, top: `${columns.y}px`, width: `${room.width}px`, height: `${room.height}px` });
+    idea.hidden = room.width < IDEA.width || room.height < IDEA.height;
     glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
     place();
     if (box.scrollWidth > box.clientWidth + 1) {
@@ -347,8 +358,8 @@ export function sumPanel({ t }) {
   let lines = []; // [{ pairs, terms }]
 
   const line = (name, pairs, part, value, sums = null) => {
-    const terms = pairs.map(([u, v, kind, , isOwn], k) => element(
-      "span", { class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
+    const terms = pairs.map(([u, v, kind, , isOwn, own], k) => element(
+      "span", { "data-own": isOwn ? null : t("own", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
