@@ -80,8 +80,8 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator(".scan-hand")).to_be_hidden()
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert [text for text in heads if text.startswith("round")] == []  # how many columns there will be is open
-    expect(widget.locator("rect.scan-cell")).to_have_count(8 + 8)
-    expect(widget.locator(".scan-picture text", has_text="Here boxes join, round by round.")).to_be_visible()
+    expect(widget.locator("rect.scan-cell")).to_have_count(8 + 8 + 8)  # the last are open, for round 1
+    expect(widget.locator(".scan-picture text", has_text="Here boxes will join.")).to_be_visible()
     expect(widget.locator(".scan-controls label")).to_have_css("opacity", "0")  # the slider comes with the first round
     expect(widget.locator(".scan-lane b")).to_have_text(["1 of 8", "1 of 8"])
     trick = widget.locator(".scan-trick")  # what a box is
@@ -94,7 +94,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_have_text(
-        "Loop: one step a round. Scan: a whole column, with enough processors. Blue: known state. "
+        "A box is a step. Each round: the loop takes one, the scan a whole column (on many processors). "
     )
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -151,6 +151,9 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     assert [text for text in heads if "up to" in text] == ["up to 2 steps", "up to 4 steps", "up to 8 steps"]
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
+    why = widget.locator(".scan-why")
+    expect(why).to_have_text("An ordinary recurrent network also bends each state (tanh). Such steps cannot join.")
+    expect(why).to_be_visible()  # the race is decided, and this is its limit
     for _ in range(4):
         tick(widget)
     expect(now(widget)).to_have_text("The same 8 states: 7 rounds for the loop, only 3 for the scan.")
@@ -166,7 +169,7 @@ def test_run_stays_under_the_pointer(opened: tuple[Page, Record], tmp_path: Path
     page, _ = opened
     page.set_viewport_size({"width": width, "height": 1000})
     widget = show(page, tmp_path, Scan())
-    run = widget.get_by_role("button", name="Run", exact=True)
+    run = widget.locator(".scan-run")
     top = run.bounding_box()["y"]
     for _ in range(7):
         tick(widget)
@@ -177,10 +180,14 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     slider(widget, "Steps").fill("4")
     press(widget, "Run")
     expect(now(widget)).to_contain_text("Round 1:")
+    widget.page.wait_for_timeout(1200)
+    expect(now(widget)).to_contain_text("Round 1:")  # there is a join to be read
+    press(widget, "Go on")
+    expect(now(widget)).to_contain_text("Round 2:")
     press(widget, "Pause")
     widget.page.wait_for_timeout(1200)
-    expect(now(widget)).to_contain_text("Round 1:")
-    press(widget, "Run")
+    expect(now(widget)).to_contain_text("Round 2:")
+    press(widget, "Go on")
     expect(now(widget)).to_contain_text("The same 4 states: 3 rounds for the loop")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
     press(widget, "Run")
@@ -192,6 +199,7 @@ def test_a_run_rests_where_the_scan_is_done(opened: tuple[Page, Record], tmp_pat
     page.clock.install()
     widget = show(page, tmp_path, Scan())
     press(widget, "Run")
+    press(widget, "Go on")
     seen = []
     for _ in range(60):
         page.clock.run_for(100)
@@ -242,9 +250,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. In all 321, the orange areas: about 5 times as many. Most joins cost two multiplications: "
-        "579 against 63, about 9 times. "
-        "It is worth it where many processors work at once."
+        "Right. In all 321, the orange areas: about 5 times as many. It pays only where many processors work at once."
     )
     areas = widget.locator(".scan-area")
     heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
@@ -287,9 +293,14 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     page.emulate_media(reduced_motion="no-preference")
     widget = show(page, tmp_path, Scan())
     trick = widget.locator(".scan-trick")
-    tick(widget)
+    press(widget, "Run")
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 0\."))  # on its way
+    hidden = "(all) => all.map((e) => getComputedStyle(e).opacity)"
+    column = widget.locator("rect.scan-cell.scan-new")
+    assert column.evaluate_all(hidden).count("0") == 7  # alone
     expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
+    expect(column.last).to_have_css("opacity", "1")  # then the whole column
+    expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "How fast?")
     press(widget, "8")
     outcome = widget.locator(".d2lrnn-outcome")
@@ -304,7 +315,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     press(widget, "6")
     expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "64 steps?")  # closed while it plays: it stops, and can be asked again
-    expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
+    expect(widget.get_by_role("button", name="Go on", exact=True)).to_be_visible()
     press(widget, "64 steps?")
     expect(now(widget)).to_have_text(ASKED.format(64))
     press(widget, "8")
@@ -335,7 +346,7 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     for _ in range(6):
         widget.get_by_role("application").press("ArrowUp")
     expect(slider(widget, "step 1: times")).to_have_count(0)  # it meets a state of zero
-    slider(widget, "step 1: add").press("End")
+    slider(widget, "state 1").press("End")
     assert states(widget)[-8] == "3"
     widget.locator("summary").click()
     expect(widget.get_by_label("Example")).to_have_value("own")
@@ -430,8 +441,9 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     expect(widget.locator(".scan-trick")).to_have_attribute("aria-label", label)
     for _ in range(3):
         picture.press("ArrowUp")
-    expect(name.filter(visible=True)).to_have_text("state 0")  # nothing is joined in the first
-    expect(after).to_have_text(["state 1", ""])
+    expect(name.filter(visible=True)).to_have_text("state 1")  # nothing is joined in the first
+    expect(after).to_have_text(["given", ""])
+    expect(widget.locator(".trick-box:visible")).to_have_count(0)
     for _ in range(6):
         picture.press("ArrowDown")
     for _ in range(2):
@@ -550,7 +562,7 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     signed = [("" if q < 0 else "+") + format_value(q) for q in b.tolist()]
     assert steps[7:] == [f"×{format_value(p)} {q}" for p, q in zip(a.tolist(), signed)][2:]  # noqa: RUF001
     expect(widget.locator("text.scan-copy")).to_have_text("2")
-    told = "Lit up: two boxes join into one, for steps 7\u2060\u2013\u20608. No state is needed. Tap any box."
+    told = "Lit up: two boxes join into one, for steps 4\u2060\u2013\u20605, before state 3 is known. Tap any box."
     expect(widget.locator(".scan-hint")).to_have_text(f"{told} ")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 1)
     expect(widget.locator("path.scan-line:not(.scan-kin):not([d^='M62'])")).to_have_count(0)  # only its lines are drawn
@@ -608,7 +620,7 @@ def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tup
     page.goto(address)
     expect(slider(widget, "Steps")).to_have_value("13")
     expect(widget.locator(".scan")).to_have_text(expected, use_inner_text=True)
-    press(widget, "Run")
+    press(widget, "Go on")
     press(widget, "Reset")
     expect(slider(widget, "Steps")).to_have_value("8")
     expect(widget.locator(".scan")).to_have_text(before, use_inner_text=True)

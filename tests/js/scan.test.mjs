@@ -186,7 +186,7 @@ test("a cell in hand is one that is filled, and its words are the sum that made 
   assert.deepEqual(words({ place: 4, level: -1, step: 3 }), ["State 4 = 0.9 × state 3 + 3 = 0.9 × 1.72 + 3 = 4.548"]);
   assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["State 7 = 0.9 × state 6 + 0 ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
   assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["State 2 = 0.9 × state 1 + (−1) = 0.9 × 2 + (−1) = 0.8"]);
-  assert.deepEqual(words({ place: 1, level: -1 }), ["State 1 = 0 + 2 = 2, from a state of zero."]);
+  assert.deepEqual(words({ place: 1, level: -1 }), ["State 1 is given: 2."]);
   assert.deepEqual(words({ place: 5 }), ["Step 5: × 0.9 − 2. Round 1 joins it with step 4."]);
   assert.deepEqual(words({ place: 2 }), ["Step 2: × 0.9 − 1. In round 1 state 1 goes through it."]);
   const sweeps = { ...presetValues("fading", 9), method: "two-sweep" };
@@ -257,7 +257,9 @@ test("steps are printed in the cells of the first figure, on a phone and in the 
 
 test("the parts of the newest level's last cell light up by themselves", () => {
   assert.equal(litCell(at({})), null);
-  assert.deepEqual(litCell(at({ step: 1 })), { level: 1, place: 7 });
+  assert.deepEqual(litCell(at({ step: 1 })), { level: 1, place: 4 }, "two in the middle: the state before them is not known yet");
+  assert.deepEqual(litCell(at({ step: 1, method: "two-sweep" })), { level: 1, place: 5 }, "a box that was joined");
+  assert.deepEqual(litCell(at({ ...presetValues("fading", 4), step: 1 })), { level: 1, place: 3 });
   assert.deepEqual(litCell(at({ step: 2 })), { level: 2, place: 7 });
   assert.deepEqual(litCell(at({ step: 3 })), { level: 3, place: 7 });
   assert.deepEqual(litCell(at({ step: 7 })), { level: 3, place: 7 });
@@ -298,6 +300,9 @@ test("a box is explained by what it was made from; states that nobody knows yet 
   const told = { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1", h0: "2" };
   assert.deepEqual(rule({ place: 3, level: 0 }), ["rule_open", { ...told, h2: "not known yet" }]);
   assert.deepEqual(rule({ place: 3, level: 0, step: 2 }), ["rule", { ...told, h2: "1.72" }]);
+  assert.deepEqual(rule({ place: 1, level: 0 }), ["rule_given", { h2: "2" }], "nothing stands before the first state");
+  const copied = { ...presetValues("fading", 9), method: "two-sweep", step: 1, place: 5, level: 1 };
+  assert.deepEqual(rule(copied), ["rule_state", { next: "× 0.9 − 2", before: 4, after: 5, h0: "not known yet", h2: "not known yet" }], "a copy has joined nothing");
   for (const step of [0, 1, 2, 3]) {
     const model = at({ step, place: 8 });
     const known = joinOf(model).states[2] !== null;

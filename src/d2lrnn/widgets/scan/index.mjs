@@ -1,11 +1,12 @@
 // Scan: the states of a linear recurrence, walked by a loop and combined by a parallel scan, one clock for both.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
-import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, resized, scanLevels } from "./maths.mjs";
+import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, formatValue, resized, scanLevels } from "./maths.mjs";
 import { countsTable, explained, figure, hand, joinOf, lanes, sentence, showsFilled, showsNumbers, stepsInWords, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
+const [JOIN, FIRST_JOIN] = [0.8, 3.2]; // seconds that two boxes take to melt into one: in the race, and alone before it
 const REST = 2000; // milliseconds that the scan stands complete, before the loop goes on
 
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
@@ -41,13 +42,14 @@ function clock({ onTick, onState, rests, signal }) {
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let shown = null;
   let isStarted = false; // from the first round on there is a slider over the rounds
+  let isRunning = false;
   let editing = false; // "your own" is chosen, and nothing changed yet
   const now = nowLine();
   const ticking = clock({
     signal, onTick: (step) => commit({ step }),
     onState: (on) => {
-      runButton.textContent = t(on ? "pause" : "run");
-      root.classList.toggle("scan-running", on);
+      isRunning = on;
+      label();
     },
     rests: (step) => step === shown.levels.length,
   });
@@ -62,10 +64,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     set(values);
   };
 
+  const label = () => (runButton.textContent = t(isRunning ? "pause" : shown.step > 0 && !shown.done.loop ? "go_on" : "run"));
   const runButton = buttonControl({
     label: t("run"), class: "d2lrnn-button scan-run", signal,
     onPress: () => {
       if (ticking.running()) return ticking.stop();
+      if (!isStarted && showsNumbers(shown)) return commit({ step: 1 }); // how boxes join is seen before the race goes on
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
       ticking.run(from, shown.numSteps - 1, { first: 250 }); // a press is answered at once
@@ -136,11 +140,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     outcome: (i, j) => {
       const numSteps = SPEC.steps[i].state.x.length;
       const levels = scanLevels(numSteps, "doubling");
-      const { work, products } = counts(numSteps, levels, levels.length).scan;
+      const { work } = counts(numSteps, levels, levels.length).scan;
       const missed = j === SPEC.steps[i].right ? "" : t(`step_${i + 1}_missed_${j + 1}`, { first: levels[0].targets.length, second: levels[1].targets.length });
       return {
         missed, ticks: levels.length, work, times: Math.round(work / (numSteps - 1)), last: numSteps, before: numSteps - 1, known: numSteps - 2,
-        products, loop: numSteps - 1, costs: Math.round(products / (numSteps - 1)),
         many: MANY, loop_many: MANY - 1, ticks_many: scanLevels(MANY, "doubling").length,
       };
     },
@@ -179,21 +182,30 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   );
   el.append(root);
 
-  const joins = motion({ seconds: 0.8, signal }); // in a round of the race, within its time
-  rule.node.addEventListener("click", () => joins.run(rule.melt), { signal });
+  const joins = motion({ seconds: JOIN, signal });
+  const firstJoin = motion({ seconds: FIRST_JOIN, signal });
+  rule.node.addEventListener("click", () => {
+    firstJoin.stop();
+    joins.run(rule.melt);
+  }, { signal });
+  const why = element("p", { class: "d2lrnn-lead scan-why" }, t("why_short"));
+  inHand.node.before(why);
 
   steps.node.addEventListener("click", () => draw(shown), { signal });
 
   const draw = (model) => {
     if (shown !== null) {
       joins.stop();
+      firstJoin.stop();
       rule.melt(1);
     }
     const isNext = shown !== null && model.level === shown.level + 1 && model.step === shown.step + 1 && model.cell === null;
     shown = model;
     shown.isAsked = steps.isAsking();
     shown.isPriced = steps.opened() === 2; // and once it is answered, the picture shows the price
+    const isFirst = isNext && !isStarted && showsNumbers(model) && model.step === 1;
     isStarted ||= model.step > 0;
+    root.classList.toggle("scan-first", isFirst);
     root.classList.toggle("scan-started", isStarted);
     const [key, values] = sentence(shown);
     now.set(...emphasised(t.raw(key), values));
@@ -203,18 +215,20 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(explained(model));
-    if (isNext) joins.run(rule.melt);
+    if (isNext) (isFirst ? firstJoin : joins).run(rule.melt);
+    label();
     const join = joinOf(explained(model));
     const isFilled = showsFilled(model) && !shown.isAsked;
-    const hintKey = isFilled ? "hint_filled" : model.step > 0 ? (join.first ? "hint" : "hint_state") : showsNumbers(model) ? "hint_start" : "hint_dots";
+    const hintKey = isFilled ? "hint_filled" : model.step > 0 ? (!join.first ? (join.from < 0 ? "hint_given" : "hint_state") : join.states[0] === null ? "hint_open" : "hint") : showsNumbers(model) ? "hint_start" : "hint_dots";
     const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
     const told = {
-      steps: hintKey === "hint_dots" ? model.numSteps : stepsInWords(join.from + 1, join.place, t), before: join.from + 1, after: join.place + 1,
+      steps: hintKey === "hint_dots" ? model.numSteps : stepsInWords(join.from + 1, join.place, t), before: join.from + 1, after: join.place + 1, h: formatValue(model.loop[0]),
       sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1,
     };
     hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
     rule.node.hidden = isFilled;
+    why.hidden = !model.done.scan || isFilled || model.cell !== null;
     hintLine.classList.toggle("scan-price", isFilled);
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";

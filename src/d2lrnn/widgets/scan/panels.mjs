@@ -47,7 +47,7 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const nowBox = whole ? Math.min(pair, 104) : 44;
   const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (!wide ? 23 : numSteps <= 12 ? 29 : 22) : Math.floor(TALL / numSteps); // whole pixels: no moiré
+  const row = mode === "stacked" ? 36 : numbers ? (!wide ? 23 : numSteps <= 12 ? 29 : 20) : Math.floor(TALL / numSteps); // whole pixels: no moiré
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
@@ -68,9 +68,14 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   return { level: found[0], place };
 }
 
-/** The cell whose parts light up: the one under the mouse, the one in hand, or, where boxes hold numbers, the last of the newest level. */
-export const litCell = ({ cell, level, numSteps }, hovered = null) =>
-  hovered ?? cell ?? (level > 0 && showsNumbers({ numSteps }) ? { level, place: numSteps - 1 } : null);
+/** The newest level's box that is explained: the last; in round 1 two boxes in the middle join, far from any known state. */
+function newest({ level, levels, numSteps }) {
+  const middle = level === 1 ? levels[0].targets.find((s) => s >= 4) : undefined;
+  return { level, place: middle ?? numSteps - 1 };
+}
+
+/** The cell whose parts light up: the one under the mouse, the one in hand, or, where boxes hold numbers, one of the newest level. */
+export const litCell = (model, hovered = null) => hovered ?? model.cell ?? (model.level > 0 && showsNumbers(model) ? newest(model) : null);
 
 /** The box that two boxes of one column join into, where a mouse drags one to the other; as long as it isn't filled, the later of both. */
 export function dragged({ levels, level }, one, other) {
@@ -81,8 +86,8 @@ export function dragged({ levels, level }, one, other) {
   return { level: one.level + (isJoin ? 1 : 0), place };
 }
 
-/** The model whose box in hand is the one that is explained below: the reader's, else the last of the newest round; at the start the box of step 2. */
-export const explained = (model) => ({ ...model, cell: model.cell ?? { level: model.level, place: model.level > 0 ? model.numSteps - 1 : 1 } });
+/** The model whose box in hand is the one that is explained below: the reader's, else one of the newest round; at the start the box of step 2. */
+export const explained = (model) => ({ ...model, cell: model.cell ?? (model.level > 0 ? newest(model) : { level: 0, place: 1 }) });
 
 /** Its boxes hold numbers; else they are dots. */
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
@@ -135,8 +140,9 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const related = (is) => (is ? " scan-kin" : "");
   // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
   const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
+  const apart = row > 20 ? 6 : 4; // of one box and the next
   const frame = (atX, s, w, kind) =>
-    add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - row / 2 + 3).toFixed(1), width: w.toFixed(1), height: (row - 6).toFixed(1), rx: 4 });
+    add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - (row - apart) / 2).toFixed(1), width: w.toFixed(1), height: (row - apart).toFixed(1), rx: 4 });
   /** A cell of the scan: its state, or the step that it still is. */
   const stepCell = (atX, s, w, kind, a, b, isState, whole = true) => {
     frame(atX, s, w, kind);
@@ -165,6 +171,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   }
 
   // heads
+  const opens = level === 0 && boxes && !model.isAsked; // the first column to come is seen to be open
   const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
   const small = (atX, s) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], BAR, row));
   const between = places.levels[1] - places.levels[0];
@@ -192,10 +199,11 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     if (numbered) text(over, inside(over, i), 10, kind);
   });
   if (level === 0 && sample === null) {
+    const from = places.levels[opens ? 1 : 0] + places.cell / 2;
     const end = mode === "dots" ? places.now - places.nowBox / 2 : width;
     const middle = top + (row * numSteps) / 2;
-    const asked = wrapped(t(!model.isAsked ? "empty" : model.isPriced ? "empty_boxes" : "empty_rounds"), (end - places.levels[0] - places.cell / 2 - 16) / ASKED_SIGN);
-    asked.forEach((line, i) => text(line, (places.levels[0] + places.cell / 2 + end) / 2, middle + 28 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
+    const asked = wrapped(t(!model.isAsked ? "empty" : model.isPriced ? "empty_boxes" : "empty_rounds"), (end - from - 16) / ASKED_SIGN);
+    asked.forEach((line, i) => text(line, (from + end) / 2, middle + 28 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
   }
   for (let s = 0; s < numSteps; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || ((s + 1) % 16 === 0 && (numSteps - 1 - s) * row >= LINE)) text(String(s + 1), columns.t, y[s], "scan-soft");
@@ -203,7 +211,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   // the loop: lines first, so that cells stand on top
   for (let s = 1; s <= walked; s += 1) {
     const when = s === walked ? "scan-now" : "scan-past";
-    const [from, to] = numbers ? [y[s - 1] + row / 2 - 3, 6] : [y[s - 1], row];
+    const [from, to] = numbers ? [y[s - 1] + (row - apart) / 2, apart] : [y[s - 1], row];
     lines.add(`scan-line scan-take ${when}${ofLoop}${related(cone.loop.has(s))}`, `M${columns.loop} ${from.toFixed(1)}v${to}`);
   }
   lines.flush();
@@ -233,6 +241,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
   if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, `scan-sample${related(isHeld)}`);
   lines.flush();
+  if (opens) for (let s = 0; s < numSteps; s += 1) if (s !== sample?.later) frame(places.levels[1], s, places.cell, "scan-open");
   if (sample !== null) {
     const { later: s, isState } = sample;
     stepCell(places.levels[1], s, places.cell, `${isState ? "scan-state" : "scan-part"} scan-sample${related(isHeld)}`, sample.a, sample.b, isState);
@@ -402,7 +411,7 @@ export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell
     const from = trace[level].from[place] - 1;
     return from < 0 ? single(at(level - 1, place), other) : double(at(level - 1, other), at(level - 1, place), at(level, place), from, other, place);
   }
-  const sample = level < 0 ? null : sampleOf({ a, x, levels, cell: { place } });
+  const sample = column !== 0 ? null : sampleOf({ a, x, levels, cell: { place } });
   if (sample === null || sample.isState) return single([a[place], x[place]], place - 1);
   const { earlier, later } = sample;
   return double(at(0, earlier), at(0, later), [sample.a, sample.b], earlier - 1, earlier, later);
@@ -412,6 +421,7 @@ export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell
 export function ruleValues(model, t) {
   const { first, next, both, from, place, states: [h0, , h2] } = joinOf(model);
   const [known0, known2] = [h0, h2].map((h) => (h === null ? t("unknown") : fine(h)));
+  if (from < 0) return ["rule_given", { h2: known2 }];
   if (first === undefined) return ["rule_state", { next: stepText(...next), before: from + 1, after: place + 1, h0: known0, h2: known2 }];
   return [h0 === null || h2 === null ? "rule_open" : "rule", { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: known0, h2: known2 }];
 }
@@ -448,6 +458,7 @@ export const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to:
 export function trick({ t }) {
   const part = (kind) => element("span", { class: `trick-${kind}` });
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
+  const [toNext, toEnd] = [arrow(), arrow()];
   const states = Array.from({ length: 4 }, () => part("state"));
   const middle = [part("state"), arrow()];
   const [first, next, both] = ["box trick-earlier", "box trick-later", "box trick-both"].map(part);
@@ -459,7 +470,7 @@ export function trick({ t }) {
   const lines = [sum(), sum()];
   const ways = element(
     "div", { class: "trick-ways" },
-    way(0, states[0], arrows[0], first, arrow(), ...middle, next, arrow(), states[1], after),
+    way(0, states[0], arrows[0], first, toNext, ...middle, next, toEnd, states[1], after),
     way(1, states[2], arrows[1], both, arrows[2], states[3], covers),
   );
   const node = element("div", { class: "scan-trick", role: "img" }, ways, element("div", { class: "trick-sums" }, ...lines));
@@ -467,12 +478,14 @@ export function trick({ t }) {
     const [key, told] = ruleValues(model, t);
     const join = joinOf(model);
     const isState = join.first === undefined; // one box, from one known state to the next
+    const isGiven = join.from < 0; // and not even that
     node.setAttribute("aria-label", isState ? t(key, told) : `${t(key, told)} ${t("cell_sums", joinSums(join, t))}`);
     node.classList.toggle("trick-single", isState);
     [arrows[0], first, ...middle, names[1], states[2], arrows[1], both, arrows[2], states[3]].forEach((e) => (e.hidden = isState));
-    names[0].textContent = isState ? t("state_name", { t: told.before }) : t("two_boxes");
+    [states[0], toNext, next, toEnd].forEach((e) => (e.hidden = isGiven));
+    names[0].textContent = isGiven ? t("state_name", { t: 1 }) : isState ? t("state_name", { t: told.before }) : t("two_boxes");
     names[1].textContent = t("one_box");
-    after.textContent = isState ? t("state_name", { t: told.after }) : "";
+    after.textContent = isGiven ? t("given") : isState ? t("state_name", { t: told.after }) : "";
     const steps = stepsInWords(join.from + 1, join.place, t);
     covers.textContent = !isState ? steps : join.place - join.from > 1 ? t("covers", { steps }) : "";
     const [h0, h1, h2] = join.states.map((h, i) => (isState && i === 1 ? "" : h === null ? "?" : formatValue(h)));
@@ -480,7 +493,7 @@ export function trick({ t }) {
       box.textContent = h;
       box.classList.toggle("trick-unknown", h === "?");
     });
-    const sums = !isState ? joinWays(join, t) : [join.states[0] === null || join.states[2] === null ? [] : [stateSum(join, t)], []];
+    const sums = isGiven ? [[], []] : !isState ? joinWays(join, t) : [join.states[0] === null || join.states[2] === null ? [] : [stateSum(join, t)], []];
     lines.forEach((line, i) => line.replaceChildren(...sums[i]));
     const lengths = lines.map((line) => line.textContent.length);
     node.style.setProperty("--sum-signs", lengths[0] + lengths[1]);
@@ -563,7 +576,7 @@ export function hand({ t, signal, controls, onNumber }) {
     lines.replaceChildren(...cellInWords(model, t).map((line) => element("p", {}, line)));
     for (const { name, label, range } of sliders) {
       const value = model[name][place];
-      label.textContent = t(name === "a" ? "factor" : "input", { step: place + 1, value: formatValue(value) });
+      label.textContent = t(name === "a" ? "factor" : place === 0 ? "first" : "input", { step: place + 1, value: formatValue(value) });
       range.set(value, formatValue(value));
     }
   };
