@@ -46,12 +46,12 @@ def test_windows_are_uneven() -> None:
 
 def test_the_sentence_says_what_arrives() -> None:
     windows = Truncation().static_sentence()
-    assert windows == "Cut every 6 letters: 74% of this guess\u2019s message reaches the letters."
+    assert windows == "Cut every 6 letters: 74% of this guess\u2019s message arrives."
     assert round(100 * Truncation().kept[-1]) == 74
     assert Truncation(letter=7).static_sentence() == windows.replace("74%", "20%")
     losses = Truncation(way="losses").static_sentence()
-    assert losses == "Always 6 back: 74% of each guess\u2019s message reaches the letters."
-    rest = "20% of each guess\u2019s message reaches the letters."
+    assert losses == "Always 6 back: 74% of each guess\u2019s message arrives."
+    rest = "20% of each guess\u2019s message arrives."
     assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest}"
     assert Truncation(tau=1, way="losses").static_sentence() == f"Always 1 back: {rest}"
 

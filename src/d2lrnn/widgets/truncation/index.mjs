@@ -22,17 +22,11 @@ export const price = ({ tau, work }) => ["price", { tau, work }];
 /** What the first three letters back take of a message. */
 export const partsOf = (factor) => Object.fromEntries(["first", "second", "third"].map((name, lag) => [name, percent(partAt(factor, lag))]));
 
-/** The letter just beyond the cut of the chosen guess. */
-export const lastBeyond = ({ reaches, chosen }, t) => visibleCharacter(`${t("earlier")} ${t("text")}`.at(chosen - NUM_LETTERS - reaches[chosen]));
+/** The word just beyond the cut of the chosen guess, or its beginning. */
+export const lastBeyond = ({ reaches, chosen }, t) =>
+  `${t("earlier")} ${t("text")}`.slice(0, chosen - NUM_LETTERS - reaches[chosen] + 1).trimEnd().split(" ").at(-1);
 
 const FAR = 5; // from the last letter of “sunset” to its first
-
-/** What cuts twice as far apart would bring, with the same fading. */
-export function farther(model) {
-  const { tau, way, lost } = model;
-  const double = 2 * tau;
-  return [`farther_${way}`, { double, long: percentKept(derive({ ...model, tau: double }).lost), average: percentKept(lost) }];
-}
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
@@ -48,9 +42,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   };
   const now = nowLine();
+  const lead = element("p", { class: "d2lrnn-lead" });
   const line = linePanel({ t, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: choose, signal });
   const counted = element("p", { class: "trunc-caption trunc-counted" });
-  const twice = element("p", { class: "trunc-caption trunc-twice" });
+  const lost = element("p", { class: "trunc-caption trunc-lost" });
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
   const memory = rangeControl({
@@ -72,10 +67,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const cost = element("p", { class: "trunc-price" });
   const switched = element(
     "div", { class: "trunc-choice" },
-    element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)), cost,
+    element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)), cost, element("p", { class: "trunc-caption trunc-worth" }, t("worth")),
   );
   const paragraphs = t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text));
-  const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, twice, ...paragraphs));
+  const more = fold(t("more"), element("div", { class: "trunc-more" }, memory.node, counted, ...paragraphs));
   guided.node.addEventListener("click", () => paint(derive(state())), { signal }); // one step asks about the work
   onReset(() => {
     more.open = false;
@@ -87,8 +82,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const figure = element("div", { class: "trunc-figure" }, line.node, switched);
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")),
+    lead,
     now.node,
+    lost,
     figure,
     guided.node,
     more,
@@ -108,11 +104,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(key), values));
     const [costs, spent] = price(model);
     cost.replaceChildren(...emphasised(t.raw(costs), spent));
-    const [far, reached] = farther(model);
-    twice.replaceChildren(...emphasised(t.raw(far), reached));
-    counted.replaceChildren(...emphasised(t.raw(reach === 1 ? "counted_one" : "counted"), about), " ", t("beyond", { last: lastBeyond(model, t) }));
-    caption.replaceChildren(...emphasised(t.raw("memory"), { factor }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: ghost.factor }));
-    memory.set(Math.round(20 * factor), t("memory", { factor }));
+    const passed = percent(factor);
+    lead.textContent = t("lead", { factor: passed });
+    lost.replaceChildren(...emphasised(t.raw("beyond"), { last: lastBeyond(model, t) }));
+    counted.replaceChildren(...emphasised(t.raw(reach === 1 ? "counted_one" : "counted"), about));
+    caption.replaceChildren(...emphasised(t.raw("memory"), { factor: passed }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: percent(ghost.factor) }));
+    memory.set(Math.round(20 * factor), t("memory", { factor: passed }));
   }
   return { draw: paint };
 }

@@ -60,7 +60,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), element("span", {}, t("chart_hint")));
   const arrives = element("div", {}, title, bars, owns);
   const worked = element("div", { hidden: true }, work, walks);
-  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, arrives, worked, ...lines, asks, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, worked, arrives, ...lines, asks, drag, scissors);
 
   let shown = null; // { model, ghost, isWork, places, wishes }: of the handle, and of a finger that drags it, for each length
   let held = null; // the scissors in hand
@@ -122,12 +122,13 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * model.reaches[chosen] });
   }
 
-  /** `ghost`: the shares as they were, if any; `isWork`: the ways back of all are drawn, in place of what arrives. */
+  /** `ghost`: the shares as they were, if any; `isWork`: the ways back of all are drawn over what arrives. */
   function draw(model, ghost, isWork) {
     const isNew = shown !== null && ["tau", "way", "factor", "chosen"].some((name) => model[name] !== shown.model[name]);
     const { tau, factor, reaches, kept, chosen } = model;
     shown = { model, ghost, isWork, places: handleStops(model.way, chosen), wishes: wishStops(model.way, chosen) };
-    [arrives.hidden, worked.hidden] = [isWork, !isWork];
+    node.classList.toggle("trunc-both", isWork);
+    [title.hidden, owns.hidden, worked.hidden] = [isWork, isWork, !isWork];
     const isWindows = model.way === "windows";
     const start = chosen + 1 - reaches[chosen];
     fills.forEach((fill, i) => {
