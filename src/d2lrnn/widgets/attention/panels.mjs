@@ -71,7 +71,7 @@ export function scores({ perplexities, sizes }) {
 }
 
 /** What the guided steps ask about and tell. */
-export const toldOf = (model, t) => ({ ...counted(model.back, t), ...shares(model) });
+export const toldOf = (model, t) => ({ ...counted(model.back, t), ...shares(model), rarely: formatNumber(CHANGES[0].at(-1), 0) });
 
 /** One of the two: its name, the text, and what it guesses. */
 function half(name, t) {
@@ -102,11 +102,12 @@ function half(name, t) {
       cell.classList.toggle("att-told", s === told);
       cell.classList.toggle("att-such", s === such);
     });
-    const kind = told >= 0 ? (name === "state" && hasGrown(model) ? "_more" : "_told") : name === "attention" && such >= 0 ? "_such" : "";
+    const changed = is !== undefined && is.character !== was.character;
+    const isSurprise = name === "state" ? hasGrown(model) : changed && model.weighed[told] < 0.1;
+    const kind = told < 0 ? (name === "attention" && such >= 0 ? "_such" : "") : !isSurprise ? "_told" : name === "state" ? "_more" : "_tipped";
     gloss.textContent = t(`gloss_${name}${kind}`, kind === "_such" ? { letter: which(text, such, t), weight: percent(model.weights[such]) } : shares(model));
     guessed[0].set(is ?? was);
     guessed[1].set((is ?? was)?.second);
-    const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
     note.textContent = is === undefined ? "" : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
   };

@@ -7,7 +7,7 @@ import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
-const [SEA, KEEPS] = [[9, 12], [13, 18]]; // in the text of the steps
+const SEA = [9, 12]; // in the text of the steps
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -191,7 +191,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const outcome = (i) => {
     const network = networkOf(state().weights);
     const { letters, left, right, ownRight, guesses } = derive({ ...state(), place: SPEC.steps[i].state.place }, network);
-    return { share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...(i === 2 ? KEEPS : SEA)).map(visibleCharacter).join("") };
+    return { share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join("") };
   };
   // No outcome speaks of the letter that is chosen.
   const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
