@@ -110,7 +110,7 @@ def test_slow_is_slow_at_first_and_a_pause_is_heard_at_once(lab: TrainingLab) ->
     asked = time.monotonic()
     command(lab, "pause")
     assert time.monotonic() - asked < 1
-    assert 1 <= lab.report["steps"] <= _LAB["paces"]["slow"]["least"] * (time.monotonic() - start) + 2
+    assert 1 <= lab.report["steps"] <= _LAB["singles"]["pace"] * (time.monotonic() - start) + 2
 
 
 def test_a_storys_run_ends_by_itself_and_its_cat_is_seen(lab: TrainingLab) -> None:

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   axes, bestOf, changed, copiedShare, countsKept, followers, hasGap, heat, inspectText, isBlind, isLost, isMemorising, learnedPages, LEAST_LETTERS, letterPlaces, levelPlaces, lines, markPlace, meaningOf, MOST_LETTERS, normAxis, OTHER, OUTCOMES,
-  powerName, rarestSign, reached, rivalsInSight, scales, standing, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest,
+  powerName, rarestSign, reached, rivalsInSight, scales, standing, tellingUnit, thinPlace, unitGrid, unitRest, unitStarts,
 } from "../../src/d2lrnn/widgets/training_lab/maths.mjs";
 import { createTraining, prepareText, rivals } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import { inWords, SAMPLES } from "../../src/d2lrnn/widgets/training_lab/samples.mjs";
@@ -62,17 +62,9 @@ test("with an end in sight the axis along is linear: a cat in the middle stands 
   assert.ok(found.x.ticks.length > 2 && found.x.ticks.every((tick) => tick <= 512 * 600));
 });
 
-test("a unit is told by the letters after which its bar stands on one side, every time or nearly", () => {
-  const sentence = [..."abcdabcdz"];
-  const told = (values) => unitLetters({ sentence, states: Int8Array.from(sentence.flatMap((_, i) => [0, values[i]])) }, 1);
-  assert.deepEqual(
-    told([100, -100, 20, 5, 100, -100, 20, -5, 127]), { starts: null, high: ["a", "c"], low: ["b"], most: null },
-    "a letter that stands there once says little, and one on both sides nothing",
-  );
-  assert.deepEqual(told([100, -9, 20, 5, 100, 90, 20, 50, 127]), { starts: null, high: ["a", "d"], low: [], most: "high" }, "nothing is low");
-  assert.deepEqual(told([9, 9, 9, 9, -9, -9, -9, -9, 9]), { starts: null, high: [], low: [], most: null }, "no letter decides");
+test("a unit that knows where words begin is on one side of zero after a space, and on the other elsewhere", () => {
   const spaced = [..."to go on up so"];
-  const startsOf = (value) => unitLetters({ sentence: spaced, states: Int8Array.from(spaced, value) }, 0).starts;
+  const startsOf = (value) => unitStarts({ sentence: spaced, states: Int8Array.from(spaced.flatMap((letter) => [0, value(letter)])) }, 1);
   assert.deepEqual([startsOf((letter) => (letter === " " ? 90 : -90)), startsOf((letter) => (letter === " " ? -9 : 90))], ["high", "low"]);
   assert.equal(startsOf((letter) => (" o".includes(letter) ? 90 : -90)), null, "it is high after other letters as well");
 });

@@ -232,7 +232,8 @@ test("slow is slow at first and quicker with age; flat out is as fast as it goes
   }
   send("pause");
   const seconds = (performance.now() - begin) / 1000;
-  assert.ok(last().steps >= 2 && last().steps <= LAB.paces.slow.least * seconds + 2, `${last().steps} updates in ${seconds} s`);
+  assert.ok(last().steps >= 2 && last().steps <= LAB.singles.pace * seconds + 2, `${last().steps} updates in ${seconds} s`);
+  assert.deepEqual(reports.slice(0, 2).map(({ steps }) => steps), [1, 2], "each of the first corrections is told");
   assert.ok(last().seconds > 1 && last().seconds <= seconds + 0.1);
   await new Promise((done) => setTimeout(done, 50)); // a turn that the slow pace has put off
   send("pace", { speed: "flat" });

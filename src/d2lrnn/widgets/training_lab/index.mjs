@@ -93,8 +93,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const body = element(
     "div", { class: "d2lrnn-shape lab" },
     lead,
-    element("div", { class: "lab-bar" }, main,
-      element("span", { class: "d2lrnn-segments lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds), better),
+    element("div", { class: "lab-bar" }, main, better,
+      element("span", { class: "d2lrnn-segments lab-speeds", role: "group", "aria-label": t("speed") }, ...speeds)),
     trouble, now.node, writing.node, reading.node,
     stage,
     diary.page, text.node, network.knobs, element("div", { class: "lab-end" }, ages, more, foot, undo),
@@ -362,13 +362,18 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   /** Whether the unseen pages of a reader's own text are no measure: they stand in the others. */
   const isCopied = () => own !== null && copied >= COPIED;
+  /** Whether corrections come one by one, so that each is looked at. */
+  const looksAtSingles = () => state().speed === "slow" && report.steps <= LAB.singles.count;
+  const textName = () => t(own === null ? "the_story" : "own");
   let told = ""; // the sentence that stands
   function showSentence() {
-    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isAsked: state().story > 0 });
-    const values = sentenceValues(t, report, copied, toldOf().isTold);
+    const isSingle = looksAtSingles();
+    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isAsked: state().story > 0, isSingle });
+    const values = { ...sentenceValues(t, report, copied, toldOf().isTold), text: textName() };
     const words = t(key, values);
     if (words === told) return;
     told = words;
+    if (key === "now_corrected") say(words);
     now.set(...emphasised(t.raw(key), values));
   }
 
@@ -406,7 +411,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isBeside = standsBeside(body); // looked up before anything changes, as the colours are
     const forgets = settings.num_steps === 1 && !settings.carry;
     const hasOther = own !== null && own.includes(OTHER);
-    reading.draw({ ...report, forgets, cell: settings.cell, hasOther });
+    reading.draw({ ...report, forgets, cell: settings.cell, hasOther, isMagnified: looksAtSingles() });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
@@ -426,7 +431,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (flash && performance.now() - flash.since > FLASH_MS) flash = null;
     body.dataset.engine = report.kernels ?? "torch"; // for whoever wants to know: simd or plain, or torch
     body.dataset.status = report.status;
-    const about = t("lead", { text: own === null ? t("the_story") : t("own") });
+    const about = t("lead", { text: textName() });
     if (lead.textContent !== about) lead.textContent = about;
     showSentence();
     network.tell(settings.cell, forgets);
@@ -434,15 +439,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, reached: reached(report, toldOf()), nextOrder: isFresh ? -1 : next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
-    const hasNormsAside = order.cat > 0 && isBeside && state().story > 0; // below its question
-    const home = hasNormsAside ? stage : curves;
-    if (norms.node.parentNode !== home) home.insertBefore(norms.node, hasNormsAside ? stories.node : null);
+    const home = order.cat === 0 ? network.node : isBeside ? stage : curves; // with the settings, or along the story's curve
+    if (norms.node.parentNode !== home) home.insertBefore(norms.node, home === network.node ? home.firstChild : home === stage ? stories.node : null);
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
     const rivals = rivalsInSight(levels, { beaten: standing(bestOf(report.heldout), levels).beaten?.order ?? -1, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
     showRemark();
-    curve.draw({ report: shown, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: hasNorms && !hasNormsAside, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
+    curve.draw({ report: shown, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: order.cat > 0, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
     norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     const story = SPEC.steps[state().story - 1];

@@ -12,9 +12,13 @@ const REST_MS = 15; // where the pace leaves nothing to do
 /** Whether a reader wants to see every update: around a story's cat. */
 const isWatched = (steps) => cat > 0 && speed !== "flat" && steps >= cat - LAB.cat.before && steps < cat + LAB.cat.after;
 
+/** Whether updates come one by one, each of them to be looked at: the first of a slow run. */
+const isSingle = (steps) => speed === "slow" && steps <= LAB.singles.count;
+
 /** Updates a second at an age: slow and normal grow with it, so that a logarithmic axis is crossed evenly. */
 function paceAt(steps) {
   if (speed === "flat") return Infinity;
+  if (isSingle(steps)) return LAB.singles.pace;
   if (isWatched(steps)) return LAB.cat.pace;
   const { least, of_age: ofAge, most } = LAB.paces[speed];
   return Math.min(most, Math.max(least, ofAge * steps));
@@ -146,7 +150,7 @@ function work() {
     tell();
     return;
   }
-  if (worked && performance.now() - lastReport > REPORT_MS) tell();
+  if (worked && (isSingle(training.report.steps) || performance.now() - lastReport > REPORT_MS)) tell();
   takeTurn();
 }
 

@@ -218,25 +218,12 @@ const HOLDS = 0.8; // the share of its places at which a letter that is named ha
 /** The share of values above zero. */
 const shareAbove = (values) => values.filter((value) => value > 0).length / values.length;
 
-/**
- * What a unit of the state tells of the letter just read: two letters at most after which it is `high`, above zero (nearly)
- * every time, two after which it is `low`, below; `most` is the side on which it is after most of all letters, or null;
- * `starts` is the side that it takes (nearly) every time where a word begins, after a space, and (nearly) never elsewhere, or null.
- */
-export function unitLetters({ sentence, states }, unit) {
+/** At which side of zero a unit is after a space, if it is on the other side elsewhere: "high", "low", or null. */
+export function unitStarts({ sentence, states }, unit) {
   const units = states.length / sentence.length;
-  const values = new Map();
-  sentence.forEach((letter, i) => values.set(letter, [...(values.get(letter) ?? []), states[i * units + unit] / 127]));
-  const sums = [...values].filter(([, all]) => all.length > 1).map(([letter, all]) => [letter, all.reduce((a, b) => a + b), shareAbove(all)]);
-  const order = sums.sort((a, b) => b[1] - a[1]); // what is seen most: common letters, and high bars
-  const share = shareAbove([...values.values()].flat());
-  const [begins, inside] = [true, false].map((isSpace) => shareAbove([...values].flatMap(([letter, all]) => ((letter === " ") === isSpace ? all : []))));
-  return {
-    starts: begins >= HOLDS && inside <= 1 - HOLDS ? "high" : begins <= 1 - HOLDS && inside >= HOLDS ? "low" : null,
-    high: order.filter(([, , up]) => up >= HOLDS).slice(0, 2).map(([letter]) => letter),
-    low: order.filter(([, , up]) => up <= 1 - HOLDS).slice(-2).reverse().map(([letter]) => letter),
-    most: share >= HOLDS ? "high" : share <= 1 - HOLDS ? "low" : null,
-  };
+  const values = (isSpace) => sentence.flatMap((letter, i) => ((letter === " ") === isSpace ? [states[i * units + unit] / 127] : []));
+  const [begins, inside] = [shareAbove(values(true)), shareAbove(values(false))];
+  return begins >= HOLDS && inside <= 1 - HOLDS ? "high" : begins <= 1 - HOLDS && inside >= HOLDS ? "low" : null;
 }
 
 /** The unit that tells most of what was read: after the commonest letter (a space, mostly) it is on one side of zero, after others on the other, and differs most. */

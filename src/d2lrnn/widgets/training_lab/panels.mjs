@@ -3,7 +3,7 @@ import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
 import { glide, paintLiquid } from "./liquid.mjs";
-import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitLetters, unitRest } from "./maths.mjs";
+import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitRest, unitStarts } from "./maths.mjs";
 import { corrections, levelName, shortName } from "./words.mjs";
 
 const NARROW = 500; // pixels of a phone's page
@@ -51,15 +51,18 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     page, strip, net.node,
   );
   let isTouched = false;
-  /** Beside the curve the network has its room, and is seen from the start; elsewhere a touch opens it. */
+  /** Beside the curve the network has its room, and is seen from the start; elsewhere it is its guess at one letter, until a touch opens it. */
+  let isOpen = false;
   const open = () => {
-    const isOpen = isTouched || standsBeside(node.closest(".lab"));
-    net.node.hidden = unitButton.hidden = !isOpen;
+    isOpen = isTouched || standsBeside(node.closest(".lab"));
+    net.node.classList.toggle("lab-brief", !isOpen);
+    unitButton.hidden = !isOpen;
     invitation.hidden = isOpen;
   };
-  net.node.hidden = unitButton.hidden = true;
+  unitButton.hidden = true;
   let width = 0;
   let latest = null;
+  let before = null; // the report before the correction that is looked at, null where none is
   let shape = ""; // what the lines were built for
   let letters = []; // on a phone two lines of the sentence, elsewhere all of it
   let strips = [];
@@ -129,16 +132,12 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   };
 
   const explainStrip = ({ sentence, states, steps }, units) => {
-    const known = unitLetters({ sentence, states }, unit);
+    const starts = unitStarts({ sentence, states }, unit);
     const stuck = unitRest({ sentence, states }, unit);
-    const sides = ["high", "low"].flatMap((side) => {
-      const letters = known.most === side ? t("unit_most") : known[side].map(visibleCharacter).join(" ");
-      return letters ? [t(`unit_${side}`, { letters })] : [];
-    });
     if (steps === 0) strip.textContent = t("unit_fresh", { unit: unit + 1 }); // what random weights do is no finding
     else if (stuck !== null) strip.textContent = t("unit_stuck", { unit: unit + 1, value: formatNumber(stuck) });
-    else if (known.starts) strip.textContent = t(`unit_starts_${known.starts}`, { unit: unit + 1 });
-    else strip.textContent = t("unit", { unit: unit + 1, sides: sides.join(", ") || t("unit_mixed") });
+    else if (starts) strip.textContent = t(`unit_starts_${starts}`, { unit: unit + 1 });
+    else strip.textContent = t("unit", { unit: unit + 1 });
     strip.setAttribute("aria-valuemax", units);
     strip.setAttribute("aria-valuenow", unit + 1);
     strip.setAttribute("aria-valuetext", strip.textContent);
@@ -152,16 +151,16 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   /** A square of the memory: its unit's values along the text; touched again, they go. */
   const touchUnit = (touched) => chooseUnit(unit === touched ? -1 : touched);
 
-  const explain = ({ sentence, nats, top, states, forgets, cell }) => {
+  const explain = ({ sentence, nats, top, states, forgets, cell, isMagnified }) => {
     const came = sentence[chosen];
     const likely = top[chosen - 1];
     const expected = likely.some(([guess]) => guess === came) ? likely : [...likely.slice(0, -1), [came, Math.exp(-nats[chosen - 1])]];
     const units = states.length / sentence.length;
-    letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen && !net.node.hidden));
+    letters.forEach((span, i) => span.classList.toggle("lab-here", i === chosen));
     net.draw({
       before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
       state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: (inks ??= colours()), forgets, cell,
-      unit,
+      unit, isMagnified, was: before && Math.exp(-before.nats[chosen - 1]), now: Math.exp(-nats[chosen - 1]),
     });
     page.setAttribute("aria-valuemax", letters.length);
     page.setAttribute("aria-valuenow", chosen + 1);
@@ -180,7 +179,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     const isNew = now !== shape;
     if (isNew) build(latest, Math.min(COLUMNS, Math.floor(width / (isWide ? 21 : 13.3))));
     shape = now;
-    if (latest.status === "running" && !isTouched && !net.node.hidden && !prefersReducedMotion() && performance.now() - readAt > READS_MS) {
+    if (latest.status === "running" && !isTouched && isOpen && !latest.isMagnified && !prefersReducedMotion() && performance.now() - readAt > READS_MS) {
       chosen += 1; // it reads on until a letter is touched
       readAt = performance.now();
     }
@@ -212,7 +211,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   const point = (event) => choose(Number(event.target.closest?.("[data-place]")?.dataset.place ?? NaN));
   page.addEventListener("click", point, { signal });
   page.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "mouse" && !net.node.hidden) point(event);
+    if (event.pointerType === "mouse" && isOpen) point(event);
   }, { signal });
   const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 8, PageDown: -8, Home: -Infinity, End: Infinity };
   strip.addEventListener("keydown", (event) => {
@@ -240,6 +239,9 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   return {
     node, clear,
     draw(report) {
+      if (!report.isMagnified || report.steps === 0) before = null;
+      else if (report.run !== latest?.run) before = null;
+      else if (report.steps !== latest.steps) before = report.steps === latest.steps + 1 ? latest : null;
       latest = report;
       rareMeans.textContent = report.hasOther ? ` ${t("other_means", { other: OTHER })}.` : "";
       rareMeans.hidden = !report.hasOther;
@@ -249,6 +251,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
 }
 
 const GUESSES = 5;
+const MAGNIFIED = 0.3; // a bar's full length while corrections are looked at one by one
 
 /** The network at one letter, from left to right: what it reads, its units in their colours, what it expects next. */
 function netPicture({ t, signal, onUnit }) {
@@ -280,11 +283,15 @@ function netPicture({ t, signal, onUnit }) {
     element("span", { class: "lab-net-arrow" }, "→"),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
-  const draw = ({ before, came: next, expected, state, forgets, cell, unit, colours: [zero, most, least] }) => {
+  const draw = ({ before, came: next, expected, state, forgets, cell, unit, isMagnified, was, now, colours: [zero, most, least] }) => {
     past.textContent = forgets ? "" : before.slice(0, -1).join("");
     letter.textContent = visibleCharacter(before.at(-1));
     memory.textContent = t(forgets ? "net_alone" : `net_${cell}`, { units: state.length });
-    came.replaceChildren(...emphasised(t.raw("net_expects"), { letter: visibleCharacter(next) }));
+    const letter_ = visibleCharacter(next);
+    came.replaceChildren(...(was === null ? emphasised(t.raw("net_expects"), { letter: letter_ }) : emphasised(t.raw("net_corrected"), { letter: letter_, change: t("net_change", { before: (100 * was).toFixed(1), after: (100 * now).toFixed(1) }) })));
+    // The first guesses are small: bars of a fresh network are drawn longer, in no frame that would stand for the whole.
+    const full = isMagnified && expected.every(([, p]) => p < MAGNIFIED) ? MAGNIFIED : 1;
+    guesses.classList.toggle("lab-magnified", full < 1);
     const { columns, rows } = unitGrid(state.length);
     count = state.length;
     if (canvas.width !== CELL * columns || canvas.height !== CELL * rows) Object.assign(canvas, { width: CELL * columns, height: CELL * rows });
@@ -307,7 +314,9 @@ function netPicture({ t, signal, onUnit }) {
       const [guess, p] = expected[i];
       row.classList.toggle("lab-right", guess === next);
       name.textContent = visibleCharacter(guess);
-      bar.style.setProperty("--lab-share", p.toFixed(3));
+      bar.style.setProperty("--lab-share", (p / full).toFixed(3));
+      bar.classList.toggle("lab-was", guess === next && was !== null);
+      if (guess === next && was !== null) bar.style.setProperty("--lab-was", Math.min(1, was / full).toFixed(3));
       share.textContent = p < 0.005 ? "" : `${Math.round(100 * p)}%`;
     });
   };
@@ -332,7 +341,7 @@ const BESIDE_NAME = 84; // pixels: from here on there is room beside the name of
 const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
 const [RIGHT, RIGHT_NARROW] = [172, 122]; // the room of the levels' names
 const roomOf = (width) => (width < NARROW ? RIGHT_NARROW : RIGHT);
-const [NORMS, REMARK] = [110, 60]; // pixels that the lengths of gradients take below the curve, and a remark
+const [NORMS, REMARK] = [28, 60]; // pixels that the lengths of gradients take of the curve's room, and a remark
 
 /** The highest point of a curve, as far as `to`: { x, y }. */
 function highestOf({ xs, ys }, to) {
@@ -404,7 +413,7 @@ export function curvePanel({ t, signal, onReset }) {
     const nameOf = width < NARROW ? shortName : levelName;
     const { train, heldout, perplexity, levels, perUpdate } = report;
     const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
-    const height = isBeside ? 246 - (isLow ? NORMS : 0) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 206) - (isLow ? 44 : 0);
+    const height = isBeside ? 234 - (isLow ? NORMS : 0) - (hasRemark ? REMARK : 0) : (width < 360 ? 182 : 206) - (isLow ? 44 : 0);
     const box = { left: LEFT, right: width - roomOf(width), top: 24, bottom: height - 34 };
     const range = axes({
       tokens, perUpdate, levels, until,
@@ -627,12 +636,16 @@ export function writingPanel({ t, count, signal }) {
   const blue = element("span", { class: "lab-note lab-blue" });
   const node = element("div", { class: "lab-writes" }, element("p", { class: "lab-writes-head" }, head, blue, count), text, before);
   let latest = null;
+  let legend = "";
   const draw = ({ written, writtenAt, steps, diary }, isOwn, hasOther) => {
     before.style.visibility = writtenAt > 0 && diary.length ? "" : "hidden"; // its room is there from the start
     first.textContent = (diary[0]?.pieces ?? []).map(([piece]) => piece).join("");
     const rare = hasOther ? t("other_means", { other: OTHER }) : "";
-    const means = steps === 0 ? rare : [t("writes_blue", { text: t(isOwn ? "own" : "the_story") }), rare].filter(Boolean).join("; ");
-    if (blue.textContent !== means) blue.textContent = means;
+    const blueMeans = [t("writes_blue", { text: t(isOwn ? "own" : "the_story") }), element("span", { class: "lab-long" }, ` ${t("writes_long")}`)];
+    const means = steps === 0 ? [rare] : [...blueMeans, rare && `; ${rare}`];
+    const key = `${isOwn} ${steps === 0} ${rare}`;
+    if (key !== legend) blue.replaceChildren(...means);
+    legend = key;
     if (written === latest) return;
     latest = written;
     text.replaceChildren(...(written.length ? inPieces(written) : [t("writes_nothing")]));
@@ -700,13 +713,14 @@ function nearest(places, value) {
 /** A slider over a list of places, with its value beside its name. */
 function placesControl({ label, places, format, onPlace, signal }) {
   const shown = element("span", { class: "lab-value" });
-  const caption = element("span", { class: "lab-caption" }, element("span", {}, label), " ", shown);
+  const name = element("span", {}, label);
+  const caption = element("span", { class: "lab-caption" }, name, " ", shown);
   const range = rangeControl({ label: caption, min: 0, max: places.length - 1, signal, onInput: (i) => onPlace(places[i]) });
   const set = (value) => {
     shown.textContent = format(value);
     range.set(nearest(places, value), format(value));
   };
-  return { node: range.node, set };
+  return { node: range.node, name, set };
 }
 
 /** The controls of the network: `knobs` stand in sight, `node` is folded; some act at once, others start it again. */
@@ -767,6 +781,8 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
     tell(cell, forgets) {
       const about = t(forgets ? "about_none" : `about_${cell}`);
       if (gloss.textContent !== about) gloss.textContent = about;
+      const units = t(forgets ? "units_alone" : "num_hiddens");
+      if (sliders.num_hiddens.name.textContent !== units) sliders.num_hiddens.name.textContent = units;
     },
     /** Once a run is over, a cat has nothing to lie on. */
     end(isOver) {

@@ -229,6 +229,8 @@ class LabRun(Callback):
         """Updates a second at this age: slow and normal grow with it, so a logarithmic axis is crossed evenly."""
         if self.lab.speed == "flat":
             return math.inf
+        if self.lab.speed == "slow" and self.steps <= _LAB["singles"]["count"]:
+            return _LAB["singles"]["pace"]
         if self.cat and self.cat - _LAB["cat"]["before"] <= self.steps < self.cat + _LAB["cat"]["after"]:
             return _LAB["cat"]["pace"]
         rule = _LAB["paces"][self.lab.speed]

@@ -25,9 +25,10 @@ export const changes = (t, values, given, names) => changed(values, given, names
 
 /**
  * The key of the sentence that says how a run is: `clip` is its bound, `isCopied`
- * whether its unseen pages are no measure, because they stand in the others, `isAsked` whether a question is open.
+ * whether its unseen pages are no measure, because they stand in the others, `isAsked` whether a question is open,
+ * `isSingle` whether its corrections come one by one.
  */
-export function sentenceKey(report, { clip, isCopied, isAsked = false }) {
+export function sentenceKey(report, { clip, isCopied, isAsked = false, isSingle = false }) {
   const { steps, status, catAt, ended, levels } = report;
   const { beaten, next } = standing(report.perplexity, levels);
   if (status === "diverged") return "now_diverged";
@@ -35,6 +36,7 @@ export function sentenceKey(report, { clip, isCopied, isAsked = false }) {
   const blind = isBlind(report) ? "_blind" : "";
   if (isMemorising(report) && !isCopied) return `now_overfits${blind}`;
   if (isLost(report)) return `${catAt > 0 ? "now_cat" : clip > 0 ? "now_lost" : "now_lost_unclipped"}${blind}`;
+  if (isSingle && status === "running") return "now_corrected";
   if (beaten && isCopied) return "now_copied";
   if (!beaten && !next) return "now_plain";
   const rank = !beaten ? "none" : next ? "better" : "all";
@@ -49,7 +51,7 @@ export function sentenceValues(t, report, copied, isTold = false) {
   const least = reached(report, { isTold });
   const { beaten, next } = standing(perplexity, levels);
   return {
-    corrections: corrections(t, steps), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t("reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
+    corrections: corrections(t, steps), steps: formatNumber(steps, 0), passages: report.batchSize === 1 ? t("passage_1") : t("passages", { count: report.batchSize }), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t("reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
     train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
     first: formatNumber(heldout.ys[0], 1), beaten: beaten && levelName(t, beaten), next: next && nextName(t, next, beaten, status === "ended"),
   };
