@@ -91,7 +91,8 @@ def test_a_letter_is_erased_in_both_rows_and_put_back(opened: tuple[Page, Record
     )
     expect(widget.locator(".att-lost")).to_have_count(1)
     letters(widget, row).nth(13).click()  # a thick line: nobody is surprised
-    expect(widget.locator(".att-name-attention")).to_have_text("Attention Dashed: the erased line, 27% of its attention.")
+    told = widget.locator(".att-name-attention")
+    expect(told).to_have_text("Attention Dashed: the erased line, 27% of its attention.")
     letter.click()
     expect(widget.locator(".att-name-state")).to_have_text(
         "State Band: what this changes in the memory. At the end 15% of it is left."
@@ -125,7 +126,8 @@ def test_a_legend_tells_of_a_space_and_of_a_memory_that_differs_more_at_the_end(
     share = 100 * grown.differs[-1] / grown.differs[grown.letter - 1]
     assert share > 101
     expect(show(page, tmp_path, grown).locator(".att-name-state")).to_have_text(
-        f"State Band: what this changes in the memory. It can grow, too: at the end it is {share:.0f}% of what it was at first."
+        "State Band: what this changes in the memory. It can grow, too: "
+        f"at the end it is {share:.0f}% of what it was at first."
     )
     widget = show(page, tmp_path, Attention(letter=5))
     expect(widget.locator(TOLD)).to_have_text(["e", "e"])

@@ -599,7 +599,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("one order is enough, not three, if the tables already lie glued")
+            expect(told).to_contain_text("one call is enough, not three, if the tables already lie glued")
         if step == 2:
             expect(told).to_contain_text("so there is no error. But 0.6 meets 0.7 in place of its own 0.2")
             expect(widget.locator(".glue-one .glue-term").first).to_have_text("0.6 \u00d7 0.7")

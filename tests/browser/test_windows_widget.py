@@ -555,7 +555,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         if step < 2:
             check_lines(widget, shown[step])
         expect(now).to_have_text(
-            averages(shown[step]) if is_open else "Each time the story is read, jumps cut it at other places."
+            averages(shown[step]) if is_open else "Jumps cut the text at other places each time."
         )
         expect(widget.locator(".win-passes")).to_be_visible(visible=step == 2)
     # the letter of the answer, as reading on and three readings that jump come to it

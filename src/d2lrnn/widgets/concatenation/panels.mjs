@@ -119,7 +119,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const part = FACTORS[name] ?? "r";
     const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name));
     const grid = element("div", { class: "glue-grid" });
-    if (part === "r") label.dataset.call = RESULTS.indexOf(name) + 1; // which order to the computer makes it
+    if (part === "r") label.dataset.call = RESULTS.indexOf(name) + 1; // the call that makes it
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part !== "r") drag(name, nodes[name]);
   }
