@@ -248,7 +248,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
         "Of the message, t takes 20%, the letter before it 16%, then 13%, …: without cuts 100% in all. "
         "Here 6 letters take 74%."
     )
-    lost = "This guess cannot teach the network what to keep of “{}”, or of anything before."
+    lost = "This guess cannot teach the network what to store at “{}”, or at anything before."
     expect(widget.locator(".trunc-lost")).to_have_text(lost.format("after"))
     assert sent(widget) == pytest.approx([0.2 * 0.8**lag for lag in range(5, -1, -1)], abs=1e-4)
     beyond = [0.2 * 0.8**lag for lag in range(14, 5, -1)]
@@ -308,7 +308,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     memory.press("Home")
     is_of(widget, Truncation(tau=1, factor=0.5))
     assert "50%" in memory.get_attribute("aria-valuetext")
-    expect(widget.locator(".d2lrnn-lead")).to_contain_text("passes on 50% of it.")  # it is a supposition
+    expect(widget.locator(".d2lrnn-lead")).to_contain_text("each letter takes 50%, and passes on the rest.")  # it is a supposition
     memory.press("End")
     expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, factor=0.95).static_sentence())
 

@@ -105,7 +105,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const [costs, spent] = price(model);
     cost.replaceChildren(...emphasised(t.raw(costs), spent));
     const passed = percent(factor);
-    lead.textContent = t("lead", { factor: passed });
+    lead.textContent = t("lead", { taken: percent(1 - factor) });
     lost.replaceChildren(...emphasised(t.raw("beyond"), { last: lastBeyond(model, t) }));
     counted.replaceChildren(...emphasised(t.raw(reach === 1 ? "counted_one" : "counted"), about));
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor: passed }), ghost === null || ghost.factor === factor ? "" : t("memory_was", { factor: percent(ghost.factor) }));
