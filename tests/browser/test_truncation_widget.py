@@ -308,7 +308,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     memory.press("Home")
     is_of(widget, Truncation(tau=1, factor=0.5))
     assert "50%" in memory.get_attribute("aria-valuetext")
-    expect(widget.locator(".d2lrnn-lead")).to_contain_text("each letter takes 50%, and passes on the rest.")  # it is a supposition
+    expect(widget.locator(".d2lrnn-lead")).to_contain_text("Say each letter takes 50%")  # it is a supposition
     memory.press("End")
     expect(widget.get_by_role("status")).to_contain_text(Truncation(tau=1, factor=0.95).static_sentence())
 
