@@ -72,7 +72,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(idea).to_be_hidden()
     names = widget.locator(".glue-stage .glue-block:not(.glue-r) .glue-name")
     expect(names).to_have_text(
-        ["X a letter as numbers", "H the state, a memory", "W_xhweights for X", "W_hhweights for H"]
+        ["X a letter", "H the state, a memory", "W_xhweights for X", "W_hhweights for H"]
     )
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
@@ -500,6 +500,20 @@ def test_the_first_motion_moves_no_block_and_stops_at_a_touch(browser: Browser, 
         widget.locator(".d2lrnn-now").click()
         expect(widget.locator(".glue-later, .glue-stage .glue-now")).to_have_count(0)
         assert places(widget) == at and record.errors == []
+
+
+@pytest.mark.parametrize("width", [1000, 680, 640, 390, 320])
+def test_no_name_leaves_the_figure(browser: Browser, tmp_path: Path, width: int) -> None:
+    with watched_page(browser, width=width, height=1000) as (page, record):
+        widget = show(page, tmp_path, Concatenation())
+        figure = widget.locator(".glue-stage").bounding_box()
+        names = widget.locator(".glue-stage .glue-name").filter(visible=True)
+        assert names.count() >= 7
+        for name in names.all():
+            box = name.bounding_box()
+            inside = figure["x"] <= box["x"] and box["x"] + box["width"] <= figure["x"] + figure["width"] + 1
+            assert inside, name.inner_text()
+        assert record.errors == []
 
 
 @pytest.mark.parametrize("width", [1280, 390, 320])
