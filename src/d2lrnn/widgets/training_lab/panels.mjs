@@ -335,7 +335,6 @@ export function characterCount(t, value) {
   return value >= 1e6 ? t("million", { count: (value / 1e6).toFixed(1) }) : formatNumber(value, 0);
 }
 
-let gradients = 0; // each has its own name in the page
 const FLASH_MS = 2000;
 const BESIDE_NAME = 84; // pixels: from here on there is room beside the name of the axis up
 const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
@@ -356,10 +355,22 @@ function catMark(x, { top, bottom }, name) {
   ];
 }
 
+const LAYERS = 20; // of the liquid; together they are as dense as it is at their height (a gradient would need a name in the page)
+
+/** The liquid below a line of points, denser the higher it stands in the box: paths. */
+function liquidBelow(points, { top, bottom }) {
+  const density = (height) => (height < 0.5 ? 0.04 + 0.32 * height : 0.2 + 0.7 * (height - 0.5));
+  return Array.from({ length: LAYERS }, (_, k) => {
+    const level = bottom - (k / LAYERS) * (bottom - top);
+    const [below, here] = [k === 0 ? 0 : density((k - 0.5) / LAYERS), density((k + 0.5) / LAYERS)];
+    const line = points.map(([x, y]) => `${x.toFixed(1)} ${Math.min(y, level).toFixed(1)}`).join("L");
+    return svg("path", { class: "lab-fill", "fill-opacity": (1 - (1 - here) / (1 - below)).toFixed(4), d: `M${line}V${level}H${points[0][0].toFixed(1)}Z` });
+  });
+}
+
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it, one of which may be `picked`. */
 export function curvePanel({ t, signal, onReset }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
-  const shade = `lab-doubt-${(gradients += 1)}`;
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   // The column of the rivals' names: a touched one says what it counts at the letter that is read.
   const names = element("div", { class: "lab-rivals", role: "slider", tabindex: 0, "aria-label": t("rival_label"), "aria-valuemin": 0 });
@@ -466,12 +477,8 @@ export function curvePanel({ t, signal, onReset }) {
     const path = linePath(xs, ys, x, y);
     const [cx, cy] = [x(xs.at(-1)), y(Math.min(perplexity, range.y.to))];
     if (ys.every(Number.isFinite)) { // what was, and at its tip how much is left to drain: the same liquid as on the page
-      const stop = ([at, opacity]) => svg("stop", { offset: at, "stop-color": "var(--d2lrnn-vermillion)", "stop-opacity": opacity });
-      parts.unshift(
-        svg("linearGradient", { id: shade, gradientUnits: "userSpaceOnUse", x1: 0, x2: 0, y1: box.bottom, y2: box.top }, ...[[0, 0.04], [0.5, 0.2], [1, 0.55]].map(stop)),
-        svg("path", { class: "lab-fill", fill: `url(#${shade})`, d: `${path}V${box.bottom}H${x(xs[0])}Z` }),
-        svg("path", { class: "lab-fill lab-left", fill: `url(#${shade})`, d: `M${cx} ${cy}H${box.right}V${box.bottom}H${cx}Z` }),
-      );
+      const was = xs.map((value, i) => [x(value), y(ys[i])]);
+      parts.unshift(...liquidBelow(was, box), svg("g", { class: "lab-left" }, ...liquidBelow([[cx, cy], [box.right, cy]], box)));
     }
     add("path", { class: "lab-heldout", d: path });
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
