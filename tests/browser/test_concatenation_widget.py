@@ -502,10 +502,11 @@ def test_the_first_motion_moves_no_block_and_stops_at_a_touch(browser: Browser, 
         assert places(widget) == at and record.errors == []
 
 
+@pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("width", [1000, 680, 640, 390, 320])
-def test_no_name_leaves_the_figure(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_no_name_leaves_the_figure(browser: Browser, tmp_path: Path, width: int, batch_size: int) -> None:
     with watched_page(browser, width=width, height=1000) as (page, record):
-        widget = show(page, tmp_path, Concatenation())
+        widget = show(page, tmp_path, Concatenation(batch_size=batch_size))
         figure = widget.locator(".glue-stage").bounding_box()
         names = widget.locator(".glue-stage .glue-name").filter(visible=True)
         assert names.count() >= 7

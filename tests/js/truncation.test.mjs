@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { lastBeyond, partsOf, price, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
+import { lastBeyond, partsOf, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
 import { FARTHEST, LARGEST_PART, NUM_LETTERS, TAUS, derive, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -116,7 +116,7 @@ test("what is guessed and sent back, is said in twenty words", () => {
 
 test("the price is of the letters that are stored, and of the steps back", () => {
   const t = translator("en", SPEC.words);
-  const told = (settings) => t(...price(shown(settings)));
+  const told = (settings) => t("price", shown(settings));
   assert.equal(told({}), "Letters kept to go back: 6 · Work: 12 steps");
   assert.equal(told({ tau: 1 }), "Letters kept to go back: 1 · Work: 12 steps");
   assert.equal(told({ tau: 12 }), "Letters kept to go back: 12 · Work: 12 steps");

@@ -108,9 +108,8 @@ class Checkpointing(Callback):
     resume : bool, default False
         Go on where the training in the file stopped, at any step; begin if there is no file yet. Model, windows and
         settings must be made as they were then (with a constant learning rate, more steps may follow if the last epoch
-        was complete). The weights come
-        out as those of a training that never stopped, bit for bit on one device (on Apple's MPS not with dropout, whose
-        random numbers are not stored).
+        was complete). The weights come out as those of a training that never stopped, bit for bit on one device (on
+        Apple's MPS not with dropout, whose random numbers are not stored).
     overwrite : bool, default False
         Begin anew even if the file is there.
 

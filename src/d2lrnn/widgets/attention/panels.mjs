@@ -73,6 +73,8 @@ export function scores({ perplexities, sizes }) {
 /** What the guided steps ask about and tell. */
 export const toldOf = (model, t) => ({ ...counted(model.back, t), ...shares(model), rarely: formatNumber(CHANGES[0].at(-1), 0) });
 
+const THIN = 0.1; // a line of less of the attention looks thin
+
 /** One of the two: its name, the text, and what it guesses. */
 function half(name, t) {
   const guessed = ["letter", "next"].map((which) => {
@@ -91,6 +93,16 @@ function half(name, t) {
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const letters = element("div", { class: "att-letters" });
   let cells = [];
+  /** What is told beside the name: before a letter is erased, and then what that did. */
+  const glossOf = (model, changed) => {
+    const { text, told, such, weights, weighed } = model;
+    if (told < 0) {
+      const marks = name === "attention" && such >= 0;
+      return marks ? t("gloss_attention_such", { letter: which(text, such, t), weight: percent(weights[such]) }) : t(`gloss_${name}`);
+    }
+    if (name === "state") return t(hasGrown(model) ? "gloss_state_more" : "gloss_state_told", shares(model));
+    return t(changed && weighed[told] < THIN ? "gloss_attention_tipped" : "gloss_attention_told", shares(model));
+  };
   const draw = (model, was, is) => {
     const { text, count, told, such, by } = model;
     if (cells.length !== count) {
@@ -103,9 +115,7 @@ function half(name, t) {
       cell.classList.toggle("att-such", s === such);
     });
     const changed = is !== undefined && is.character !== was.character;
-    const isSurprise = name === "state" ? hasGrown(model) : changed && model.weighed[told] < 0.1;
-    const kind = told < 0 ? (name === "attention" && such >= 0 ? "_such" : "") : !isSurprise ? "_told" : name === "state" ? "_more" : "_tipped";
-    gloss.textContent = t(`gloss_${name}${kind}`, kind === "_such" ? { letter: which(text, such, t), weight: percent(model.weights[such]) } : shares(model));
+    gloss.textContent = glossOf(model, changed);
     guessed[0].set(is ?? was);
     guessed[1].set((is ?? was)?.second);
     guess.classList.toggle("att-changed", changed);

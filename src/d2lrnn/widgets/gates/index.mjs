@@ -69,7 +69,6 @@ function nearest(tiles, { clientX, clientY }) {
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
-  const lead = element("p", { class: "d2lrnn-lead" }, t("lead"));
   const now = nowLine();
   const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest line
   const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }) });
@@ -199,7 +198,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    lead, element("div", { class: "gates-now" }, now.node, longest), pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----

@@ -12,6 +12,12 @@ const REST = 2000; // milliseconds that the scan stands complete, before the loo
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
 const intervalFor = (ticks, all) => Math.min(1100, Math.max(140, all / ticks));
 
+/** The words for the box that is lit up: what it joins, or the state that it holds. */
+function litKey({ first, from, states }) {
+  if (first) return states[0] === null ? "hint_open" : "hint";
+  return from < 0 ? "hint_given" : "hint_state";
+}
+
 /** Ticks that go on by themselves: `run(from, to)` in about `all` milliseconds, the `first` after so many, `stop()`; after a tick that `rests` they wait. */
 function clock({ onTick, onState, rests, signal }) {
   let timer = 0;
@@ -219,7 +225,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     label();
     const join = joinOf(explained(model));
     const isFilled = showsFilled(model) && !shown.isAsked;
-    const hintKey = isFilled ? "hint_filled" : model.step > 0 ? (!join.first ? (join.from < 0 ? "hint_given" : "hint_state") : join.states[0] === null ? "hint_open" : "hint") : showsNumbers(model) ? "hint_start" : "hint_dots";
+    const hintKey = isFilled ? "hint_filled" : model.step > 0 ? litKey(join) : showsNumbers(model) ? "hint_start" : "hint_dots";
     const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
     const told = {

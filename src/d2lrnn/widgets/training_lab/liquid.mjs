@@ -3,6 +3,9 @@ import { prefersReducedMotion } from "../ui.mjs";
 
 const PALE = [[0, 0.1], [0.3, 0.34], [0.6, 0.62], [1, 0.95]]; // opacity of the liquid by its height: what drains also pales
 
+/** Opacity of the liquid below a curve, by its height in the chart: [height, opacity]. */
+export const BELOW_CURVE = [[0, 0.04], [0.5, 0.2], [1, 0.55]];
+
 /** Draw it into a canvas: each letter has its own level, 0 to 1, at its middle. `hot` is red, green and blue. */
 export function paintLiquid(pen, levels, { left = 0, top = 0, cell, height, hot }) {
   const y = (level) => top + height - 1 - level * (height - 2);

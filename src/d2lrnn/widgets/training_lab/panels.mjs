@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
-import { glide, paintLiquid } from "./liquid.mjs";
+import { BELOW_CURVE, glide, paintLiquid } from "./liquid.mjs";
 import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitRest, unitStarts } from "./maths.mjs";
 import { corrections, levelName, shortName } from "./words.mjs";
 
@@ -359,7 +359,11 @@ const LAYERS = 20; // of the liquid; together they are as dense as it is at thei
 
 /** The liquid below a line of points, denser the higher it stands in the box: paths. */
 function liquidBelow(points, { top, bottom }) {
-  const density = (height) => (height < 0.5 ? 0.04 + 0.32 * height : 0.2 + 0.7 * (height - 0.5));
+  const density = (height) => {
+    const upper = BELOW_CURVE.findIndex(([at]) => at >= height);
+    const [[from, thin], [to, thick]] = BELOW_CURVE.slice(upper - 1, upper + 1);
+    return thin + ((height - from) / (to - from)) * (thick - thin);
+  };
   return Array.from({ length: LAYERS }, (_, k) => {
     const level = bottom - (k / LAYERS) * (bottom - top);
     const [below, here] = [k === 0 ? 0 : density((k - 0.5) / LAYERS), density((k + 0.5) / LAYERS)];

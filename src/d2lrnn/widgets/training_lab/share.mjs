@@ -1,6 +1,6 @@
 // A picture of a run to share: drawn on a canvas, saved as a PNG; nothing leaves the page.
 import { formatNumber } from "../ui.mjs";
-import { paintLiquid } from "./liquid.mjs";
+import { BELOW_CURVE, paintLiquid } from "./liquid.mjs";
 import { axes, heat, levelPlaces, scales } from "./maths.mjs";
 
 const WIDTH = 1200;
@@ -118,7 +118,7 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
   const points = heldout.xs.map((at, i) => [x(Math.max(at, range.x.from)), heldout.ys[i]]).filter(([, value]) => Number.isFinite(value));
   if (points.length) {
     const fill = pen.createLinearGradient(0, box.bottom, 0, box.top);
-    for (const [at, opacity] of [[0, 0.04], [0.5, 0.2], [1, 0.55]]) fill.addColorStop(at, `rgb(${HOT.join(" ")} / ${opacity})`);
+    for (const [at, opacity] of BELOW_CURVE) fill.addColorStop(at, `rgb(${HOT.join(" ")} / ${opacity})`);
     pen.fillStyle = fill;
     pen.beginPath();
     pen.moveTo(points[0][0], box.bottom);

@@ -16,9 +16,6 @@ export function spoken(model) {
   return [key === "mean_windows" ? "all_windows" : key, values];
 }
 
-/** What a choice of cuts asks for. */
-export const price = ({ tau, work }) => ["price", { tau, work }];
-
 /** What the first three letters back take of a message. */
 export const partsOf = (factor) => Object.fromEntries(["first", "second", "third"].map((name, lag) => [name, percent(partAt(factor, lag))]));
 
@@ -102,8 +99,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const about = { letter: visibleCharacter(line.text[chosen]), kept: percentKept(1 - model.kept[chosen]), reach, ...partsOf(factor) };
     const [key, values] = sentence(model);
     now.set(...emphasised(t.raw(key), values));
-    const [costs, spent] = price(model);
-    cost.replaceChildren(...emphasised(t.raw(costs), spent));
+    cost.replaceChildren(...emphasised(t.raw("price"), model));
     const passed = percent(factor);
     lead.textContent = t("lead", { taken: percent(1 - factor) });
     lost.replaceChildren(...emphasised(t.raw("beyond"), { last: lastBeyond(model, t) }));

@@ -167,7 +167,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
-      if (values === cutAgain.state) aim = derive({ ...state(), ...cutAgain.before }).epoch[cutAgain.before.minibatch - 1][0] - derive({ ...state(), ...values }).epoch[values.minibatch - 1][0]; // the letter that is asked about
+      const startOf = (cut) => derive({ ...state(), ...cut }).epoch[cut.minibatch - 1][0];
+      if (values === cutAgain.state) aim = startOf(cutAgain.before) - startOf(values); // the letter that is asked about
       commit(values);
     },
     state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => name !== "minibatch")), // another line changes no outcome
