@@ -36,12 +36,16 @@
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  /** Until nothing on the page has changed for a while; a worker may have answers under way. */
+  /** Until nothing on the page has changed for a while, frames among it: a busy machine draws none for a second in the middle of a motion; a worker may have answers under way. */
   const quiet = async () => {
     let since = performance.now();
     const observer = new MutationObserver(() => (since = performance.now()));
     observer.observe(view, { childList: true, subtree: true, attributes: true, characterData: true });
-    for (let left = QUIET_MS; left > 0; left = since + QUIET_MS - performance.now()) await wait(left);
+    for (let left = QUIET_MS; left > 0; left = since + QUIET_MS - performance.now()) {
+      await wait(left);
+      await frame();
+      await frame();
+    }
     observer.disconnect();
   };
 
