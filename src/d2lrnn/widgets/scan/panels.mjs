@@ -171,7 +171,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   }
 
   // heads
-  const opens = level === 0 && boxes && !model.isAsked; // the first column to come is seen to be open
+  const opens = level === 0 && boxes && !model.isAsked; // the columns to come are seen to be open
   const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
   const small = (atX, s) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], BAR, row));
   const between = places.levels[1] - places.levels[0];
@@ -198,11 +198,11 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     text(head, inside(head, i), 31, kind, { room: between - 3 });
     if (numbered) text(over, inside(over, i), 10, kind);
   });
-  if (level === 0 && sample === null) {
-    const from = places.levels[opens ? 1 : 0] + places.cell / 2;
+  if (level === 0 && sample === null && !opens) {
+    const from = places.levels[0] + places.cell / 2;
     const end = mode === "dots" ? places.now - places.nowBox / 2 : width;
     const middle = top + (row * numSteps) / 2;
-    const asked = wrapped(t(!model.isAsked ? "empty" : model.isPriced ? "empty_boxes" : "empty_rounds"), (end - from - 16) / ASKED_SIGN);
+    const asked = wrapped(t(model.isPriced ? "empty_boxes" : "empty_rounds"), (end - from - 16) / ASKED_SIGN);
     asked.forEach((line, i) => text(line, (from + end) / 2, middle + 28 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
   }
   for (let s = 0; s < numSteps; s += 1) {
@@ -241,7 +241,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
   if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, `scan-sample${related(isHeld)}`);
   lines.flush();
-  if (opens) for (let s = 0; s < numSteps; s += 1) if (s !== sample?.later) frame(places.levels[1], s, places.cell, "scan-open");
+  if (opens) places.levels.slice(1).forEach((x, i) => y.forEach((_, s) => (i > 0 || s !== sample?.later) && frame(x, s, places.cell, "scan-open")));
   if (sample !== null) {
     const { later: s, isState } = sample;
     stepCell(places.levels[1], s, places.cell, `${isState ? "scan-state" : "scan-part"} scan-sample${related(isHeld)}`, sample.a, sample.b, isState);
