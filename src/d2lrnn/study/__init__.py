@@ -1,4 +1,4 @@
-"""One module a chapter: what a chapter builds beyond the modules of the first hour."""
+"""One module a chapter: what a chapter builds beyond the ten modules that are read first."""
 
 import lazy_loader as _lazy
 
