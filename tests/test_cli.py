@@ -383,6 +383,8 @@ def test_texts_that_cannot_be_read(folder: Path, shell: Shell) -> None:
     assert "'folder.txt' cannot be read as a text file: Is a directory" in shell.fails("train", "folder.txt")
     assert "no file called 'none.txt'" in shell.fails("score", "tide.safetensors", "none.txt")
     assert "'empty.txt' is empty" in shell.fails("score", "tide.safetensors", "empty.txt")
+    assert "'.' is neither the name of a text nor that of a file" in shell.fails("train", ".")
+    assert "'' is neither the name of a text nor that of a file" in shell.fails("train", "")
     assert {path.name for path in folder.iterdir()} == before
 
 
@@ -688,6 +690,47 @@ def test_train_generate_and_score(
     assert re.fullmatch("The.{9}\n", capsys.readouterr().out)
     command_line("score", "tide.safetensors", "tide.txt")
     assert "bits per character" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 37.25 GiB."),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory: you tried to"),
+        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 160000000000 bytes."),
+        RuntimeError("Storage size calculation overflowed with sizes=[40000000000, 10000000000]"),
+    ],
+)
+def test_too_little_memory_is_one_line(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from d2lrnn.cli import score, train
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(train, "make_model", fail)
+    command_line("train", "the-tide-clock", "--hidden", "100000", "--updates", "1", code=1)
+    said = capsys.readouterr().err
+    assert said.endswith("d2lrnn: error: There is not enough memory for this. Make --hidden smaller, or --embedding, "
+                         "--batch-size or --num-steps.\n")  # fmt: skip
+    assert "Traceback" not in said and not list(tmp_path.iterdir())
+    monkeypatch.setattr(score, "run", fail)
+    command_line("score", "tide.safetensors", "tide.txt", code=1)
+    assert capsys.readouterr().err.endswith("Take a smaller model or a shorter text.\n")
+
+
+def test_another_error_of_torch_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    from d2lrnn.cli import train
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(train, "run", fail)
+    with pytest.raises(RuntimeError, match="illegal memory access"):
+        command_line("train", "the-tide-clock")
 
 
 class TwoProcesses:

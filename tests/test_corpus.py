@@ -159,6 +159,8 @@ def test_the_standard_input() -> None:
 def test_neither_a_name_nor_a_file(tmp_path: Path) -> None:
     with pytest.raises(d.ops.corpus.CorpusError, match=r"the-tide-clock.*time-machine.*ptb"):
         d.load_corpus("the-tied-clock")
+    with pytest.raises(d.ops.corpus.CorpusError, match=r"name of the text is empty.*the-tide-clock"):
+        d.load_text("")
     with pytest.raises(d.ops.corpus.CorpusError, match="cannot be read"):
         d.load_corpus(tmp_path)
     (tmp_path / "file").touch()

@@ -71,6 +71,35 @@ def test_arguments_in_another_order(model: d.RNNLM) -> None:
             d.beam_search(model, *arguments)
 
 
+def test_what_is_no_vocabulary_and_no_model(model: d.RNNLM) -> None:
+    for function in (d.generate, d.beam_search):
+        with pytest.raises(TypeError, match=r"vocab is an EncodedText; .* pass text\.vocab"):
+            function(model, d.load_text(), "the", 5)
+        with pytest.raises(TypeError, match="model is of type GRU; expected a language model"):
+            function(d.GRU(4, 6), VOCAB, "ab", 5)
+    with pytest.raises(TypeError, match="model is of type GRU; expected a language model"):
+        d.warm_up(d.GRU(4, 6), [0])
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_weights_that_are_no_numbers_write_nothing(model: d.RNNLM, bad: float) -> None:
+    model.b_q.data[1] = bad
+    for call in (
+        lambda: d.beam_search(model, VOCAB, "ab", 3),
+        lambda: d.generate(model, VOCAB, "ab", 3),
+        lambda: d.generate(model, VOCAB, "ab", 3, temperature=0),
+    ):
+        with pytest.raises(ValueError, match=r"not finite numbers.* lower learning rate"):
+            call()
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 0}, {"top_k": 2}])
+@pytest.mark.parametrize("shape", [(2, 4), (1, 4), ()])
+def test_logits_of_several_tokens_are_no_distribution(shape: tuple[int, ...], settings: dict) -> None:
+    with pytest.raises(ValueError, match=r"expected \(vocab_size,\).* take logits\[0, -1\]"):
+        d.next_token_probs(torch.zeros(shape), **settings)
+
+
 def test_a_vocabulary_of_another_model(model: d.RNNLM) -> None:
     for function in (d.generate, d.beam_search):
         with pytest.raises(ValueError, match="The vocabulary has 5 tokens and the model is made for 4"):

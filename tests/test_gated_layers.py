@@ -109,6 +109,12 @@ def test_bad_sizes_and_shapes_are_refused(layer: type) -> None:
         layer(3, 4)(torch.zeros(5, 2, 3), other)
 
 
+@pytest.mark.parametrize("state", [(torch.zeros(2, 4), None), (None, None), [torch.zeros(2, 4)] * 3])
+def test_half_a_state_of_an_lstm_is_refused(state: tuple) -> None:
+    with pytest.raises(ValueError, match=r"the state is a (tuple|list) of .*; expected a pair of tensors \(H, C\)"):
+        d.LSTM(3, 4)(torch.zeros(5, 2, 3), state)
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("windows", [d.RandomWindows, d.SequentialWindows])
 def test_a_language_model_trains_scores_and_generates_with_them(layer: type, windows: type) -> None:

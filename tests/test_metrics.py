@@ -70,6 +70,12 @@ def test_unequal_batches_score_as_one() -> None:
     assert abs(statistics.mean(of_batches) / whole.perplexity - 1) > 0.05
 
 
+def test_the_builtin_sum_adds_scores() -> None:
+    assert sum([d.Score(1.0, 1), d.Score(2.0, 3)]) == d.Score(3.0, 4)
+    with pytest.raises(TypeError):
+        sum([d.Score(1.0, 1)], start=1)  # type: ignore[list-item]
+
+
 def test_score_in_bits() -> None:
     assert d.Score(3 * math.log(8), 3).bits_per_token == pytest.approx(3.0)
 
@@ -90,6 +96,10 @@ def test_score_edges() -> None:
 def test_score_logits_wants_matching_shapes() -> None:
     with pytest.raises(ValueError, match="without the last axis"):
         d.score_logits(torch.zeros(2, 3, 5), torch.zeros(3, 2, dtype=torch.long))
+    with pytest.raises(TypeError, match=r"targets are of type torch.float32; they must be integers"):
+        d.score_logits(torch.zeros(2, 3, 5), torch.zeros(2, 3))
+    with pytest.raises(ValueError, match="logits are not finite"):
+        d.score_logits(torch.full((2, 3, 5), math.nan), torch.zeros(2, 3, dtype=torch.long))
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int32])

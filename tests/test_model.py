@@ -95,6 +95,47 @@ def test_bad_input(model: d.RNNLM) -> None:
         d.RNNLM(d.RNNScratch(6, 5), vocab_size=9, embedding=nn.Embedding(9, 4))
     with pytest.raises(ValueError, match="vocab_size"):
         d.RNNLM(d.RNNScratch(6, 5), vocab_size=0)
+    with pytest.raises(TypeError, match=r"embedding is of type float; expected an nn.Embedding\(6, 6\).*dropout=0.2"):
+        d.RNNLM(d.RNNScratch(6, 5), 6, 0.2)
+    with pytest.raises(TypeError, match=r"model is of type RNNScratch; expected .*RNNLM\(rnn, vocab_size\)"):
+        d.evaluate(d.RNNScratch(6, 5), torch.arange(5))
+    with pytest.raises(ValueError, match=r"ids has shape \(1, 5\); expected one row"):
+        d.evaluate(model, torch.arange(5)[None])
+    with pytest.raises(TypeError, match=r"ids is of type EncodedText; expected .*train_ids or heldout_ids"):
+        d.evaluate(model, d.load_text())
+
+
+@pytest.mark.parametrize("shape", [(8, 3), (3, 7), (24,), (3, 8, 1)])
+def test_targets_of_another_shape_have_no_loss(model: d.RNNLM, shape: tuple[int, ...]) -> None:
+    """As many in another order, time first, would give a number."""
+    logits, _ = model(torch.randint(6, (3, 8)))
+    with pytest.raises(ValueError, match=r"expected \(batch_size, num_steps\) = \(3, 8\).* pass Y.T"):
+        model.loss(logits, torch.zeros(shape, dtype=torch.long))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bool])
+def test_fractions_are_no_tokens(model: d.RNNLM, dtype: torch.dtype) -> None:
+    X = torch.zeros(2, 4, dtype=dtype)
+    with pytest.raises(TypeError, match=r"The token indices X are of type torch.*must be integers"):
+        model(X)
+    with pytest.raises(TypeError, match="Y are of type"):
+        model.loss(model(X.long())[0], X)
+    for call in (d.evaluate, d.warm_up):
+        with pytest.raises(TypeError, match="ids are of type"):
+            call(model, X[0])
+
+
+@pytest.mark.parametrize("embedding", [None, nn.Embedding(6, 6)])
+@pytest.mark.parametrize("token", [6, 99, -1])
+def test_a_token_beyond_the_vocabulary_is_named(embedding: nn.Embedding | None, token: int) -> None:
+    with pytest.raises(ValueError, match=f"has a token {token}, and the model is made for the tokens 0 to 5"):
+        d.RNNLM(d.RNNScratch(6, 5), 6, embedding)(torch.tensor([[0, token]]))
+
+
+def test_weights_that_are_no_numbers_have_no_score(model: d.RNNLM) -> None:
+    model.b_q.data[0] = torch.nan
+    with pytest.raises(ValueError, match=r"not finite numbers.* lower learning rate"):
+        d.evaluate(model, torch.arange(5))
 
 
 def test_perplexity_agrees_with_torch_cross_entropy(model: d.RNNLM) -> None:

@@ -75,3 +75,7 @@ def test_bad_input() -> None:
         d.NGramLM(IDS, 2, 3).next_probs([9])
     with pytest.raises(ValueError, match="at least 2"):
         d.NGramLM(IDS, 2, 3).evaluate(IDS[:1])
+    model, fractions = d.NGramLM(IDS, 2, 3), torch.tensor([0.9, 1.9])
+    for call in (lambda ids: d.NGramLM(ids, 2, 3), model.evaluate, model.next_probs):
+        with pytest.raises(TypeError, match=r"ids are of type torch.float32; they must be integers"):
+            call(fractions)

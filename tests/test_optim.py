@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from d2lrnn.optim import SGD, AdamW, cycled_momentum, learning_rate
+from d2lrnn.optim import SGD, AdamW, clip_gradients, cycled_momentum, learning_rate
 
 START = torch.linspace(-1, 1, 37)
 
@@ -114,3 +114,11 @@ def test_a_rate_of_zero_changes_nothing(make: type[SGD] | type[AdamW]) -> None:
     weights = torch.tensor([1.0, 2.0])
     make(weights).update(torch.tensor([3.0, 4.0]), lr=0.0)
     assert weights.tolist() == [1.0, 2.0]
+
+
+def test_what_clipping_cannot_use() -> None:
+    with pytest.raises(TypeError, match=r"parameters is of type Linear; expected .*model\.parameters\(\)"):
+        clip_gradients(torch.nn.Linear(2, 2), 1.0)  # type: ignore[arg-type]
+    for max_norm in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match=f"max_norm is {max_norm}; it must be more than 0.* math.inf"):
+            clip_gradients(torch.nn.Linear(2, 2).parameters(), max_norm)

@@ -43,8 +43,9 @@ def test_unknown_token_is_an_error_or_the_unknown() -> None:
 
 def test_rare_tokens_need_a_stand_in() -> None:
     assert d.Vocab("aab", min_freq=2, unk_token="<unk>").encode("ab") == [1, 0]
-    with pytest.raises(ValueError, match="unk_token"):
+    with pytest.raises(ValueError, match=r"min_freq=2 drops rare tokens.* unk_token"):
         d.Vocab("aab", min_freq=2)
+    assert d.Vocab("aabb", min_freq=2).tokens == ("a", "b")  # none is rare
 
 
 def test_a_vocabulary_in_words() -> None:
@@ -55,6 +56,15 @@ def test_a_vocabulary_in_words() -> None:
 def test_bad_vocabulary_input() -> None:
     with pytest.raises(ValueError, match="no tokens"):
         d.Vocab([])
+    for token in (1, None, ("a", "b"), b"a"):
+        with pytest.raises(TypeError, match=rf"The token .* is of type {type(token).__name__}; .* are strings"):
+            d.Vocab(["a", token])
+        with pytest.raises(TypeError, match="are strings"):
+            d.Vocab.from_tokens([token])
+    with pytest.raises(ValueError, match=r"'l' is not in the vocabulary of 2 tokens .*tokenize\(text, 'word'\)"):
+        d.Vocab(["low", "tide"]).encode("low tide")
+    with pytest.raises(ValueError, match=r"'moon' is not in the vocabulary of 2 tokens .*normalize"):
+        d.Vocab(["low", "tide"]).encode(["low", "moon"])
     with pytest.raises(IndexError, match="from 0 to 1"):
         d.Vocab("ab").decode([2])
     with pytest.raises(IndexError):

@@ -288,15 +288,50 @@ def test_nan_weights_are_noticed_in_the_first_step() -> None:
         ({"callbacks": [KeepBest()]}, "pass heldout_ids"),
         ({"callbacks": [d.Checkpointing("a"), d.Checkpointing("b")]}, "two Checkpointing callbacks"),
         ({"heldout_ids": IDS + 1}, "has a token 4, and the model is made for the tokens 0 to 3"),
+        ({"heldout_ids": IDS[None]}, r"heldout_ids has shape \(1, \d+\); expected one row"),
+        ({"heldout_ids": IDS.float()}, "heldout_ids are of type torch.float32; they must be integers"),
+        ({"heldout_ids": d.load_text()}, "heldout_ids is of type EncodedText; expected .*train_ids or heldout_ids"),
+        ({"epochs": "3"}, "epochs is '3', of type str; expected a number"),
+        ({"epochs": None, "updates": "3"}, "updates is '3', of type str; expected a number"),
+        ({"epochs": math.inf}, "epochs is inf; it must be a whole number"),
+        ({"epochs": math.nan}, "epochs is nan; it must be a whole number"),
+        ({"lr": "0.01"}, "lr is '0.01', of type str; expected a number"),
+        ({"lr": None}, "lr is None, of type NoneType; expected a number"),
+        ({"clip": "1"}, "clip is '1', of type str; expected a number"),
+        ({"callbacks": d.EarlyStopping(2)}, r"callbacks is of type EarlyStopping; expected a list: callbacks=\["),
+        ({"callbacks": [d.EarlyStopping]}, "callbacks has <class .*EarlyStopping'>; expected instances"),
+        ({"callbacks": [3]}, "callbacks has 3; expected instances of d2lrnn.Callback"),
+        ({"optimizer": torch.optim.SGD}, "optimizer is torch's SGD; expected .* d2lrnn.optim.Optimizer"),
+        (
+            {"optimizer": lambda weights: torch.optim.SGD([weights], lr=0.1)},
+            r"optimizer made a SGD, which has no update\(grad, lr, momentum\); expected .* d2lrnn.optim.Optimizer",
+        ),
     ],
 )
 def test_bad_settings_train_nothing(setting: dict, message: str) -> None:
     model = _model()
     before = [p.detach().clone() for p in model.parameters()]
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         d.fit(model, d.SequentialWindows(IDS, 2, 10), **{"epochs": 1, "lr": 0.1, "device": "cpu", **setting})
     for a, b in zip(model.parameters(), before):
         assert torch.equal(a, b)
+
+
+def test_a_layer_alone_is_not_trained() -> None:
+    with pytest.raises(TypeError, match=r"model is of type RNNScratch; expected .*RNNLM\(rnn, vocab_size\)"):
+        d.fit(d.RNNScratch(4, 8), d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", d.optim.SGD])
+def test_a_schedule_gives_gradient_descent_no_momentum(optimizer: object) -> None:
+    class Momenta(d.Callback):
+        def on_step_end(self, run: d.Run) -> None:
+            assert run.stepper.optimizer.velocity is None and run.settings["schedule"] == "one-cycle"
+
+    windows = d.SequentialWindows(IDS, 2, 10)
+    how = {"optimizer": optimizer, "schedule": "one-cycle", "device": "cpu", "callbacks": [Momenta()]}
+    history = d.fit(_model(), windows, updates=5, lr=0.1, **how)
+    assert len(history.step_losses) == 5
 
 
 def test_progress_bar_can_be_seen_and_silenced(capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:

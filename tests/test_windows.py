@@ -180,6 +180,8 @@ def test_bad_windows(kind) -> None:
         kind(ids.reshape(2, 50), 2, 5)
     with pytest.raises(TypeError, match="integers"):
         kind(ids.float(), 2, 5)
+    with pytest.raises(TypeError, match=r"ids is of type EncodedText; expected .*train_ids or heldout_ids"):
+        kind(d.load_text(), 2, 5)
     with pytest.raises(ValueError, match="has 0 tokens"):
         kind(torch.arange(0), 1, 1)
     with pytest.raises(ValueError, match="offset"):

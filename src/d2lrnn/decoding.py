@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import torch
 
-from d2lrnn.model import RNNLM, State, check_ids, evaluating
-from d2lrnn.text import Vocab, tokenize
+from d2lrnn.metrics import not_finite
+from d2lrnn.model import RNNLM, State, check_ids, check_model, evaluating
+from d2lrnn.text import EncodedText, Vocab, as_row, has_words, tokenize
 
 __all__ = ["beam_search", "generate", "next_token_probs", "warm_up"]
 
@@ -34,6 +35,8 @@ def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.T
     ------
     ValueError
         If the prefix is empty, or one of its tokens is not in the model's vocabulary.
+    TypeError
+        If the model is no language model, or the indices are not integers.
 
     Examples
     --------
@@ -42,11 +45,12 @@ def warm_up(model: RNNLM, prefix_ids: list[int] | torch.Tensor) -> tuple[torch.T
     >>> logits.shape, state.shape
     (torch.Size([27]), torch.Size([1, 8]))
     """
+    check_model(model)
     if len(prefix_ids) == 0:
         raise ValueError(
             "The prefix is empty, so there is nothing to predict from. Give at least one token; a single space will do."
         )
-    X = torch.as_tensor(prefix_ids).unsqueeze(0)  # (1, num_tokens)
+    X = as_row(prefix_ids, "prefix_ids").unsqueeze(0)  # (1, num_tokens)
     check_ids(X, model.vocab_size)
     with evaluating(model):
         logits, state = model(X.to(model.device))
@@ -86,7 +90,7 @@ def next_token_probs(
     Raises
     ------
     ValueError
-        If a setting is out of range.
+        If a setting is out of range, the logits are more than one row, or the largest of them is no finite number.
 
     Examples
     --------
@@ -107,10 +111,16 @@ def next_token_probs(
         raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1, or None to keep every token.")
     if min_p is not None and not 0 <= min_p <= 1:
         raise ValueError(f"min_p is {min_p}; it must be from 0 to 1, or None to keep every token.")
+    if logits.dim() != 1:
+        raise ValueError(
+            f"logits have shape {tuple(logits.shape)}; expected (vocab_size,), those of one token. Of a model's "
+            "(batch_size, num_steps, vocab_size) take logits[0, -1]."
+        )
+    largest = _largest(logits)
     if temperature == 0:
         return torch.nn.functional.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
     # Subtracting the maximum first keeps a tiny temperature from overflowing.
-    probs = torch.softmax((logits - logits.max()) / temperature, dim=-1)
+    probs = torch.softmax((logits - largest) / temperature, dim=-1)
     if top_k is None and top_p is None and min_p is None:
         return probs
     ranked, order = probs.sort(descending=True, stable=True)
@@ -170,10 +180,10 @@ def generate(
     Raises
     ------
     TypeError
-        If the arguments come in another order.
+        If the arguments come in another order, or are not what they should be.
     ValueError
         If the prefix is empty or has an unknown token, a token to exclude is not in the vocabulary or none is left,
-        or a setting is out of range.
+        a setting is out of range, or the model's weights are not finite.
 
     Examples
     --------
@@ -230,7 +240,9 @@ def beam_search(
     Raises
     ------
     ValueError
-        If the prefix is empty or has an unknown token, or a number is out of range.
+        If the prefix is empty or has an unknown token, a number is out of range, or the model's weights are not finite.
+    TypeError
+        If the arguments come in another order, or are not what they should be.
 
     Examples
     --------
@@ -253,6 +265,7 @@ def beam_search(
         logits = logits.unsqueeze(0)  # (num_texts, vocab_size), one text so far
         texts, nats = torch.tensor([ids], device=model.device), torch.zeros(1, 1, device=model.device)
         for _ in range(num_tokens):
+            _largest(logits)
             totals = nats + torch.log_softmax(logits, dim=-1)  # of every text with every next token
             best, where = totals.flatten().topk(min(num_beams, totals.numel()))
             parents, tokens = where // totals.shape[1], where % totals.shape[1]
@@ -263,7 +276,18 @@ def beam_search(
     return [(vocab.decode(text), total) for text, total in zip(texts.tolist(), nats.flatten().tolist())]
 
 
+def _largest(logits: torch.Tensor) -> torch.Tensor:
+    """The largest logit; an error unless it is a finite number, for one NaN among them makes it NaN."""
+    largest = logits.max()
+    if not torch.isfinite(largest):
+        raise not_finite()
+    return largest
+
+
 def _check_vocab(function: str, model: RNNLM, vocab: object, num_tokens: object) -> None:
+    check_model(model)
+    if isinstance(vocab, EncodedText):
+        raise TypeError(f"vocab is an EncodedText; {function} needs its vocabulary: pass text.vocab instead of text.")
     if not isinstance(vocab, Vocab) or isinstance(num_tokens, str):
         raise TypeError(
             f"vocab is a {type(vocab).__name__} and num_tokens a {type(num_tokens).__name__}; the order is "
@@ -280,8 +304,7 @@ def _split(prefix: str | Iterable[str], vocab: Vocab) -> list[str]:
     """The prefix as tokens. Spelling a string out to a vocabulary of words would make every letter an unknown word."""
     if not isinstance(prefix, str):
         return list(prefix)
-    of_words = any(len(token) > 1 for token in vocab.tokens if token != vocab.unk_token)
-    return tokenize(prefix, "word" if of_words else "char")
+    return tokenize(prefix, "word" if has_words(vocab) else "char")
 
 
 def _indices_to_exclude(exclude: Iterable[str], vocab: Vocab) -> torch.Tensor:

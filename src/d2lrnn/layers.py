@@ -176,7 +176,7 @@ class RNNScratch(nn.Module):
         if H is None:
             H = inputs.new_zeros(inputs.shape[1], self.num_hiddens)  # (batch_size, num_hiddens)
         outputs = []
-        # unbind: under autograd, indexing inputs[t] at every step costs a third more time
+        # unbind: the gradient of each inputs[t] would be a tensor as large as all inputs (where they have a gradient)
         for X in inputs.unbind(0):
             H = rnn_step(X, H, self.W_xh, self.W_hh, self.b_h)
             outputs.append(H)
@@ -297,7 +297,9 @@ class GRU(_Gated):
 
     Notes
     -----
-    Cho et al., "Learning phrase representations using RNN encoder-decoder", arXiv:1406.1078.
+    Cho et al., "Learning phrase representations using RNN encoder-decoder", arXiv:1406.1078. There, and in D2L, the
+    reset gate multiplies the state before its product with the weights; in ``torch.nn.GRU``, and so here, it multiplies
+    that product, bias and all.
 
     Examples
     --------
@@ -327,7 +329,8 @@ class LSTM(_Gated):
 
     Notes
     -----
-    Hochreiter and Schmidhuber, "Long short-term memory", Neural Computation 9 (1997).
+    Hochreiter and Schmidhuber, "Long short-term memory", Neural Computation 9 (1997); the forget gate: Gers,
+    Schmidhuber and Cummins, "Learning to forget", Neural Computation 12 (2000).
 
     Examples
     --------
@@ -367,8 +370,13 @@ class LSTM(_Gated):
         ValueError
             If a shape does not fit.
         """
-        if state is not None and not (isinstance(state, tuple | list) and len(state) == 2):
-            raise ValueError(f"the state is a {type(state).__name__}; expected a pair (H, C).")
+        is_tuple = isinstance(state, tuple | list)
+        if state is not None and not (is_tuple and [isinstance(part, torch.Tensor) for part in state] == [True, True]):
+            parts = f" of {', '.join(type(part).__name__ for part in state)}" if is_tuple else ""
+            raise ValueError(
+                f"the state is a {type(state).__name__}{parts}; expected a pair of tensors (H, C). Start with None in "
+                "place of the pair."
+            )
         for part in (None,) if state is None else state:
             check_inputs(inputs, part, self.num_inputs, self.num_hiddens)
         outputs, (H, C) = self._run(inputs, None if state is None else tuple(part.unsqueeze(0) for part in state))

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 
 import torch
 
+from d2lrnn.text import check_integers
+
 __all__ = ["Score", "bits_per_token", "mean_surprisal", "perplexity", "score_logits", "surprisal_bits"]
 
 
@@ -53,6 +55,8 @@ class Score:
     1.75
     >>> round(both.perplexity, 3)
     5.755
+    >>> sum([short, long]) == both
+    True
     """
 
     total_nats: float
@@ -68,6 +72,9 @@ class Score:
         if not isinstance(other, Score):
             return NotImplemented
         return Score(self.total_nats + other.total_nats, self.num_tokens + other.num_tokens)
+
+    def __radd__(self, other: int) -> Score:
+        return self if other == 0 else NotImplemented  # with 0 the builtin sum begins
 
     @property
     def nats_per_token(self) -> float:
@@ -143,7 +150,9 @@ def mean_surprisal(probabilities: Iterable[float]) -> float:
 
 
 def bits_per_token(probabilities: Iterable[float]) -> float:
-    """Mean surprisal in bits per token: that of :func:`mean_surprisal` divided by ln 2.
+    """Mean surprisal ``-(1/n) sum log2 p``, in bits per token: the mean of :func:`surprisal_bits`.
+
+    Parameters, errors: as in :func:`surprisal_bits`.
 
     Examples
     --------
@@ -192,7 +201,9 @@ def score_logits(logits: torch.Tensor, targets: torch.Tensor) -> Score:
     Raises
     ------
     ValueError
-        If the shapes do not belong together.
+        If the shapes do not belong together, or the logits give no number.
+    TypeError
+        If the targets are not integers.
 
     Examples
     --------
@@ -205,7 +216,19 @@ def score_logits(logits: torch.Tensor, targets: torch.Tensor) -> Score:
             f"logits have shape {tuple(logits.shape)} and targets {tuple(targets.shape)}; "
             "targets must have the shape of the logits without the last axis."
         )
+    check_integers(targets, "targets")
     log_probs = torch.log_softmax(logits.detach(), dim=-1)
     nats = -log_probs.gather(-1, targets.long().unsqueeze(-1)).squeeze(-1)
     # float64 is not available on MPS, so the summation happens on the CPU.
-    return Score(float(nats.cpu().double().sum()), targets.numel())
+    total_nats = float(nats.cpu().double().sum())
+    if math.isnan(total_nats):
+        raise not_finite()
+    return Score(total_nats, targets.numel())
+
+
+def not_finite() -> ValueError:
+    return ValueError(
+        "The logits are not finite numbers, so they give no probabilities. That comes from weights that are NaN or "
+        "infinite, as after a training that diverged: train anew with a lower learning rate or with clipping, or load "
+        "an earlier model."
+    )

@@ -20,6 +20,7 @@ from torch.nn import functional as F
 
 from d2lrnn.layers import RecurrentLayer, State
 from d2lrnn.metrics import Score, score_logits
+from d2lrnn.text import as_row, check_integers
 
 __all__ = ["RNNLM", "evaluate", "evaluating", "map_state"]
 
@@ -83,7 +84,7 @@ class RNNLM(nn.Module):
     ValueError
         If the sizes do not fit together, or the dropout is out of range.
     TypeError
-        If `rnn` is not a layer of this kind.
+        If `rnn` is not a layer of this kind, or `embedding` has no table.
 
     Notes
     -----
@@ -124,6 +125,11 @@ class RNNLM(nn.Module):
                 f"The recurrent layer takes {rnn.num_inputs} inputs and one-hot vectors over this vocabulary have "
                 f"{vocab_size}. Build it with num_inputs={vocab_size}, or pass an embedding of width {rnn.num_inputs}."
             )
+        if embedding is not None and not isinstance(getattr(embedding, "weight", None), torch.Tensor):
+            raise TypeError(
+                f"embedding is of type {type(embedding).__name__}; expected an nn.Embedding({vocab_size}, "
+                f"{rnn.num_inputs}), or None for one-hot input. Dropout is given by its name, dropout=0.2."
+            )
         if embedding is not None and tuple(embedding.weight.shape) != (vocab_size, rnn.num_inputs):
             raise ValueError(
                 f"The embedding's table has shape {tuple(embedding.weight.shape)}; expected "
@@ -153,11 +159,23 @@ class RNNLM(nn.Module):
         -------
         Tensor, shape (num_steps, batch_size, num_inputs)
             Time comes first, because the recurrence walks along it.
+
+        Raises
+        ------
+        TypeError
+            If the indices are not integers.
+        ValueError
+            If one is not in the model's vocabulary. (On a GPU it is torch's own error, and comes later.)
         """
+        check_integers(X, "X")
         X = X.long()  # a memory map may hand out bytes
-        if self.embedding is not None:
-            return self.embedding(X.T)
-        return F.one_hot(X.T, self.vocab_size).to(self.W_hq.dtype)
+        try:
+            if self.embedding is not None:
+                return self.embedding(X.T)
+            return F.one_hot(X.T, self.vocab_size).to(self.W_hq.dtype)
+        except (IndexError, RuntimeError):
+            check_ids(X, self.vocab_size)  # only now: looking for the one token costs a pass over all of them
+            raise
 
     def forward(self, X: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
         """Logits for the token after each input token.
@@ -173,6 +191,13 @@ class RNNLM(nn.Module):
         logits : Tensor, shape (batch_size, num_steps, vocab_size)
         state : Tensor, shape (batch_size, num_hiddens)
             State after the last token; for an LSTM a pair.
+
+        Raises
+        ------
+        ValueError
+            If a shape does not fit, or a token is not in the model's vocabulary.
+        TypeError
+            If the indices are not integers.
         """
         if X.dim() != 2:
             raise ValueError(f"X has shape {tuple(X.shape)}; expected (batch_size, num_steps). One text: X[None].")
@@ -192,7 +217,20 @@ class RNNLM(nn.Module):
         Returns
         -------
         Tensor, shape ()
+
+        Raises
+        ------
+        ValueError
+            If `Y` has not the shape of the logits without their last axis.
+        TypeError
+            If `Y` is not of integers.
         """
+        if Y.shape != logits.shape[:-1]:  # as many tokens in another order would give a number, and a wrong one
+            raise ValueError(
+                f"Y has shape {tuple(Y.shape)}; expected (batch_size, num_steps) = {tuple(logits.shape[:-1])}, that of "
+                "the logits. If time comes first in it, pass Y.T."
+            )
+        check_integers(Y, "Y")
         return F.cross_entropy(logits.flatten(0, 1), Y.flatten().long())
 
 
@@ -226,7 +264,9 @@ def evaluate(
     Raises
     ------
     ValueError
-        If there are fewer than two tokens, or one is not in the model's vocabulary.
+        If there are fewer than two tokens, one is not in the model's vocabulary, or the model's weights are not finite.
+    TypeError
+        If the model is no language model, or the ids are not integers.
 
     Examples
     --------
@@ -235,6 +275,8 @@ def evaluate(
     >>> evaluate(model, torch.zeros(100, dtype=torch.long)).num_tokens
     99
     """
+    check_model(model)
+    ids = as_row(ids)
     if len(ids) < 2:
         raise ValueError(f"The text has {len(ids)} tokens; scoring needs at least 2: one to read, one to predict.")
     if num_steps < 1:
@@ -249,6 +291,15 @@ def evaluate(
             logits, state = forward(piece[None, :-1], state)
             score += score_logits(logits[0], piece[1:])
     return score
+
+
+def check_model(model: object) -> None:
+    """Raise TypeError for what is no language model, such as a recurrent layer alone."""
+    if not hasattr(model, "vocab_size"):
+        raise TypeError(
+            f"model is of type {type(model).__name__}; expected a language model. Around a recurrent layer it is "
+            "d2lrnn.RNNLM(rnn, vocab_size)."
+        )
 
 
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:

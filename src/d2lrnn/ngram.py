@@ -21,6 +21,7 @@ from math import fsum, log
 import torch
 
 from d2lrnn.metrics import Score
+from d2lrnn.text import as_row
 
 __all__ = ["NGramLM"]
 
@@ -45,6 +46,8 @@ class NGramLM:
     ------
     ValueError
         If the order is negative, the text is empty, or an index does not belong to the vocabulary.
+    TypeError
+        If the ids are not integers.
 
     Notes
     -----
@@ -61,11 +64,11 @@ class NGramLM:
     def __init__(self, ids: torch.Tensor, order: int, vocab_size: int) -> None:
         if order < 0:
             raise ValueError(f"order is {order}; it must be at least 0 (0 is the uniform model).")
-        if len(ids) == 0:
-            raise ValueError("The training text is empty; there is nothing to count.")
         self.order = order
         self.vocab_size = vocab_size
         tokens = self._checked(ids)
+        if not tokens:
+            raise ValueError("The training text is empty; there is nothing to count.")
         # _counts[k] maps a context of k tokens to the counts of what followed it
         self._counts: list[dict[tuple[int, ...], Counter[int]]] = []
         for length in range(order):
@@ -79,7 +82,7 @@ class NGramLM:
         return tuple(len(table) for table in self._counts)
 
     def _checked(self, ids: torch.Tensor | Sequence[int]) -> list[int]:
-        tokens = [int(index) for index in (ids.tolist() if isinstance(ids, torch.Tensor) else ids)]
+        tokens: list[int] = as_row(ids).tolist()
         for index in tokens:
             if not 0 <= index < self.vocab_size:
                 raise ValueError(f"index {index} is not in a vocabulary of {self.vocab_size} tokens.")
@@ -112,6 +115,8 @@ class NGramLM:
         ------
         ValueError
             If an index does not belong to the vocabulary.
+        TypeError
+            If the ids are not integers.
         """
         probs = torch.full((self.vocab_size,), 1 / self.vocab_size, dtype=torch.float64)
         for followers in self._seen(self._checked(context)):
@@ -137,10 +142,14 @@ class NGramLM:
         ------
         ValueError
             If there are fewer than two tokens, or an index does not belong to the vocabulary.
+        TypeError
+            If the ids are not integers.
         """
-        if len(ids) < 2:
-            raise ValueError(f"The text has {len(ids)} tokens; scoring needs at least 2: one to read, one to predict.")
         tokens = self._checked(ids)
+        if len(tokens) < 2:
+            raise ValueError(
+                f"The text has {len(tokens)} tokens; scoring needs at least 2: one to read, one to predict."
+            )
         longest = max(self.order - 1, 0)
         nats = []
         for index in range(1, len(tokens)):

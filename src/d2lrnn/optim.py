@@ -1,8 +1,8 @@
 r"""Gradient descent and AdamW on one long vector of weights, clipping, and the learning rate along a run.
 
 While it trains, all weights of a model lie in one flat tensor, so an update is a handful of operations whatever the
-number of matrices, on the CPU and on a GPU. Results are those of ``torch.optim`` to float32 rounding; importing that
-package takes a second, in every kernel.
+number of matrices, on the CPU and on a GPU. Results are those of ``torch.optim`` to float32 rounding. There the
+first optimiser of a process has to wait until ``torch._dynamo`` is imported, a second or more in every kernel.
 """
 
 from __future__ import annotations
@@ -211,6 +211,8 @@ def clip_gradients(parameters: Iterable[HasGrad], max_norm: float) -> float:
     ------
     ValueError
         If `max_norm` is not more than 0.
+    TypeError
+        If a model is given in place of its parameters.
 
     Notes
     -----
@@ -226,8 +228,13 @@ def clip_gradients(parameters: Iterable[HasGrad], max_norm: float) -> float:
     """
     if not max_norm > 0:  # also catches NaN
         raise ValueError(
-            f"The greatest gradient norm is {max_norm}; it must be more than 0 (zero would stop all learning). "
-            "To train without clipping use clip=None."
+            f"max_norm is {max_norm}; it must be more than 0 (zero would stop all learning). To measure only, take "
+            "math.inf."
+        )
+    if isinstance(parameters, torch.nn.Module):
+        raise TypeError(
+            f"parameters is of type {type(parameters).__name__}; expected the parameters of a model: "
+            "clip_gradients(model.parameters(), max_norm)."
         )
     if isinstance(parameters, torch.Tensor):
         parameters = [parameters]
@@ -273,7 +280,8 @@ def learning_rate(step: int, total_steps: int, lr: float, schedule: Schedule = "
     schedule : "constant" or "one-cycle"
         One cycle rises along half a cosine from ``lr / 25`` to `lr` over the first 30% of the steps, and falls along
         another to ``lr / 250,000`` at the last (Smith, "A disciplined approach to neural network hyper-parameters",
-        arXiv:1803.09820). Equal to ``torch.optim.lr_scheduler.OneCycleLR``.
+        arXiv:1803.09820). A run of fewer than four steps has no rise: it begins within the fall. Equal to
+        ``torch.optim.lr_scheduler.OneCycleLR``.
 
     Returns
     -------
@@ -307,7 +315,7 @@ def cycled_momentum(step: int, total_steps: int, schedule: Schedule = "constant"
     -------
     float or None
         With ``"one-cycle"`` from 0.95 down to 0.85 and back; with ``"constant"`` None, which leaves the optimiser its
-        own: 0.9 for AdamW, none for SGD.
+        own: 0.9 for AdamW, none for SGD (to which `fit` gives none with ``"one-cycle"`` either).
 
     Raises
     ------

@@ -69,6 +69,33 @@ def tokenize(text: str, level: Level = "char") -> list[str]:
     raise ValueError(f"level is {level!r}; it must be 'char' or 'word'.")
 
 
+def check_integers(ids: torch.Tensor, name: str) -> None:
+    """Raise TypeError for token indices of another type: made integers, they would lose their fractions in silence."""
+    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        raise TypeError(
+            f"The token indices {name} are of type {ids.dtype}; they must be integers (Vocab.encode gives them)."
+        )
+
+
+def as_row(ids: object, name: str = "ids") -> torch.Tensor:
+    """Token indices as a tensor of shape (num_tokens,), of whatever integer type they have, as a memory map's.
+
+    Raises TypeError if they are no integers, and ValueError if they are more than one row.
+    """
+    try:
+        row = torch.as_tensor(ids)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(
+            f"{name} is of type {type(ids).__name__}; expected a row of token indices, such as the train_ids or "
+            "heldout_ids of load_text."
+        ) from None
+    if row.dim() != 1:
+        raise ValueError(f"{name} has shape {tuple(row.shape)}; expected one row of token indices, (num_tokens,).")
+    if len(row):  # an empty list becomes a tensor of floats
+        check_integers(row, name)
+    return row
+
+
 class Vocab:
     """A two-way table between tokens and the indices 0, 1, 2, ...
 
@@ -80,7 +107,7 @@ class Vocab:
     tokens : iterable of str, or mapping of str to int
         The tokens of a text, repeats and all; or how often each of them occurs, where they have been counted already.
     min_freq : int, default 1
-        Leave out tokens that are rarer. Needs an `unk_token` to stand for them.
+        Leave out tokens that are rarer. Where there are any, an `unk_token` has to stand for them.
     unk_token : str, optional
         The token that stands for every unknown one, at index 0. Without it an unknown token is an error, which is
         the right thing for characters: a symbol that never occurs in training cannot be learned.
@@ -97,6 +124,8 @@ class Vocab:
     ------
     ValueError
         If there are no tokens, or rare tokens are to be left out and nothing stands for them.
+    TypeError
+        If a token is not a string.
 
     Examples
     --------
@@ -117,8 +146,14 @@ class Vocab:
         counts = Counter(tokens)
         if not counts:
             raise ValueError("There are no tokens to build a vocabulary from; is the text empty?")
-        if unk_token is None and (min_freq > 1 or (max_size is not None and len(counts) > max_size)):
-            limit = f"min_freq={min_freq}" if min_freq > 1 else f"max_size={max_size}"
+        if other := [token for token in counts if not isinstance(token, str)]:
+            raise TypeError(
+                f"The token {other[0]!r} is of type {type(other[0]).__name__}; the tokens of a vocabulary are strings, "
+                "such as the characters of a text."
+            )
+        rare = min(counts.values()) < min_freq
+        if unk_token is None and (rare or (max_size is not None and len(counts) > max_size)):
+            limit = f"min_freq={min_freq}" if rare else f"max_size={max_size}"
             raise ValueError(f"{limit} drops rare tokens, so something must stand for them: pass unk_token='<unk>'.")
         if max_size is not None and max_size < 2:
             raise ValueError(f"max_size is {max_size}; a vocabulary needs at least 2 tokens.")
@@ -196,9 +231,11 @@ class Vocab:
             return self._index[token]
         if self.unk_token is not None:
             return 0
+        spelled_out = len(token) == 1 and has_words(self)
+        how = "Cut the text by tokenize(text, 'word')" if spelled_out else "Pass the text through d2lrnn.normalize"
         raise ValueError(
             f"{token!r} is not in the vocabulary of {len(self)} tokens ({self!r}). "
-            "Pass the text through d2lrnn.normalize first, or build the vocabulary with unk_token='<unk>'."
+            f"{how} first, or build the vocabulary with unk_token='<unk>'."
         )
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
@@ -230,8 +267,13 @@ class Vocab:
             if not 0 <= index < len(self):
                 raise IndexError(f"index {index} is not in the vocabulary, which runs from 0 to {len(self) - 1}.")
         if sep is None:
-            sep = "" if all(len(t) == 1 for t in self._tokens if t != self.unk_token) else " "
+            sep = " " if has_words(self) else ""
         return sep.join(self._tokens[index] for index in numbers)
+
+
+def has_words(vocab: Vocab) -> bool:
+    """Whether a token, but for the one that stands for unknown ones, is more than a single character."""
+    return any(len(token) != 1 for token in vocab.tokens if token != vocab.unk_token)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -13,8 +14,9 @@ import torch
 import d2lrnn
 from d2lrnn.history import EpochRecord, History
 from d2lrnn.metrics import Score
-from d2lrnn.model import RNNLM, check_ids, evaluate
-from d2lrnn.optim import Optimizer, Schedule, cycled_momentum, learning_rate
+from d2lrnn.model import RNNLM, check_ids, check_model, evaluate
+from d2lrnn.optim import SGD, Optimizer, Schedule, cycled_momentum, learning_rate
+from d2lrnn.text import as_row
 from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
 
 __all__ = ["Callback", "EpochRecord", "History", "Run", "TrainingDivergedError", "fit"]
@@ -184,7 +186,9 @@ class Run:
         """Learning rate and momentum of the next step."""
         schedule = self.settings["schedule"]
         rate = learning_rate(self.step, self.total_steps, self.settings["lr"], schedule)
-        return rate, cycled_momentum(self.step, self.total_steps, schedule)
+        # A schedule changes the momentum of AdamW; it does not give plain gradient descent one.
+        is_plain = isinstance(self.stepper.optimizer, SGD)
+        return rate, None if is_plain else cycled_momentum(self.step, self.total_steps, schedule)
 
     def record(self, step: d2lrnn.engines.Step) -> None:
         """Keep what a step came to; raise :class:`TrainingDivergedError` where it is not finite."""
@@ -281,8 +285,9 @@ def fit(
         A callable makes one from the flat vector of weights, for example
         ``lambda weights: d2lrnn.optim.AdamW(weights, weight_decay=0)``.
     schedule : "constant" or "one-cycle"
-        One cycle rises to `lr` over the first 30% of the steps and falls to almost nothing at the last, while momentum
-        goes down and comes back; see :func:`d2lrnn.optim.learning_rate`.
+        One cycle rises to `lr` over the first 30% of the steps and falls to almost nothing at the last, while the
+        momentum goes down and comes back; see :func:`d2lrnn.optim.learning_rate`. Gradient descent has no momentum with
+        either.
     clip : float or None, default 1.0
         Greatest global gradient norm; None switches clipping off.
     heldout_ids : integer Tensor, shape (num_tokens,), optional
@@ -321,6 +326,7 @@ def fit(
     >>> history.train_perplexities[-1] < 1.1
     True
     """
+    check_model(model)
     settings = _checked_settings(windows, epochs, updates, lr, optimizer, schedule, clip)
     _check_texts(model, windows, heldout_ids)
     # `d2lrnn.ops` and `d2lrnn.engines` at run time: the loop does not know who listens, or how a step is computed.
@@ -355,8 +361,11 @@ def _checked_settings(
         )
     if (epochs is None) == (updates is None):
         raise ValueError("Say how long to train by epochs or by updates, and not by both.")
+    for name, value in (("epochs", epochs), ("updates", updates), ("lr", lr), ("clip", clip)):
+        if not isinstance(value, numbers.Real) and (value is not None or name == "lr"):
+            raise TypeError(f"{name} is {value!r}, of type {type(value).__name__}; expected a number.")
     for name, number in (("epochs", epochs), ("updates", updates)):
-        if number is not None and (number < 1 or number != int(number)):
+        if number is not None and not (1 <= number < math.inf and number == int(number)):
             raise ValueError(f"{name} is {number}; it must be a whole number of at least 1.")
     if not 0 < lr < math.inf:
         raise ValueError(f"lr is {lr}; a learning rate is a finite number above 0.")
@@ -375,10 +384,11 @@ def _check_texts(
 ) -> None:
     if isinstance(ids := getattr(windows, "ids", None), torch.Tensor):
         check_ids(ids[:1_000_000], model.vocab_size)  # the beginning: a memory map may hold gigabytes
-    if heldout_ids is not None and len(heldout_ids) < 2:
-        raise ValueError(
-            f"The held-out text has {len(heldout_ids)} tokens; scoring needs at least 2. "
-            "Hold out more, or pass heldout_ids=None."
-        )
     if heldout_ids is not None:
-        check_ids(heldout_ids[:1_000_000], model.vocab_size)
+        row = as_row(heldout_ids, "heldout_ids")
+        if len(row) < 2:
+            raise ValueError(
+                f"The held-out text has {len(row)} tokens; scoring needs at least 2. "
+                "Hold out more, or pass heldout_ids=None."
+            )
+        check_ids(row[:1_000_000], model.vocab_size)

@@ -24,6 +24,8 @@ from typing import Any
 
 import torch
 
+from d2lrnn.text import as_row
+
 __all__ = ["RandomWindows", "SequentialWindows"]
 
 Batch = tuple[torch.Tensor, torch.Tensor]
@@ -43,11 +45,7 @@ class _Windows:
     _num_batches: int
 
     def __init__(self, ids: torch.Tensor, batch_size: int, num_steps: int) -> None:
-        ids = torch.as_tensor(ids)
-        if ids.dim() != 1:
-            raise ValueError(f"ids have shape {tuple(ids.shape)}; they must be one row of token indices.")
-        if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
-            raise TypeError(f"ids are of type {ids.dtype}; token indices are integers (Vocab.encode gives them).")
+        ids = as_row(ids)
         for name, size in (("batch_size", batch_size), ("num_steps", num_steps)):
             if size < 1:
                 raise ValueError(f"{name} is {size}; it must be at least 1.")

@@ -40,6 +40,11 @@ by Ctrl-C. Results go to stdout, progress and messages to stderr.
 """
 
 
+_SMALLER = {"train": "Make --hidden smaller, or --embedding, --batch-size or --num-steps."}
+_NO_MEMORY = ("out of memory", "not enough memory", "allocate memory", "alloc_failed", "size calculation overflow")
+_SMALLER_INPUT = "Take a smaller model or a shorter text."
+
+
 def main() -> NoReturn:
     """Run the command line on ``sys.argv``, and end the process with its exit code."""
     sys.exit(_run(sys.argv[1:]))
@@ -48,6 +53,12 @@ def main() -> NoReturn:
 def say(message: str) -> None:
     """A message for people, on stderr."""
     print(message, file=sys.stderr, flush=True)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Memory of the machine or of a device; torch tells it by its words alone."""
+    said = str(error).lower() if isinstance(error, RuntimeError) else ""
+    return isinstance(error, MemoryError) or any(words in said for words in _NO_MEMORY)
 
 
 def _run(words: list[str]) -> int:
@@ -87,6 +98,9 @@ def _run(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
+        if _is_out_of_memory(error):
+            say(f"{who}: error: There is not enough memory for this. {_SMALLER.get(words[0], _SMALLER_INPUT)}")
+            return 1
         if not isinstance(error, ValueError | OSError) and not type(error).__module__.startswith("d2lrnn."):
             raise
         say(f"{who}: error: {error}")

@@ -58,7 +58,10 @@ def run(settings: TrainSettings, options: RunOptions, given: set[str]) -> None:
     """Train, here or together with the other processes that torchrun started."""
     from d2lrnn.ops.ranks import join_ranks
 
-    out = Path(options.out or f"{'stdin' if options.text == '-' else Path(options.text).stem}.safetensors").expanduser()
+    stem = "stdin" if options.text == "-" else Path(options.text).stem
+    if not stem:
+        raise ValueError(f"{options.text!r} is neither the name of a text nor that of a file. Give one or the other.")
+    out = Path(options.out or f"{stem}.safetensors").expanduser()
     if out.suffix != ".safetensors":
         raise ValueError(f"--out is {str(out)!r}; the name of a model ends in .safetensors.")
     if options.device is not None:

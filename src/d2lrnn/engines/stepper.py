@@ -139,6 +139,8 @@ class Stepper:
     ------
     ValueError
         If a setting is out of range, or there is no closed form for the model and it was asked for.
+    TypeError
+        If the optimiser is of another kind.
 
     Examples
     --------
@@ -172,6 +174,11 @@ class Stepper:
         with ExitStack() as stack:
             stack.enter_context(self.flat)
             self.optimizer = self._make_optimizer(self.flat.data)
+            if not callable(getattr(self.optimizer, "update", None)):
+                raise TypeError(
+                    f"The callable optimizer made a {type(self.optimizer).__name__}, which has no update(grad, lr, "
+                    f"momentum); {_EXPECTED}"
+                )
             self._autograd = Autograd(self.model, self.flat.grad)
             if self._engine_name == "closed-form":
                 self._closed_form = stack.enter_context(ClosedForm(self.model))
@@ -242,15 +249,20 @@ def _choose_engine(model: RNNLM, engine: str) -> tuple[str, str | None]:
     return engine, None
 
 
+_EXPECTED = (
+    "expected 'adamw', 'sgd', or a callable that makes a d2lrnn.optim.Optimizer from the flat vector of weights, such "
+    "as lambda weights: d2lrnn.optim.AdamW(weights, weight_decay=0). Those of torch.optim have another interface."
+)
+
+
 def _optimizer(optimizer: Any) -> Callable[[torch.Tensor], optim.Optimizer]:
-    if callable(optimizer):
+    is_torchs = isinstance(optimizer, type) and issubclass(optimizer, torch.optim.Optimizer)
+    if callable(optimizer) and not is_torchs:
         return optimizer
     known = {"adamw": optim.AdamW, "sgd": optim.SGD}
     if not isinstance(optimizer, str):
-        raise TypeError(
-            f"optimizer is a {type(optimizer).__name__}; expected 'adamw', 'sgd', or a callable that makes one "
-            "from the flat vector of weights, such as lambda weights: d2lrnn.optim.AdamW(weights, weight_decay=0)."
-        )
+        name = f"torch's {optimizer.__name__}" if is_torchs else f"a {type(optimizer).__name__}"
+        raise TypeError(f"optimizer is {name}; {_EXPECTED}")
     if optimizer not in known:
         raise ValueError(f"optimizer is {optimizer!r}; it must be 'sgd' or 'adamw'.")
     return known[optimizer]

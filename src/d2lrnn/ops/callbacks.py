@@ -30,7 +30,14 @@ def with_the_usual(
 ) -> tuple[ProcessGroup, list[Callback]]:
     """Who trains together, this process alone unless a group is among the callbacks; and who listens: that group first,
     the caller's callbacks, the progress bar, and what ends an interrupted training."""
+    if not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks is of type {type(callbacks).__name__}; expected a list: callbacks=[...].")
     callbacks = list(callbacks)
+    for callback in callbacks:
+        if not isinstance(callback, Callback):
+            raise TypeError(
+                f"callbacks has {callback!r}; expected instances of d2lrnn.Callback, such as EarlyStopping(patience=3)."
+            )
     groups = [callback for callback in callbacks if isinstance(callback, ProcessGroup)]
     stored = [callback for callback in callbacks if isinstance(callback, Checkpointing)]
     if len(stored) > 1:

@@ -107,6 +107,11 @@ def load_corpus(name: str | os.PathLike[str] = DEFAULT_CORPUS, split: str | None
         return _load_named(name, split)
     if split is not None:
         raise ValueError(f"split={split!r} was given, but only the corpus 'ptb' comes in splits.")
+    if name == "":  # a Path of nothing is the folder in which we are
+        raise CorpusError(
+            f"The name of the text is empty. The named corpora are {', '.join(map(repr, CORPORA))}; anything else is "
+            "taken as a path."
+        )
     return _read_text(Path(name).expanduser())
 
 
