@@ -94,7 +94,7 @@ def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert captions(widget) == [f"full memory\nguess: a space, {whole}", f"only “ther”\nguess: e, {other}"]
     left = python.distances[25] / python.distances[21]
     assert shares(widget) == [f"{left:.0%}"]
-    expect(widget.locator(".cut-label").last).to_have_text(f"emptied: 100% different, at the end {left:.0%}")
+    expect(widget.locator(".cut-label").last).to_have_text(f"gap of the two memories: 100%, at the end {left:.0%}")
     hanging = thread(widget)
     assert [depth / hanging[0] for depth in hanging] == pytest.approx(
         [distance / python.distances[21] for distance in python.distances[21:]], abs=0.01
@@ -269,6 +269,10 @@ def test_whatever_is_typed_is_letters_and_bounded_and_the_same_letters_are_left(
     field.fill("quickly")  # as many letters as the reader had left before
     assert kept(widget) == "only “ckly”"
     assert not re.search("NaN|undefined", widget.inner_text())
+    widget.get_by_role("button", name="How fast it fades").click()
+    expect(widget.locator(".d2lrnn-step")).to_be_visible()
+    field.fill("another text")
+    expect(widget.locator(".d2lrnn-step")).to_be_hidden()  # its question was of "there was another"
 
 
 def test_an_open_question_and_its_outcome_are_seen_whole(widget: Locator, opened: tuple[Page, Record]) -> None:

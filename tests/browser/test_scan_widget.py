@@ -95,7 +95,7 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_have_text(
-        "A box is a step. Each round: the loop takes one, the scan a whole column (on many processors). "
+        "A box is a step. In a round the loop takes one; the scan joins a column (on many processors). "
     )
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken

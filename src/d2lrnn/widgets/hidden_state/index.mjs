@@ -15,7 +15,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const cutter = stage({ t, signal, onCut: (cut) => commit({ cut }) });
   const field = textField({
     t, readable, max: MAX_TEXT, signal,
-    onText: (text) => commit({ text, cut: Math.max(1, text.length - wanted) }), // as many letters are left
+    onText: (text) => {
+      if (steps.opened() >= 0) steps.ask(-1); // its question is of another text
+      commit({ text, cut: Math.max(1, text.length - wanted) }); // as many letters are left
+    },
   });
   const memory = memoryPanel({ t, max: SPEC.controls.unit.max, signal, onUnit: (number) => commit({ unit: number }) });
   const steps = guidedSteps({
