@@ -716,6 +716,55 @@ def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(
     expect(page.locator(".lab-net-units")).to_be_visible(visible=wide)
 
 
+def test_a_run_that_stands_still_can_be_looked_back_at(page: Page) -> None:
+    slider = page.get_by_role("slider", name="Corrections, back to the first")
+    written, share = page.locator(".lab-writes-text"), page.locator(".lab-right .lab-guess-p")
+    noise = written.inner_text()
+    expect(slider).to_be_hidden()
+    page.locator(".lab-letter").nth(6).click()
+    fresh = share.inner_text()
+    press(page, "Start")
+    page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 10")
+    expect(slider).to_be_hidden()
+    press(page, "Pause")
+    has_status(page, "paused")
+    expect(page.locator(".lab-ngram")).to_contain_text("Drag back along the curve")
+    shown = [now(page), written, share, page.locator(".lab-count")]
+    reached = [part.inner_text() for part in shown]
+    at = "() => document.querySelector('.lab-chart').getBoundingClientRect().y + scrollY"
+    place = page.evaluate(at)
+
+    slider.press("Home")
+    expect(now(page)).to_have_text(re.compile(r"^Back at 0 corrections: its doubt was 2[\d.]+\.$"))
+    assert (written.inner_text(), share.inner_text()) == (noise, fresh)
+    expect(page.locator(".lab-count")).to_have_text("0 corrections · 0 s")
+    slider.press("End")
+    assert [part.inner_text() for part in shown] == reached
+
+    box = slider.bounding_box()
+    knob = page.locator(".lab-back-knob")
+    start = knob.bounding_box()
+    page.mouse.move(start["x"] + 10, start["y"] + 10)
+    page.mouse.down()
+    seen = []
+    for along in (0.5, 0.3, 0.1):
+        page.mouse.move(box["x"] + along * box["width"], box["y"] + 20, steps=4)
+        said = now(page).inner_text().replace("\u202f", "")
+        found = re.fullmatch(r"Back at (\S+) corrections?: its doubt was ([\d.]+)\.", said)
+        seen.append((int(found[1]), float(found[2])))
+        value = page.locator(".lab-now-value").inner_text()
+        assert found[1] == "0" or float(value) == seen[-1][1]
+    page.mouse.up()
+    steps, doubts = zip(*seen)
+    assert sorted(steps, reverse=True) == list(steps) and steps[0] > steps[-1], seen
+    assert doubts[0] < doubts[-1], "it had learned less then"
+    assert page.evaluate(at) == place, "nothing moves"
+    press(page, "Go on")
+    has_status(page, "running")
+    expect(slider).to_be_hidden()
+    expect(now(page)).not_to_contain_text("Back at")
+
+
 def test_start_learns_the_text_that_a_reader_has_just_brought(narrow: Page) -> None:
     page = narrow
     press(page, "Your own text")

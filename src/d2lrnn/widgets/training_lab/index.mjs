@@ -20,7 +20,11 @@ const ORDER = ["cat", "until", "tells"]; // how a story's run goes
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
+const APART = 1.08; // in corrections, of a moment that is kept and the next: a few dozen to look back at
 const COPIED = 0.1; // of the unseen pages: from here on a reader is told
+
+/** What a reader who looks back at a run sees of a moment. */
+const MOMENT = ["steps", "tokens", "seconds", "perplexity", "nats", "top", "states", "written", "writtenAt"];
 
 const pick = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
@@ -28,6 +32,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const isTorch = model.get("engine") === "torch" && !model.isStatic;
   let settings = null; // those that the run at hand has
   let report = null;
+  let moments = []; // of the run at hand
+  let back = null; // the one that a reader looks back at
   let wish = false; // whether it should be training
   let own = null; // the reader's own text
   let copied = 0; // the share of its unseen pages that stands in the rest
@@ -66,7 +72,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const text = textPanel({ t, signal, onReset, say, onText: take });
   const reading = readingPanel({ t, signal, onReset, onRead: (before, sentence) => curve.read(before, pages(sentence.join(""))) });
   const writing = writingPanel({ t, count: counter, signal });
-  const curve = curvePanel({ t, signal, onReset });
+  const curve = curvePanel({
+    t, signal, onReset,
+    onBack: (tokens) => lookBack(tokens < report.tokens ? nearest(tokens) : null),
+    onStep: (by) => {
+      const known = [...earlier(), null];
+      lookBack(known[Math.max(0, Math.min(known.indexOf(back) + by, known.length - 1))]);
+    },
+  });
   const norms = normPanel({ t, signal });
   const remark = element("p", { class: "lab-remark", hidden: true });
   const diary = diaryPanel({ t, ages: LAB.ages });
@@ -106,6 +119,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const onReport = (fresh) => {
     if (signal.aborted) return;
     report = fresh;
+    if (moments.length === 0 || report.steps >= Math.max(1, APART * moments.at(-1).steps)) moments.push(pick(report, MOMENT));
     pending ||= requestAnimationFrame(() => {
       pending = 0;
       if (!signal.aborted && report) show(); // another run may have begun
@@ -118,6 +132,18 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     showBar();
   };
   const engine = isTorch ? createKernelEngine(model, onReport) : createPageEngine(model.get("text"), onReport, onError);
+
+  /** The moments before the one that is reached; none while it goes on. */
+  const earlier = () => (report.status === "running" ? [] : moments.filter(({ steps }) => steps < report.steps));
+  /** The moment next to a number of letters read, as far as the axis tells them apart: the one of no letter stands at its edge. */
+  function nearest(tokens) {
+    const off = (moment) => Math.abs(Math.log(Math.max(moment.tokens, report.perUpdate / 2) / tokens));
+    return earlier().reduce((best, moment) => (off(moment) < off(best) ? moment : best), moments[0]);
+  }
+  function lookBack(moment) {
+    back = moment;
+    show();
+  }
 
   const others = (values, given = model.get("author_state")) => changes(t, values, given, FOLDED);
 
@@ -163,6 +189,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     orderedSettings = fresh;
     order = { cat, until, tells };
     report = null;
+    moments = [];
     flash = null;
     picked = "";
     beatenOrder = -1;
@@ -313,7 +340,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (isStopped) better.textContent = t("go_on");
     else if (next) better.textContent = t(`try_${next}`);
     if (report === null) return;
-    const { steps, seconds } = report;
+    const { steps, seconds } = back ?? report;
     const counts = { corrections: corrections(t, steps), seconds: formatNumber(seconds, 0) };
     counter.textContent = isTorch ? t("count_device", { ...counts, device: report.device }) : t("count", counts);
   }
@@ -368,8 +395,8 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let told = ""; // the sentence that stands
   function showSentence() {
     const isSingle = looksAtSingles();
-    const key = sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isAsked: state().story > 0, isSingle });
-    const values = { ...sentenceValues(t, report, copied, toldOf().isTold), text: textName() };
+    const key = back ? "now_back" : sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isAsked: state().story > 0, isSingle });
+    const values = { ...sentenceValues(t, { ...report, ...back }, copied, toldOf().isTold), text: textName() };
     const words = t(key, values);
     if (words === told) return;
     told = words;
@@ -411,13 +438,15 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const isBeside = standsBeside(body); // looked up before anything changes, as the colours are
     const forgets = settings.num_steps === 1 && !settings.carry;
     const hasOther = own !== null && own.includes(OTHER);
-    reading.draw({ ...report, forgets, cell: settings.cell, hasOther, isMagnified: looksAtSingles() });
+    if (report.status === "running" || !moments.includes(back)) back = null;
+    const seen = { ...report, ...back };
+    reading.draw({ ...seen, forgets, cell: settings.cell, hasOther, isMagnified: back === null && looksAtSingles() });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
     const { beaten, next } = standing(report.perplexity, levels);
     const order_ = beaten?.order ?? -1;
-    const hint = report.status === "paused" && report.steps > 0 ? t("hint_pause") : endWords();
+    const hint = endWords() || (earlier().length > 0 ? t("hint_pause") : "");
     if (isLost(report)) { // no time for a bell
       flash = null;
       light?.cancel();
@@ -435,7 +464,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (lead.textContent !== about) lead.textContent = about;
     showSentence();
     network.tell(settings.cell, forgets);
-    writing.draw(report, own !== null, hasOther);
+    writing.draw(seen, own !== null, hasOther);
     const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
     const shown = { ...report, reached: reached(report, toldOf()), nextOrder: isFresh ? -1 : next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
@@ -446,7 +475,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const rivals = rivalsInSight(levels, { beaten: standing(bestOf(report.heldout), levels).beaten?.order ?? -1, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
     showRemark();
-    curve.draw({ report: shown, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: order.cat > 0, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
+    curve.draw({ report: shown, back, moments: earlier().length, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: order.cat > 0, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
     norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     const story = SPEC.steps[state().story - 1];

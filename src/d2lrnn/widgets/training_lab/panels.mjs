@@ -1,7 +1,7 @@
 // The panels of the lab's stage: each makes its elements once and draws a report.
 import { linePath } from "../charts.mjs";
 import { buttonControl, element, formatNumber, formatProbability, prefersReducedMotion, rangeControl, selectControl, svg, visibleCharacter } from "../ui.mjs";
-import { emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
+import { dragOn, emphasised, motion, watchWidth, whenSeen } from "../shape.mjs";
 import { BELOW_CURVE, glide, paintLiquid } from "./liquid.mjs";
 import { axes, followers, hasGap, heat, isMemorising, letterPlaces, levelPlaces, lines, markPlace, meaningOf, normAxis, OTHER, powerName, scales, tellingUnit, thinPlace, unitGrid, unitRest, unitStarts } from "./maths.mjs";
 import { corrections, levelName, shortName } from "./words.mjs";
@@ -373,12 +373,14 @@ function liquidBelow(points, { top, bottom }) {
 }
 
 /** Held-out perplexity against characters read, the rivals as levels, earlier runs pale behind it, one of which may be `picked`. */
-export function curvePanel({ t, signal, onReset }) {
+export function curvePanel({ t, signal, onReset, onBack, onStep }) {
   const picture = svg("svg", { class: "d2lrnn-chart lab-chart", role: "img" });
   const box = element("div", { class: "d2lrnn-chart-box" }, picture);
   // The column of the rivals' names: a touched one says what it counts at the letter that is read.
   const names = element("div", { class: "lab-rivals", role: "slider", tabindex: 0, "aria-label": t("rival_label"), "aria-valuemin": 0 });
-  box.append(names);
+  // Over a run that stands still: its moments, to look back at.
+  const ages = element("div", { class: "lab-back", role: "slider", tabindex: 0, "aria-label": t("age_label"), "aria-valuemin": 0, hidden: true });
+  box.append(names, ages);
   const ngram = element("p", { class: "lab-note lab-ngram" });
   const means = element("span", { class: "lab-note lab-means" });
   const value = element("b", { class: "lab-now-value" });
@@ -423,8 +425,16 @@ export function curvePanel({ t, signal, onReset }) {
     touch(inSight[Math.min(Math.max(0, places[event.key]), inSight.length - 1)].order);
   }, { signal });
   onReset(() => touch(-1));
+  let along = null; // the axis of letters read, where the slider lies
+  dragOn(ages, { move: ({ x }) => onBack(along.isLinear ? along.from + x * (along.to - along.from) : along.from * (along.to / along.from) ** x), signal });
+  ages.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -8, PageUp: 8, Home: -Infinity, End: Infinity };
+    if (!Object.hasOwn(by, event.key)) return;
+    event.preventDefault();
+    onStep(by[event.key]);
+  }, { signal });
 
-  const paint = ({ report, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark }) => {
+  const paint = ({ report, back, moments, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark }) => {
     const nameOf = width < NARROW ? shortName : levelName;
     const { train, heldout, perplexity, levels, perUpdate } = report;
     const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
@@ -436,6 +446,13 @@ export function curvePanel({ t, signal, onReset }) {
       count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
     });
     const { x, y } = scales(range, box);
+    along = range.x;
+    const shown = back ?? report;
+    ages.hidden = moments === 0;
+    Object.assign(ages.style, { left: `${box.left}px`, width: `${box.right - box.left}px`, top: `${box.top}px`, height: `${box.bottom - box.top}px` });
+    ages.setAttribute("aria-valuemax", report.steps);
+    ages.setAttribute("aria-valuenow", shown.steps);
+    ages.setAttribute("aria-valuetext", t("now_back", { corrections: corrections(t, shown.steps), perplexity: formatNumber(shown.perplexity) }));
     const parts = [];
     const add = (tag, attributes, ...text) => parts.push(svg(tag, attributes, ...text));
     let last = Infinity;
@@ -488,6 +505,12 @@ export function curvePanel({ t, signal, onReset }) {
     if (flash) add("circle", { class: "lab-burst", cx, cy, r: 8 });
     add("circle", { class: "lab-glow", cx, cy, r: isFresh ? 10 : 14 });
     add("circle", { class: "lab-now-dot", cx, cy, r: 6 });
+    if (moments > 0) { // it can be dragged back
+      const [bx, by] = [x(Math.max(shown.tokens, range.x.from)), y(Math.min(shown.perplexity, range.y.to))];
+      add("path", { class: "lab-back-mark", d: `M${bx} ${box.top}V${box.bottom}` });
+      add("circle", { class: "lab-back-knob", cx: bx, cy: by, r: 10 });
+      add("path", { class: "lab-back-arrows", d: `M${bx - 2.5} ${by - 3.5}l-3.5 3.5l3.5 3.5M${bx + 2.5} ${by - 3.5}l3.5 3.5l-3.5 3.5` });
+    }
     if (isFresh && !catAt) add("text", { class: "d2lrnn-axis", x: cx + 12, y: cy + 22 }, t(width < NARROW ? "starts_here" : "starts_wide"));
     const marks = letterPlaces(ends.map(({ points }) => points), box);
     const best = report.reached;
@@ -548,7 +571,8 @@ export function curvePanel({ t, signal, onReset }) {
         means.replaceChildren(before, value, after ?? "");
         meaning = key;
       }
-      const shown = data.report.steps > 0 ? formatNumber(data.report.perplexity) : ""; // the luck of the first weights is no result
+      const { steps, perplexity } = data.back ?? data.report;
+      const shown = steps > 0 ? formatNumber(perplexity) : ""; // the luck of the first weights is no result
       if (value.textContent !== shown) value.textContent = shown;
       if (width > 0) paint(data);
     },
