@@ -618,7 +618,7 @@ def test_nothing_moves_from_the_start_to_the_end_of_a_run_after_which_a_gru_is_o
             )
             expect(view.get_by_role("button", name="Try a GRU")).to_be_visible()
             expect(view.locator(".lab-ngram")).to_have_text(
-                re.compile(r"^A table of 31.667 counts still guesses better than 7.643 weights\.")
+                re.compile(r"^The best rival is a table of 31.667 counts; the network has 7.643 weights\.")
             )
             expect(view.locator(".lab-speeds")).to_be_visible(visible=width > 360)
         for view in views:
@@ -692,7 +692,7 @@ def test_one_unit_is_watched_the_one_that_tells_most_or_the_one_that_is_touched(
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
     starts = " knows where words begin: (high after a space, low|low after a space, high) elsewhere"
-    plain = ": blue is above zero, orange below. A space alone does not decide it"
+    plain = ": blue is above zero, orange below. It does not just follow the spaces"
     expect(note).to_contain_text(re.compile(rf"^Unit \d+({starts}|{plain})\. Touch another square\.$"))
     expect(strip).to_be_visible()
     unit = page.get_by_role("slider", name="Unit of the hidden state")

@@ -358,7 +358,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const drawn = [settings.cell, ...ghosts.filter((ghost) => isFirst(ghost.settings)).map((ghost) => ghost.settings.cell)];
     return ["gru", "lstm"].find((cell) => !drawn.includes(cell)) ?? null;
   }
-  /** Once a run is over: what the best rival has that the network lacks, and the reverse. */
+  /** Once a run is over that did not beat its best rival: how large both are. */
   function endWords() {
     const best = report.levels.at(-1);
     const learned = pages(report.sentence.join(""));

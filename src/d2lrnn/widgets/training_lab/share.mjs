@@ -44,7 +44,9 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
   const room = WIDTH - 2 * MARGIN;
   const write = (text, x, y, { font = `20px ${SANS}`, fill = SOFT, align = "left", most = room } = {}) => {
     Object.assign(pen, { font, fillStyle: fill, textAlign: align, textBaseline: "alphabetic" });
-    pen.fillText(text, x, y, most);
+    const wide = pen.measureText(text).width;
+    if (wide > most) pen.font = font.replace(/[\d.]+(?=px)/, (size) => ((size * most) / wide).toFixed(1)); // smaller, not squeezed
+    pen.fillText(text, x, y);
   };
   const line = (points, { stroke = INK, width = 2, dash = [] } = {}) => {
     Object.assign(pen, { strokeStyle: stroke, lineWidth: width, lineJoin: "round" });
@@ -98,7 +100,7 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
   }
   write(captions.sentence, MARGIN, 478, { font: `18px ${SANS}` });
 
-  const box = { left: MARGIN + 40, right: WIDTH - MARGIN - 250, top: 540, bottom: 792 };
+  const box = { left: MARGIN + 40, right: WIDTH - MARGIN - 300, top: 540, bottom: 792 };
   const range = axes({ tokens, perUpdate, curves: [heldout], levels });
   const { x, y } = scales(range, box);
   for (const tick of range.y.ticks) {
