@@ -618,7 +618,7 @@ def test_nothing_moves_from_the_start_to_the_end_of_a_run_after_which_a_gru_is_o
             )
             expect(view.get_by_role("button", name="Try a GRU")).to_be_visible()
             expect(view.locator(".lab-ngram")).to_have_text(
-                re.compile(r"^The best rival is a table of 31.667 counts; the network has 7.643 weights\.")
+                re.compile(r"^The best rival is a table of 31.667 counts; this network has 7.643 weights\.")
             )
             expect(view.locator(".lab-speeds")).to_be_visible(visible=width > 360)
         for view in views:
