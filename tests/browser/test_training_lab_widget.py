@@ -764,6 +764,22 @@ def test_a_run_that_stands_still_can_be_looked_back_at(page: Page) -> None:
     expect(slider).to_be_hidden()
     expect(now(page)).not_to_contain_text("Back at")
 
+    press(page, "Pause")
+    has_status(page, "paused")
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.evaluate(  # another run has begun, and for a while it has told nothing
+        "async () => { document.querySelector('[data-cell=gru]').click();"
+        " const slider = document.querySelector('.lab-back');"
+        " const { x, y } = slider.getBoundingClientRect();"
+        " for (let i = 0; i < 20; i += 1) {"
+        " slider.dispatchEvent(new KeyboardEvent('keydown', { key: 'Home' }));"
+        " slider.dispatchEvent(new PointerEvent('pointerdown', { clientX: x + 30, clientY: y + 30 }));"
+        " await new Promise((done) => setTimeout(done)); } }"
+    )
+    expect(now(page)).to_have_text("Press Start, and watch its noise turn into words.")
+    assert errors == []
+
 
 def test_start_learns_the_text_that_a_reader_has_just_brought(narrow: Page) -> None:
     page = narrow

@@ -74,7 +74,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const writing = writingPanel({ t, count: counter, signal });
   const curve = curvePanel({
     t, signal, onReset,
-    onBack: (tokens) => lookBack(tokens < report.tokens ? nearest(tokens) : null),
+    onBack: (tokens) => lookBack(nearest(tokens)),
     onStep: (by) => {
       const known = [...earlier(), null];
       lookBack(known[Math.max(0, Math.min(known.indexOf(back) + by, known.length - 1))]);
@@ -133,16 +133,18 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   };
   const engine = isTorch ? createKernelEngine(model, onReport) : createPageEngine(model.get("text"), onReport, onError);
 
-  /** The moments before the one that is reached; none while it goes on. */
-  const earlier = () => (report.status === "running" ? [] : moments.filter(({ steps }) => steps < report.steps));
-  /** The moment next to a number of letters read, as far as the axis tells them apart: the one of no letter stands at its edge. */
+  /** The moments before the one that is reached; none while it goes on, or has told nothing yet. */
+  const earlier = () => (report === null || report.status === "running" ? [] : moments.filter(({ steps }) => steps < report.steps));
+  /** The moment next to a number of letters read, as far as the axis tells them apart (the one of no letter stands at its edge); null for now. */
   function nearest(tokens) {
+    const known = earlier();
+    if (known.length === 0 || tokens >= report.tokens) return null;
     const off = (moment) => Math.abs(Math.log(Math.max(moment.tokens, report.perUpdate / 2) / tokens));
-    return earlier().reduce((best, moment) => (off(moment) < off(best) ? moment : best), moments[0]);
+    return known.reduce((best, moment) => (off(moment) < off(best) ? moment : best));
   }
   function lookBack(moment) {
     back = moment;
-    show();
+    if (report) show();
   }
 
   const others = (values, given = model.get("author_state")) => changes(t, values, given, FOLDED);
