@@ -44,21 +44,24 @@ def test_windows_are_uneven() -> None:
     assert Truncation(tau=4, way="losses").reaches == 12 * [4]
 
 
-def test_the_sentence_says_what_arrives() -> None:
-    windows = Truncation().static_sentence()
-    assert windows == "Cut every 6 letters: 74% of this guess\u2019s message arrives."
-    assert round(100 * Truncation().kept[-1]) == 74
-    assert Truncation(letter=7).static_sentence() == windows.replace("74%", "20%")
-    losses = Truncation(way="losses").static_sentence()
-    assert losses == "Always 6 back: 74% of each guess\u2019s message arrives."
-    rest = "20% of each guess\u2019s message arrives."
-    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest}"
-    assert Truncation(tau=1, way="losses").static_sentence() == f"Always 1 back: {rest}"
+def test_the_sentence_says_what_the_guess_can_teach() -> None:
+    rest = "\u201c)\u201d {} teach the network to note \u201c(\u201d."
+    assert Truncation().static_sentence() == f"Cut every 6 letters: {rest.format('cannot')}"
+    assert Truncation(tau=12).static_sentence() == f"Cut every 12 letters: {rest.format('can')}"
+    assert Truncation(tau=12).first_part == pytest.approx(0.2 * 0.8**11)
+    faint = Truncation(tau=12, factor=0.5)  # 0.02%
+    assert faint.static_sentence() == f"Cut every 12 letters: {rest.format('can hardly')}"
+    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest.format('cannot')}"
+    assert Truncation(way="losses", tau=1).static_sentence() == f"Always 1 back: {rest.format('cannot')}"
+    near = Truncation(way="losses", letter=6).static_sentence()
+    assert near == f"Always 6 back: {rest.format('can').replace(')', 'w')}"
+    assert near == Truncation(letter=6).static_sentence().replace("Cut every 6 letters", "Always 6 back")
+    assert Truncation(way="losses", letter=7).first_part == 0
 
 
 def test_shares_have_as_many_places_as_they_need_and_a_half_goes_up() -> None:
     for factor, tau, said in ((0.5, 3, "87%"), (0.5, 4, "93.7%"), (0.8, 12, "93.1%"), (0.5, 12, "99.98%")):
-        assert f" {said} of" in Truncation(factor=factor, tau=tau, way="losses").static_sentence()
+        assert f">average {said}<" in Truncation(factor=factor, tau=tau, way="losses").static_picture()
 
 
 @pytest.mark.parametrize(
@@ -70,17 +73,18 @@ def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
         Truncation(**wrong)
 
 
-def test_the_picture_has_a_bar_for_each_letter_their_average_and_the_cuts_of_windows() -> None:
-    for tau, way, cuts in ((6, "windows", 2), (12, "windows", 1), (6, "losses", 0)):
-        picture = Truncation(tau=tau, way=way).static_picture()
-        assert picture.count("<rect") == 25 and picture.count("<text") == 15 and picture.count("<path") == cuts + 1
+def test_the_picture_has_a_row_for_each_guess_their_average_and_the_cuts_of_windows() -> None:
+    for tau, way, cuts, mean in ((6, "windows", 2, "51%"), (12, "windows", 1, "69%"), (6, "losses", 0, "74%")):
+        flow = Truncation(tau=tau, way=way)
+        picture = flow.static_picture()
+        assert picture.count("<path") == cuts and picture.count("<rect") == 1
         texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
-        [share] = re.findall(r"[\d.]+%", Truncation(tau=tau, way=way).static_sentence())
-        mean = {"6 windows": "51%", "12 windows": "69%", "6 losses": "74%"}[f"{tau} {way}"]
-        assert texts[12:] == [share, "average", mean]
-        assert round(100 * Truncation(tau=tau, way=way).kept.mean()) == int(mean[:-1])
-        bottom, top, y = 126, 16, 126 - 110 * Truncation(tau=tau, way=way).kept.mean()
-        assert f'd="M92 {y:g}H572"' in picture and top < y < bottom
+        assert "".join(texts[:12]) == "(at\u2423low\u2423tide" and texts[12:] == [f"average {mean}"]
+        assert round(100 * flow.kept.mean()) == int(mean[:-1])
+        rows = re.findall(r'<polygon points="([^"]*)"[^>]*(blue|vermillion)', picture)
+        xs = [(ink, [float(point.split(",")[0]) for point in points.split()]) for points, ink in rows]
+        kept = [(max(x) - min(x)) / 40 for ink, x in xs if ink == "blue"]
+        assert kept == pytest.approx([min(reach, place + 2) for place, reach in enumerate(flow.reaches)])
         assert "nan" not in picture
 
 

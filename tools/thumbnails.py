@@ -232,14 +232,15 @@ def _clipping() -> Iterable[str]:
 
 
 def _truncation() -> Iterable[str]:
-    # What gets through to the guess after each letter of two windows of six, where each letter back keeps 0.8.
-    for k, letter in enumerate("after sunset"):
-        x, filled = 15 + 18 * k, 66 * (1 - 0.8 ** (k % 6 + 1))
-        yield _box(x, 14, 12, 66, fill=NONE, stroke=VERMILLION)
-        yield _box(x, 80 - filled, 12, filled, fill=BLUE, move="up", i=k)
-        yield _text(x + 6, 100, letter, font_size=14)
-    for k in (0, 6):
-        yield _line((12 + 18 * k, 6), (12 + 18 * k, 112), stroke_dasharray="4 3")
+    # The messages back of twelve guesses, each letter of which passes on 0.8, up to the cuts of two windows of six.
+    for k in range(12):
+        end, y, cut = 33 + 17 * k, 14 + 8.4 * k, 16 + 102 * (k // 6)
+        for near, far, paint in ((end, cut, BLUE), (cut, 4, VERMILLION)):
+            a, b = (3.8 * 0.8 ** ((end - x) / 17) for x in (near, far))
+            path = f"M{near} {y - a:.1f}L{far} {y - b:.1f}V{y + b:.1f}L{near} {y + a:.1f}Z"
+            yield _curve(path, fill=paint, stroke=NONE, move="in", i=k)
+    for x in (16, 118):
+        yield _line((x, 6), (x, 114), stroke_dasharray="4 3")
 
 
 THUMBNAILS: dict[str, Callable[[], Iterable[str]]] = {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { lastBeyond, partsOf, sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { FARTHEST, LARGEST_PART, NUM_LETTERS, TAUS, derive, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
+import { FARTHEST, LARGEST_PART, NUM_LETTERS, TAUS, canTeach, derive, firstPart, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -12,6 +12,10 @@ const { cases } = read("./truncation_cases.json");
 const SPEC = read("../../src/d2lrnn/widgets/truncation/spec.json");
 const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
 const shown = (settings = {}) => derive({ ...DEFAULTS, ...settings });
+const told = (model, t) => {
+  const { keys, values } = sentence(model, t);
+  return keys.map((key) => t(key, values)).join(" ");
+};
 const close = (a, b, name) => assert.ok(Math.abs(a - b) <= 1e-8 * Math.max(1, Math.abs(b)), `${name}: ${a} is not ${b}`);
 
 test("reaches, what is cut off and the sentence are those of Python's Truncation", () => {
@@ -22,16 +26,16 @@ test("reaches, what is cut off and the sentence are those of Python's Truncation
     assert.deepEqual(found.reaches, reaches, name);
     close(found.lost, lost, `${name} lost`);
     found.kept.forEach((share, i) => close(share, kept[i], `${name} letter ${i + 1}`));
-    assert.equal(t(...sentence(found)), expected);
+    assert.equal(told(found, t), expected);
   }
 });
 
-test("the line has as many letters as the figure has bars, and every window of it is whole", () => {
+test("the line has as many letters as the figure has guesses, and every window of it is whole", () => {
   assert.equal([...SPEC.words.en.text].length, NUM_LETTERS);
   for (const tau of TAUS) assert.equal(NUM_LETTERS % tau, 0);
 });
 
-test("the bars that are drawn make the share that is said", () => {
+test("what arrives of each makes the average that is said", () => {
   for (const way of SPEC.controls.way.choices) for (const factor of [0.5, 0.8, 0.95]) for (const tau of TAUS) {
     const { kept, lost } = shown({ way, factor, tau });
     close(kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS + lost, 1, `${way} ${tau}`);
@@ -100,14 +104,22 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
   }
 });
 
-test("the sentence is of the guess that is chosen, what is spoken of all twelve", () => {
+test("the sentence is of the guess that is chosen, what is spoken also of all twelve", () => {
   const t = translator("en", SPEC.words);
+  const rest = "Cut every 6 letters: “␣” cannot teach the network to note “(”.";
+  assert.equal(told(shown({ letter: 7 }), t), rest);
+  assert.equal(spoken(shown({ letter: 7 }), t), `${rest} Of this guess’s message 20% arrives; on average 51%.`);
   const model = shown();
-  assert.equal(t(...sentence(shown({ letter: 7 }))), "Cut every 6 letters: 20% of this guess’s message arrives.");
-  assert.equal(t(...spoken(model)), "Cut every 6 letters: on average 51% of a guess’s message arrives.");
-  for (const tau of TAUS) assert.deepEqual(spoken(shown({ tau, way: "losses" })), sentence(shown({ tau, way: "losses", letter: 5 })));
-  model.kept.forEach((share, i) => assert.equal(sentence(shown({ letter: i + 1 }))[1].kept, percentKept(1 - share)));
   assert.equal(percentKept(1 - model.kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS), "51%");
+});
+
+test("a guess can teach the first letter where its message gets there", () => {
+  for (const way of SPEC.controls.way.choices) for (const tau of TAUS) for (let letter = 1; letter <= NUM_LETTERS; letter += 1) {
+    const model = shown({ way, tau, letter });
+    const isWithin = letter <= tau; // the first window begins with it
+    close(firstPart(model), isWithin ? 0.2 * 0.8 ** (letter - 1) : 0, `${way} ${tau} ${letter}`);
+  }
+  assert.deepEqual([0, 1e-9, 0.0099, 0.01, 0.2].map(canTeach), ["cannot", "hardly", "hardly", "can", "can"]);
 });
 
 test("what is guessed and sent back, is said in twenty words", () => {
@@ -116,49 +128,33 @@ test("what is guessed and sent back, is said in twenty words", () => {
 
 test("the price is of the letters that are stored, and of the steps back", () => {
   const t = translator("en", SPEC.words);
-  const told = (settings) => t("price", shown(settings));
-  assert.equal(told({}), "Letters kept to go back: 6 · Work: 12 steps");
-  assert.equal(told({ tau: 1 }), "Letters kept to go back: 1 · Work: 12 steps");
-  assert.equal(told({ tau: 12 }), "Letters kept to go back: 12 · Work: 12 steps");
-  assert.equal(told({ way: "losses" }), "Letters kept to go back: 6 · Work: 72 steps");
+  const price = (settings) => t("price", shown(settings));
+  assert.equal(price({}), "Letters kept to go back: 6 · Work: 12 steps");
+  assert.equal(price({ tau: 1 }), "Letters kept to go back: 1 · Work: 12 steps");
+  assert.equal(price({ tau: 12 }), "Letters kept to go back: 12 · Work: 12 steps");
+  assert.equal(price({ way: "losses" }), "Letters kept to go back: 6 · Work: 72 steps");
 });
 
 test("the guided steps: what is said to be right is right", () => {
   const { en } = SPEC.words;
-  const [past, fairer, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
-  const share = ({ kept, chosen }) => percentKept(1 - kept[chosen]);
-  for (const model of [past.before, past.after]) assert.equal(model.reaches[model.chosen], 1, "just past a cut");
-  const [a, still] = [past.before, past.after].map(({ chosen }) => en.text[chosen]);
-  assert.ok(en.step_1_question.startsWith(`The guess after “${a}” is just past a cut: ${share(past.before)} arrives. Cut only every ${past.after.tau}:`));
-  assert.ok(past.right === 1 && en.step_1_answer_2 === `${share(past.after)} again` && share(past.after) === share(past.before));
-  assert.ok(en.step_1_outcome.includes(`“${still}” is still just past`) && past.after.tau === 2 * past.before.tau); // "twice as much"
-  past.after.kept.forEach((kept, i) => assert.ok(kept >= past.before.kept[i])); // "Other guesses gain"
-  assert.ok(fairer.after.lost < fairer.before.lost);
-  const { tau } = fairer.after;
-  assert.ok(fairer.after.work === tau * fairer.before.work && en.step_2_answer_3 === `${tau} times as much` && fairer.right === 2);
-  assert.ok(en.step_2_question.startsWith(`Let every guess go ${tau} letters back on its own: ${percentKept(fairer.after.lost)} `) && en.step_2_outcome.includes(` served ${tau} guesses`));
-  assert.ok(faster.after.lost < 0.6 * faster.before.lost);
-  const first = en.text.indexOf("s"); // of "sunset"
-  assert.ok(faster.after.chosen - first === 5 && faster.after.reaches[faster.after.chosen] > 5, "it is reached");
-  assert.ok(partAt(faster.after.factor, 5) < partAt(faster.before.factor, 5) && partAt(faster.after.factor, 0) > partAt(faster.before.factor, 0));
-  assert.ok(faster.right === 0 && en.step_3_answer_1 === "a larger one");
-  assert.ok(en.step_3_question.includes(`passes on ${percent(faster.after.factor)}, not ${percent(faster.before.factor)}.`));
+  const [known, wider, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
+  assert.ok(en.text.startsWith("(") && en.next === ")");
+  for (const model of [known.before, known.after, wider.before]) assert.equal(firstPart(model), 0, "a cut is between them");
+  assert.ok(known.right === 2 && en.step_1_answer_3 === "yes");
+  assert.ok(firstPart(wider.after) > 0 && wider.after.tau === 2 * wider.before.tau && en.step_2_question.includes(`half as often, every ${wider.after.tau} letters`));
+  assert.ok(wider.right === 0 && en.step_2_answer_1 === "about 70%" && Math.abs(1 - wider.after.lost - 0.7) < 0.02);
+  const { kept } = wider.after;
+  assert.ok(kept[0] === Math.min(...kept) && kept[0] === wider.before.kept[0] && kept[0] === wider.before.kept[wider.before.tau]); // "still", "the top row"
+  assert.equal(wider.after.reaches[wider.after.chosen], NUM_LETTERS, "no cut is between the brackets");
+  const [some, least] = [faster.before, faster.after].map(firstPart);
+  assert.ok(some > 50 * least && least > 0 && least < 0.001); // "almost nothing"
+  assert.ok(faster.after.factor === 0.5 && faster.right === 2 && en.step_3_answer_3 === "almost nothing");
+  assert.ok(faster.after.kept[NUM_LETTERS - 1] - partAt(0.5, NUM_LETTERS - 1) > 0.999); // "take nearly all"
 });
 
-test("the word beyond the cut is the one that the message does not reach", () => {
-  const t = translator("en", SPEC.words);
-  const beyond = (settings) => lastBeyond(shown(settings), t);
-  assert.equal(beyond({}), "after"); // then "sunset"
-  assert.equal(beyond({ tau: 3, way: "losses" }), "sun");
-  assert.equal(beyond({ tau: 1 }), "sunse");
-  assert.equal(beyond({ tau: 12, letter: 4 }), "leave"); // of the text before the line
-  assert.equal(beyond({ tau: 12, way: "losses", letter: 1 }), "s"); // "ships leave a", but its first letter
-});
-
-test("how it is counted is right", () => {
-  assert.deepEqual(partsOf(0.8), { first: "20%", second: "16%", third: "13%" });
-  const { kept, factor } = shown();
-  const taken = Array.from({ length: 6 }, (_, lag) => (1 - factor) * factor ** lag).reduce((sum, part) => sum + part, 0);
+test("what the letters take is, without cuts, the message", () => {
+  const { kept } = shown();
+  const taken = Array.from({ length: 6 }, (_, lag) => partAt(0.8, lag)).reduce((sum, part) => sum + part, 0);
   close(taken, kept[NUM_LETTERS - 1], "six letters");
   for (const each of [0.5, 0.8, 0.95]) { // one scale: the parts, without end, are 100%
     close(Array.from({ length: 2000 }, (_, lag) => partAt(each, lag)).reduce((sum, part) => sum + part, 0), 1, `${each}`);

@@ -1,4 +1,4 @@
-"""The explorable of truncation: a line of text is cut, and each letter shows how much of its gradient arrives."""
+"""The explorable of truncation: a line of text is cut, and each guess shows how much of its gradient arrives."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from decimal import ROUND_HALF_UP, Decimal
 import numpy as np
 
 from d2lrnn.widgets.base import Explorable, module, stylesheet
-from d2lrnn.widgets.picture import Picture, color
+from d2lrnn.widgets.picture import Picture, color, visible_character
 from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["Truncation"]
 
 _SPEC = Spec("truncation")
 _NUM_LETTERS = 12
+_LITTLE = 0.01  # of a message, which hardly teaches
 
 
 def _percent_kept(lost: float) -> str:
@@ -82,38 +83,43 @@ class Truncation(Explorable):
 
     # ---- the static picture ----
 
-    def static_sentence(self) -> str:
-        """What arrives of the chosen guess's message: its gradient."""
-        key = f"mean_{self.way}_one" if self.tau == 1 else f"mean_{self.way}"
-        return Words(self._words)(key, tau=self.tau, kept=self._own_kept)
-
     @property
-    def _own_kept(self) -> str:
-        return _percent_kept(float(self.factor ** self.reaches[self.letter - 1]))
+    def first_part(self) -> float:
+        """The share of the chosen guess's gradient that the first letter takes: 0 behind a cut."""
+        lag = self.letter - 1
+        return (1 - self.factor) * self.factor**lag if self.reaches[lag] > lag else 0.0
+
+    def static_sentence(self) -> str:
+        """Whether the chosen guess's message, its gradient, gets to the first letter."""
+        words = Words(self._words)
+        part = self.first_part
+        can = words("can" if part >= _LITTLE else "hardly" if part > 0 else "cannot")
+        guess = visible_character((words("text") + words("next"))[self.letter])
+        cut = words(f"{self.way}_one" if self.tau == 1 else self.way, tau=self.tau)
+        return f"{cut} {words('teach', guess=guess, can=can)}"
 
     def static_picture(self) -> str:
-        """A bar over each letter, filled as far as its gradient arrives, their average, and the cuts."""
+        """Under the letters a message back for each guess, up to its cut and beyond, and what arrives on average."""
         words = Words(self._words)
-        picture = Picture(592, 196, words("title"), self.static_sentence())
-        left, top, width, height = 92.0, 16.0, 40.0, 110.0
-        for place, (letter, kept) in enumerate(zip(words("text"), self.kept.tolist(), strict=True)):
-            x, filled = left + width * place, height * kept
-            orange, blue, wide = color("vermillion"), color("blue"), width - 10
-            picture.add("rect", x=x + 5, y=top, width=wide, height=height, fill="none", stroke=orange)
-            y = top + height - filled
-            picture.add("rect", x=x + 5, y=y, width=wide, height=filled, fill=blue, stroke="none")
-            picture.add("text", letter, x=x + width / 2, y=top + height + 22, text_anchor="middle")
-        end, y = left + width * _NUM_LETTERS, top + height * self.lost
-        own = left + width * self.letter
-        drawn = {"fill": "none", "stroke": "currentColor"}
-        picture.add("rect", x=own - width, y=top + height + 6, width=width, height=22, **drawn)
-        share = {"fill": color("blue"), "font_weight": "bold", "text_anchor": "middle"}
-        picture.add("text", self._own_kept, x=own - width / 2, y=top + height + 46, **share)
-        picture.add("path", d=f"M{left:g} {y:g}H{end:g}", stroke_width=1.5, **drawn)
-        for line, said in enumerate((words("average"), _percent_kept(self.lost))):
-            picture.add("text", said, x=left - 8, y=y - 2 + 16 * line, text_anchor="end")
+        picture = Picture(592, 226, words("title"), self.static_sentence())
+        left, top, width, height = 60.0, 50.0, 40.0, 14.0
+        for place, letter in enumerate(words("text")):
+            middle = left + width * (place + 0.5)
+            picture.add("text", visible_character(letter), x=middle, y=top - 12, text_anchor="middle")
+        chosen = {"fill": "none", "stroke": "currentColor"}
+        picture.add("rect", x=left + width * (self.letter - 1) + 4, y=top - 28, width=width - 8, height=22, **chosen)
+        for place, reach in enumerate(self.reaches):
+            for ink, near, far in (("blue", 0, reach), ("vermillion", reach, place + 2)):
+                lags = np.arange(near, min(far, place + 2) + 1)
+                x, y = left + width * (place + 1 - lags), top + height * (place + 0.5)
+                half = 0.43 * height * self.factor**lags
+                points = [*zip(x, y - half, strict=True), *zip(x[::-1], (y + half)[::-1], strict=True)]
+                if len(lags) > 1:
+                    picture.add("polygon", points=" ".join(f"{a:g},{b:.4g}" for a, b in points), fill=color(ink))
         if self.way == "windows":
             for place in range(0, _NUM_LETTERS, self.tau):
-                way = f"M{left + width * place:g} 6V162"
-                picture.add("path", d=way, stroke_width=1.5, stroke_dasharray="5 4", **drawn)
+                way = f"M{left + width * place:g} {top:g}v{height * _NUM_LETTERS:g}"
+                picture.add("path", d=way, stroke_width=1.5, stroke_dasharray="5 4", **chosen)
+        said = f"{words('average')} {_percent_kept(self.lost)}"
+        picture.add("text", said, x=left + width * _NUM_LETTERS, y=top + 14, text_anchor="end")
         return str(picture)

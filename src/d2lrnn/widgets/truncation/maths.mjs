@@ -22,6 +22,11 @@ export function derive({ tau, way, factor, letter }) {
 export const partAt = (factor, lag) => (1 - factor) * factor ** lag;
 /** The largest of all. */
 export const LARGEST_PART = partAt(SPEC.controls.factor.min, 0);
+/** What the first letter of the line gets of the chosen guess's message. */
+export const firstPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen ? partAt(factor, chosen) : 0);
+const LITTLE = 0.01;
+/** Whether the chosen guess can teach the network to note that letter: the name of a word. */
+export const canTeach = (part) => (part >= LITTLE ? "can" : part > 0 ? "hardly" : "cannot");
 
 export const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there
 /** The last place on the left where a cut is drawn: letters beyond it fade. */

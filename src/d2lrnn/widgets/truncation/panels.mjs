@@ -1,7 +1,7 @@
-// A line of text: over it the message that one guess sends back, and the cuts; under it what arrives of each guess’s message, or the ways back of all.
-import { dragOn, emphasised } from "../shape.mjs";
+// A line of text: over it the message that the chosen guess sends back, from which each letter takes a drop; under it the messages of all.
+import { dragOn } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "./maths.mjs";
+import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, firstPart, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const PACE = 70; // milliseconds that the message takes over a letter
@@ -19,50 +19,54 @@ function arrows(node, { move, signal }) {
 
 const within = (value, most, least = 0) => Math.min(most, Math.max(least, value));
 
+/** What is left of a message that sets out at the place `from`, between two places farther left, as a band about a level. */
+function band({ factor, from, right, left, level, height }) {
+  if (right <= left) return "";
+  const places = Array.from({ length: 2 * (right - left) + 1 }, (_, i) => right - i / 2);
+  const half = (place) => (height / 2) * factor ** (from - place);
+  const edge = (sign) => places.map((place) => `${place} ${(level + sign * half(place)).toFixed(4)}`);
+  return `M${[...edge(-1), ...edge(1).reverse()].join("L")}Z`;
+}
+
 /** `onTau` gets the length that a cut is dragged to, `onLetter` the place of a letter that is touched. */
 export function linePanel({ t, onTau, onLetter, signal }) {
   const text = t("text");
-  const each = [...text];
-  const fills = each.map(() => element("span", { class: "trunc-fill" }));
-  const stairs = svg("path"); // the bars as they were
-  const was = svg("svg", { class: "trunc-ghost", viewBox: `0 0 ${NUM_LETTERS} 1`, preserveAspectRatio: "none", hidden: "" }, stairs);
-  const mean = element("b");
-  const average = element("span", { class: "trunc-average", "aria-hidden": "true" }, element("span", {}, t("average"), " ", mean));
-  const old = element("span", { class: "trunc-was" }, t("was"));
-  const own = element("b", { "aria-hidden": "true" }); // below the bar of the chosen guess
-  const owns = element("div", { class: "trunc-own-kept" }, old, own);
-  const bars = element("div", { class: "trunc-bars", role: "img" }, ...fills.map((fill) => element("span", { class: "trunc-bar" }, fill)), was, average);
-  const cells = each.map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
+  const cells = [...text].map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
   const letters = element("div", {
     class: "trunc-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1, "aria-valuemax": NUM_LETTERS,
   }, ...cells.map((cell) => element("span", { "aria-hidden": "true" }, cell)));
   const earlier = [...`${t("earlier")} `].slice(-LEFT_SHOWN).map((letter) => element("span", {}, visibleCharacter(letter)));
-  const next = element("span", { class: "trunc-next", "aria-hidden": "true" }); // what the last letter’s guess is about
+  const next = element("span", { class: "trunc-letter trunc-next", "aria-hidden": "true" }, t("next"));
   letters.append(element("span", { class: "trunc-before", "aria-hidden": "true" }, ...earlier), next);
-  // of the chosen guess's message, letter by letter back
-  const parts = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-part" }));
+  // the chosen guess's message, and what each letter back takes of it
+  const box = (rows) => ({ viewBox: `${-LEFT_SHOWN} 0 ${LEFT_SHOWN + NUM_LETTERS} ${rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const [kept, cut] = [svg("path", { class: "trunc-kept" }), svg("path", { class: "trunc-cut" })];
+  const chevrons = svg("path", { class: "trunc-chevrons" }); // it goes back
+  const runs = svg("svg", box(1), kept);
+  const stream = element("div", { class: "trunc-stream", "aria-hidden": "true" }, svg("svg", box(1), cut), runs, svg("svg", box(1), chevrons));
+  const drops = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-drop" }));
+  const falls = element("div", { class: "trunc-drops", "aria-hidden": "true" }, ...drops.map((drop) => element("span", {}, drop)));
+  const takes = cells.map(() => element("span"));
+  const read = element("span", { class: "trunc-read", hidden: true }, element("span", {}, t("remembered")));
+  const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, read, element("span", { class: "trunc-takes" }, t("takes")));
   const asks = element("span", { class: "trunc-asks", "aria-hidden": "true" }, "?");
   const [share, word, rest] = [element("b"), element("span"), element("b")];
   const keptSide = element("div", { class: "trunc-sum trunc-sum-kept" }, share, " ", word);
   const cutSide = element("div", { class: "trunc-sum trunc-sum-cut" }, rest, " ", t("side_cut"));
-  const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, cutSide, keptSide);
+  const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const stops = TAUS.map(() => element("span"));
   const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, ...stops);
-  const lines = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }, element("span", {}, t("line_cut"))));
+  const lines = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
   const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
-  const sent = element("div", { class: "trunc-parts", "aria-hidden": "true" }, ...parts.map((part) => element("span", {}, part)));
-  const ways = each.map(() => element("span", {}, element("span", { class: "trunc-way" }))); // each guess's own, or where it joins another's
-  const [walked, shared] = [element("b"), element("span", { class: "trunc-num-ways" })];
-  const work = element("div", { class: "trunc-title" }, walked, shared);
-  const walks = element("div", { class: "trunc-walks", "aria-hidden": "true" }, ...earlier.map(() => element("span")), ...ways);
-  const title = element("div", { class: "trunc-title" }, element("b", {}, t("chart")), element("span", {}, t("chart_hint")));
-  const arrives = element("div", {}, title, bars, owns);
-  const worked = element("div", { hidden: true }, work, walks);
-  const node = element("div", { class: "trunc-line" }, rail, sum, sent, letters, worked, arrives, ...lines, asks, drag, scissors);
+  // the messages of all, a row for each
+  const rows = cells.map(() => [svg("path", { class: "trunc-cut" }), svg("path", { class: "trunc-kept" })]);
+  const fences = svg("path", { class: "trunc-fences" });
+  const all = element("div", { class: "trunc-all", role: "img" }, svg("svg", box(NUM_LETTERS), ...rows.flat(), fences), element("span", { class: "trunc-title", "aria-hidden": "true" }, t("all")));
+  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, all, ...lines, asks, drag, scissors);
 
-  let shown = null; // { model, ghost, isWork, places, wishes }: of the handle, and of a finger that drags it, for each length
+  let shown = null; // { model, seen, places, wishes }: of the handle, and of a finger that drags it, for each length
   let held = null; // the scissors in hand
   let isDragged = false; // so the word says nothing new
   dragOn(node, {
@@ -74,27 +78,33 @@ export function linePanel({ t, onTau, onLetter, signal }) {
         return true;
       }
       held = event.target.closest(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
-      return held !== null || (x >= 0 && x < 1 && event.target.closest(".trunc-title") === null); // no guess is shown before the line
+      return held !== null || (x >= 0 && x < 1) || all.contains(event.target); // no guess is shown before the line
     },
-    move: ({ x, event }) => {
+    move: ({ event }) => {
       if (held) {
         [held.x, isDragged] = [along(event), true];
         onTau(nearestTau(wished(), shown.wishes, held.tau));
         follow();
-      } else onLetter(within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1));
+      } else onLetter(touched(event));
     },
     end: () => {
       const isTapped = held !== null && !held.isGrip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside the cut
-      if (isTapped) onLetter(within(Math.floor(held.x * NUM_LETTERS), NUM_LETTERS - 1));
+      if (isTapped) onLetter(letterAt(held.x));
       const isMoved = held !== null && held.tau !== shown.model.tau;
       held = null;
-      draw(shown.model, shown.ghost, shown.isWork);
+      draw(shown.model, shown.seen);
       if (isMoved) send();
     },
     signal,
   });
   /** Where the finger is, as a share of the line; less than 0 over the letters before it. */
   const along = (event) => (event.clientX - node.getBoundingClientRect().left) / node.clientWidth;
+  const letterAt = (x) => within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1);
+  /** Of the messages below a row is touched, else a letter. */
+  const touched = (event) => {
+    const { top, height } = all.getBoundingClientRect();
+    return event.clientY < top ? letterAt(along(event)) : letterAt((event.clientY - top) / height);
+  };
   /** Where the finger wants the scissors, among its own places: it goes on from that of the length that it took hold of. */
   const wished = () => within(wishOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.wishes[0], shown.wishes.at(-1));
   const wishOf = (tau) => shown.wishes[TAUS.indexOf(tau)];
@@ -109,84 +119,81 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + (isTurned ? -step : step), TAUS.length - 1)]);
   }, signal });
 
-  /** The message runs back from the ?, and stops at the scissors, which close. */
+  /** The message runs back from the ?, a letter takes its drop, and the scissors close. */
   function send() {
     if (prefersReducedMotion()) return;
-    const { model } = shown;
-    const { chosen } = model;
-    parts.forEach((part, i) => {
+    const { chosen, reaches } = shown.model;
+    const [ahead, whole] = [NUM_LETTERS - 1 - chosen, NUM_LETTERS + LEFT_SHOWN];
+    const past = `inset(-20% ${(100 * ahead) / whole}% -20% ${100 - (100 * ahead) / whole}%)`;
+    runs.animate([{ clipPath: past }, { clipPath: `inset(-20% ${(100 * ahead) / whole}% -20% 0)` }], { duration: PACE * (whole - ahead) });
+    drops.forEach((drop, i) => {
       const lag = chosen - i + LEFT_SHOWN;
-      if (lag < 0 || lag >= model.reaches[chosen]) return;
-      part.animate([{ opacity: 0, translate: "60% 0" }, {}], { duration: 2 * PACE, delay: PACE * lag, fill: "backwards", easing: "ease-out" });
+      if (lag < 0 || lag >= reaches[chosen]) return;
+      drop.animate([{ opacity: 0, translate: "0 -80%" }, {}], { duration: 3 * PACE, delay: PACE * (lag + 0.5), fill: "backwards", easing: "ease-in" });
     });
-    grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * model.reaches[chosen] });
+    grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * reaches[chosen] });
   }
 
-  /** `ghost`: the shares as they were, if any; `isWork`: the ways back of all are drawn over what arrives. */
-  function draw(model, ghost, isWork) {
+  /** `isRead`: what has been read goes on over the cut. */
+  function draw(model, seen) {
     const isNew = shown !== null && ["tau", "way", "factor", "chosen"].some((name) => model[name] !== shown.model[name]);
-    const { tau, factor, reaches, kept, chosen } = model;
-    shown = { model, ghost, isWork, places: handleStops(model.way, chosen), wishes: wishStops(model.way, chosen) };
-    node.classList.toggle("trunc-both", isWork);
-    [title.hidden, owns.hidden, worked.hidden] = [isWork, isWork, !isWork];
+    const isReadNow = seen.isRead && !shown?.seen.isRead;
+    const { tau, factor, reaches, chosen } = model;
+    shown = { model, seen, places: handleStops(model.way, chosen), wishes: wishStops(model.way, chosen) };
     const isWindows = model.way === "windows";
     const start = chosen + 1 - reaches[chosen];
-    fills.forEach((fill, i) => {
-      fill.style.height = `${(100 * kept[i]).toFixed(2)}%`;
-      fill.parentNode.classList.toggle("trunc-chosen", i === chosen);
-    });
-    was.toggleAttribute("hidden", ghost === null);
-    old.classList.toggle("trunc-away", ghost === null);
-    const path = ghost?.map((share, i) => (share < kept[i] - 1e-9 ? `M${i + 0.12} ${(1 - share).toFixed(4)}H${i + 0.88}` : "")).join("") ?? "";
-    stairs.setAttribute("d", path);
+    const isHeard = firstPart(model) > 0;
     cells.forEach((cell, i) => {
       cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : i > chosen ? " trunc-later" : i >= start ? " trunc-reached" : ""}${i === chosen + 1 ? " trunc-guessed" : ""}`;
     });
+    cells[0].classList.add(isHeard ? "trunc-heard" : "trunc-unheard");
     earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
     next.classList.toggle("trunc-guessed", chosen === NUM_LETTERS - 1);
-    parts.forEach((part, i) => {
+    const edge = Math.max(-LEFT_SHOWN, start);
+    const whole = (i, row) => ({ factor, from: i + 1, level: row + 0.5 });
+    kept.setAttribute("d", band({ ...whole(chosen, 0), right: chosen + 1, left: edge, height: 1 }));
+    cut.setAttribute("d", band({ ...whole(chosen, 0), right: edge, left: -LEFT_SHOWN, height: 1 }));
+    chevrons.setAttribute("d", drops.map((_, i) => (i - LEFT_SHOWN < chosen ? `M${i - LEFT_SHOWN + 1.3} 0l-0.3 0.5l0.3 0.5` : "")).join(""));
+    drops.forEach((drop, i) => {
       const place = i - LEFT_SHOWN;
-      part.className = `trunc-part${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
-      part.style.height = place > chosen ? "0" : `${((100 * partAt(factor, chosen - place)) / LARGEST_PART).toFixed(2)}%`; // one scale for every fading
+      drop.className = `trunc-drop${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
+      drop.style.setProperty("--trunc-size", place > chosen ? "0" : Math.sqrt(partAt(factor, chosen - place) / LARGEST_PART).toFixed(4)); // its area is the part
     });
-    ways.forEach((way, i) => {
-      const isOwn = !isWindows || (i + 1) % tau === 0; // in windows the last guess's way serves all
-      way.className = `${isOwn ? "" : "trunc-joins"}${(isWindows ? Math.floor(i / tau) === Math.floor(chosen / tau) : i === chosen) ? " trunc-is-walked" : ""}`;
-      way.style.setProperty("--trunc-walked", isOwn ? Math.min(tau, i + 1 + LEFT_SHOWN) : 0); // of what is in sight
-      way.style.setProperty("--trunc-row", isWindows ? "74%" : at(i + 0.5));
-      way.style.setProperty("--trunc-start", isWindows ? "18%" : at(i + 0.5));
+    takes.forEach((take, i) => {
+      const part = partAt(factor, chosen - i);
+      if (i < start) take.textContent = i === 0 ? "0%" : "";
+      else take.textContent = i > chosen || (i > 0 && part < 0.01) ? "" : percent(part); // no room for the places of less
+      take.className = i === 0 || i === chosen ? "trunc-always" : "";
+      take.classList.toggle("trunc-none", i < start);
     });
-    walks.classList.toggle("trunc-shared", isWindows && tau > 1);
-    walked.replaceChildren(...emphasised(t.raw("work"), { work: model.work }));
-    const numWays = ways.length - walks.querySelectorAll(".trunc-joins").length;
-    shared.textContent = t(numWays === 1 ? "ways_shared_one" : numWays < NUM_LETTERS ? "ways_shared" : "ways", { ways: numWays });
+    read.hidden = !seen.isRead;
+    read.style.width = at(chosen + 1);
+    taken.classList.toggle("trunc-is-read", seen.isRead);
+    rows.forEach(([gone, gets], i) => {
+      const end = Math.max(-LEFT_SHOWN, i + 1 - reaches[i]);
+      gets.setAttribute("d", band({ ...whole(i, i), right: i + 1, left: end, height: 0.86 }));
+      gone.setAttribute("d", band({ ...whole(i, i), right: end, left: -LEFT_SHOWN, height: 0.86 }));
+      for (const path of [gets, gone]) path.classList.toggle("trunc-chosen", i === chosen);
+    });
+    const cutsAt = (place) => (isWindows ? place >= FARTHEST && (NUM_LETTERS - place) % tau === 0 : place === start);
+    fences.setAttribute("d", isWindows ? lines.map((_, i) => (cutsAt(i - LEFT_SHOWN) ? `M${i - LEFT_SHOWN} ${Math.max(0, i - LEFT_SHOWN - 1)}V${NUM_LETTERS}` : "")).join("") : "");
     const isBeyond = start < FARTHEST; // the scissors are not at the cut
     const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
-    sent.classList.toggle("trunc-whole", isEdge);
+    stream.classList.toggle("trunc-whole", isEdge);
     sum.style.setProperty("--trunc-at", at(isEdge ? start : Math.max(FARTHEST, start)));
-    share.textContent = percentKept(1 - kept[chosen]);
-    rest.textContent = percent(1 - kept[chosen]);
+    share.textContent = percentKept(1 - model.kept[chosen]);
+    rest.textContent = percent(1 - model.kept[chosen]);
     asks.style.left = at(chosen + 1.5);
-    own.textContent = share.textContent;
-    own.style.left = at(chosen + 0.5);
-    mean.textContent = percentKept(model.lost);
-    average.firstChild.style.translate = `0 ${(-100 * model.lost).toFixed(2)}%`; // beside the bars wherever the line is
-    average.style.bottom = `${(100 * (1 - model.lost)).toFixed(2)}%`;
     cutSide.hidden = start < 0; // no room for it, and hardly any of it in sight
     word.textContent = t(isEdge ? "side_edge" : isBeyond ? "side_beyond" : "side_kept");
-    bars.style.setProperty("--trunc-apart", at(isWindows ? tau : NUM_LETTERS));
-    // windows: a line at each cut in sight; else at that of the chosen guess alone
-    const named = start < NUM_LETTERS / 2 ? NUM_LETTERS - tau : 0; // where cuts are close, the one of them that is called a cut
-    lines.forEach((line, i) => {
+    lines.forEach((line, i) => { // windows: a line at each cut in sight; else at that of the chosen guess alone
       const place = i - LEFT_SHOWN;
-      const isCut = isWindows ? place >= FARTHEST && (NUM_LETTERS - place) % tau === 0 : place === start;
-      line.hidden = !isCut;
+      line.hidden = !cutsAt(place);
       line.style.left = at(place);
       line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}`;
-      line.firstChild.hidden = place === start || place !== named && (tau < 4 || place < 0);
     });
-    const cut = Math.max(FARTHEST, shown.places[TAUS.indexOf(tau)]);
-    scissors.style.left = at(cut);
+    const handle = Math.max(FARTHEST, shown.places[TAUS.indexOf(tau)]);
+    scissors.style.left = at(handle);
     scissors.classList.toggle("trunc-beyond", isBeyond);
     stops.forEach((stop, i) => {
       stop.style.left = at(shown.places[i]);
@@ -196,14 +203,15 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     rail.style.setProperty("--trunc-to", at(Math.max(...shown.places)));
     follow();
     if (isNew && held === null) send();
-    drag.style.left = at(cut);
-    drag.hidden = isDragged || cut < 3 || shown.places.some((place) => place < cut && place > cut - 4); // it would cover places
+    if (isReadNow && !prefersReducedMotion()) read.animate([{ clipPath: "inset(-1rem 100% -1rem 0)" }, { clipPath: "inset(-1rem -1rem -1rem 0)" }], { duration: 2 * PACE * NUM_LETTERS });
+    drag.style.left = at(handle);
+    drag.hidden = isDragged || handle < 3 || shown.places.some((place) => place < handle && place > handle - 4); // it would cover places
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
-    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: percentKept(1 - kept[chosen]) }));
-    bars.setAttribute("aria-label", t("picture", { values: kept.map((share) => percentKept(1 - share)).join(", "), average: mean.textContent }));
+    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: share.textContent }));
+    all.setAttribute("aria-label", t("picture", { values: model.kept.map((each) => percentKept(1 - each)).join(", "), average: percentKept(model.lost) }));
   }
-  return { node, draw, text, fresh: () => { isDragged = false; } };
+  return { node, draw, fresh: () => { isDragged = false; } };
 }
