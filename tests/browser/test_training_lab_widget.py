@@ -614,7 +614,7 @@ def test_nothing_moves_from_the_start_to_the_end_of_a_run_after_which_a_gru_is_o
             assert view.evaluate("() => [...window.moved]") == []
             assert view.evaluate(height) == before
             expect(now(view)).to_contain_text(
-                re.compile(r"letters to 4\.\d+\. It beats looking back 2 letters, not 3\.$")
+                re.compile(r"letters to 4\.\d+\. Can a GRU beat looking back 3 letters\?$")
             )
             expect(view.get_by_role("button", name="Try a GRU")).to_be_visible()
             expect(view.locator(".lab-ngram")).to_have_text(
@@ -629,6 +629,7 @@ def test_nothing_moves_from_the_start_to_the_end_of_a_run_after_which_a_gru_is_o
             expect(view.locator(".lab-ghost-button")).to_have_count(1)
             expect(view.get_by_role("button", name="GRU", exact=True)).to_have_attribute("aria-pressed", "true")
             expect(view.get_by_role("button", name="Try a GRU")).to_be_hidden()
+            expect(view.locator(".lab-knobs > .lab-note")).to_have_text("Two gates choose what it keeps.")
         assert_clean(record)
 
 

@@ -15,8 +15,8 @@ const reportOf = (ys, train = ys, rest = {}) => ({
   steps: 1000, status: "running", catAt: 0, ended: null, levels: LEVELS, tokens: 100 * ys.length, perplexity: ys.at(-1),
   heldout: { xs: ys.map((_, i) => 100 * (i + 1)), ys }, train: { xs: train.map((_, i) => 100 * (i + 1)), ys: train }, ...rest,
 });
-const tell = (report, { clip = 1, isCopied = false, copied = 0 } = {}) =>
-  t(sentenceKey(report, { clip, isCopied }), sentenceValues(t, report, copied));
+const tell = (report, { clip = 1, isCopied = false, copied = 0, isGruNext = false } = {}) =>
+  t(sentenceKey(report, { clip, isCopied, isGruNext }), sentenceValues(t, report, copied));
 
 test("a run that has not begun has read nothing", () => {
   assert.equal(tell(reportOf([26], [NaN], { steps: 0 })), "Press Start, and watch its noise turn into words.");
@@ -43,6 +43,11 @@ test("a run is told by its rivals, while it goes on and at its end", () => {
   assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10. It beats looking back 2 letters, not 3.");
   assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at 3.50: it beats every rival, even looking back 4 letters.");
   assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10 (best 3.90). It beats looking back 2 letters, not 3.", "as it is, and its best");
+  const [end, story] = ["plateau", "until"].map((ended) => reportOf([26, 4.1], [26, 4], { status: "ended", ended }));
+  assert.deepEqual([end, story].map((report) => tell(report, { isGruNext: true })), [
+    "Its doubt fell from 26.0 letters to 4.10. Can a GRU beat looking back 3 letters?",
+    "Stopped at 4.10: it beats looking back 2 letters, not 3.",
+  ]);
   assert.equal(tell(reportOf([26, 7], [26, 7], { status: "paused" })), "Paused. Its doubt fell from 26.0 letters to 7.00. It beats looking back 1 letter.");
   assert.equal(tell(reportOf([26, 5])), "It beats looking back 2 letters. Next: 3 letters.");
   assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Doubt 8.00 after 1\u202f000 corrections.");

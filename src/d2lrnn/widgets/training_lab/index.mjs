@@ -397,7 +397,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let told = ""; // the sentence that stands
   function showSentence() {
     const isSingle = looksAtSingles();
-    const key = back ? "now_back" : sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isAsked: state().story > 0, isSingle });
+    const key = back ? "now_back" : sentenceKey(report, { clip: settings.clip, isCopied: isCopied(), isAsked: state().story > 0, isSingle, isGruNext: nextCell() === "gru" });
     const values = { ...sentenceValues(t, { ...report, ...back }, copied, toldOf().isTold), text: textName() };
     const words = t(key, values);
     if (words === told) return;

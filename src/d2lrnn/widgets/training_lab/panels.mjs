@@ -788,17 +788,17 @@ export function networkPanel({ t, controls: spec, signal, onChange, onCat }) {
   const cat = buttonControl({ label: t("cat"), signal, onPress: onCat });
   const group = (title, ...controls) =>
     element("fieldset", { class: "lab-group" }, element("legend", {}, title), ...controls.map((control) => control.node));
-  const gloss = element("p", { class: "lab-note" });
   const correction = element("p", { class: "lab-note" });
   const node = element(
     "div", { class: "lab-controls" },
     group(t("acts_now"), explained("learning_rate", sliders.learning_rate), explained("clip", clip), explained("optimizer", choices.optimizer), { node: cat }),
     group(t("acts_anew"), explained("num_steps", sliders.num_steps), explained("batch_size", sliders.batch_size), carry, explained("seed", sliders.seed)),
-    correction, gloss, ...[t("paces"), t("ends"), t("uncounted")].map((words) => element("p", { class: "lab-note" }, words)),
+    correction, ...[t("paces"), t("ends"), t("uncounted")].map((words) => element("p", { class: "lab-note" }, words)),
   );
+  const gloss = element("p", { class: "lab-note" });
   const knobs = element(
     "div", { class: "lab-knobs" },
-    element("span", { class: "d2lrnn-segments lab-choice", role: "group", "aria-label": t("cell") }, ...cells), sliders.num_hiddens.node,
+    element("span", { class: "d2lrnn-segments lab-choice", role: "group", "aria-label": t("cell") }, ...cells), gloss, sliders.num_hiddens.node,
   );
   const draw = (state) => {
     for (const button of cells) button.setAttribute("aria-pressed", String(button.dataset.cell === state.cell));

@@ -26,9 +26,9 @@ export const changes = (t, values, given, names) => changed(values, given, names
 /**
  * The key of the sentence that says how a run is: `clip` is its bound, `isCopied`
  * whether its unseen pages are no measure, because they stand in the others, `isAsked` whether a question is open,
- * `isSingle` whether its corrections come one by one.
+ * `isSingle` whether its corrections come one by one, `isGruNext` whether a GRU is offered once it ends.
  */
-export function sentenceKey(report, { clip, isCopied, isAsked = false, isSingle = false }) {
+export function sentenceKey(report, { clip, isCopied, isAsked = false, isSingle = false, isGruNext = false }) {
   const { steps, status, catAt, ended, levels } = report;
   const { beaten, next } = standing(report.perplexity, levels);
   if (status === "diverged") return "now_diverged";
@@ -42,7 +42,8 @@ export function sentenceKey(report, { clip, isCopied, isAsked = false, isSingle 
   const rank = !beaten ? "none" : next ? "better" : "all";
   if (status === "paused") return beaten ? "pause_better" : "pause_none";
   if (status !== "ended") return `now_${rank}`;
-  return ended === "until" ? `stop_${rank}` : `end_${rank}`;
+  if (ended === "until") return `stop_${rank}`;
+  return rank === "better" && isGruNext ? "end_gru" : `end_${rank}`;
 }
 
 /** The values of its words; `copied` is the share of the unseen pages that stands in the others. */
@@ -53,6 +54,6 @@ export function sentenceValues(t, report, copied, isTold = false) {
   return {
     corrections: corrections(t, steps), steps: formatNumber(steps, 0), passages: report.batchSize === 1 ? t("passage_1") : t("passages", { count: report.batchSize }), perplexity: value(perplexity), reached: least === perplexity ? value(least) : t("reached_now", { best: value(least), now: value(perplexity) }), percent: formatNumber(100 * copied, 0),
     train: value(train.ys.at(-1) ?? NaN), before: value(beforeCat(report)), best: value(bestOf(heldout)),
-    first: formatNumber(heldout.ys[0], 1), beaten: beaten && levelName(t, beaten), next: next && nextName(t, next, beaten, status === "ended"),
+    first: formatNumber(heldout.ys[0], 1), rival: next && levelName(t, next), beaten: beaten && levelName(t, beaten), next: next && nextName(t, next, beaten, status === "ended"),
   };
 }
