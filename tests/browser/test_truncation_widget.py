@@ -57,9 +57,11 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     expect(widget.locator(".trunc-choice > p")).to_have_text(
         f"Letters kept to go back: {python.tau} \u00b7 Work: {steps} steps"
     )
-    first = f"{100 * python.first_part:.0f}%" if python.first_part >= 0.0995 else f"{100 * python.first_part:.1f}%"
-    assert widget.locator(".trunc-taken > span").first.text_content() == first.replace("0.0%", "0%")
-    expect(widget.locator(".trunc-heard")).to_have_count(int(python.first_part > 0))
+    part = python.first_part
+    first = f"{part:.0%}" if part >= 0.0995 else f"{100 * part:.1f}%" if part > 0 else "0%" if place == LAST else ""
+    assert widget.locator(".trunc-taken > span").first.text_content() == first
+    for kind, is_shown in (("heard", part > 0), ("unheard", part == 0)):  # of the guess that needs it
+        expect(widget.locator(f".trunc-{kind}")).to_have_count(int(place == LAST and is_shown))
     rows_are_of(widget, python)
     left, letter = grid(widget)
     assert [(x - left) / letter for x in middles(cuts(widget))] == pytest.approx(lines(python, place), abs=0.05)
@@ -308,7 +310,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     memory.press("End")
     faint = Truncation(tau=1, factor=0.95)
     expect(widget.get_by_role("status")).to_contain_text(
-        f"{faint.static_sentence()} Of this guess\u2019s message 5% arrives; on average 5%."
+        f"{faint.static_sentence()} Of its message 5% arrives; on average 5%."
     )
 
 

@@ -90,12 +90,15 @@ class Truncation(Explorable):
         return (1 - self.factor) * self.factor**lag if self.reaches[lag] > lag else 0.0
 
     def static_sentence(self) -> str:
-        """Whether the chosen guess's message, its gradient, gets to the first letter."""
+        """Whether the message of the last guess, its gradient, gets to the first letter; of another, what arrives."""
         words = Words(self._words)
-        part = self.first_part
-        can = words("can" if part >= _LITTLE else "hardly" if part > 0 else "cannot")
         guess = visible_character((words("text") + words("next"))[self.letter])
         cut = words(f"{self.way}_one" if self.tau == 1 else self.way, tau=self.tau)
+        if self.letter < _NUM_LETTERS:
+            kept = _percent_kept(float(self.factor ** self.reaches[self.letter - 1]))
+            return f"{cut} {words('share', guess=guess, kept=kept)}"
+        part = self.first_part
+        can = words("can" if part >= _LITTLE else "hardly" if part > 0 else "cannot")
         return f"{cut} {words('teach', guess=guess, can=can)}"
 
     def static_picture(self) -> str:

@@ -1,22 +1,23 @@
 // Truncation: a line of text is cut; a wrong guess shows which letters its message reaches, and the small ones how it is with all.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { canTeach, derive, firstPart, partAt, percent, percentKept } from "./maths.mjs";
+import { canTeach, derive, firstPart, isOfPair, partAt, percent, percentKept } from "./maths.mjs";
 import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** What the chosen guess can teach, as Python says it: keys, and their values. */
+/** What the guess of the closing bracket can teach, or what arrives of another's message, as Python says it: keys, and their values. */
 export function sentence(model, t) {
   const { way, tau, chosen } = model;
   const guess = visibleCharacter((t("text") + t("next"))[chosen + 1]);
-  return { keys: [`${way}${tau === 1 ? "_one" : ""}`, "teach"], values: { tau, guess, can: t(canTeach(firstPart(model))) } };
+  const kept = percentKept(1 - model.kept[chosen]);
+  return { keys: [`${way}${tau === 1 ? "_one" : ""}`, isOfPair(model) ? "teach" : "share"], values: { tau, guess, kept, can: t(canTeach(firstPart(model))) } };
 }
 
 /** The sentence, and the numbers that the picture shows. */
 export function spoken(model, t) {
   const { keys, values } = sentence(model, t);
   const now = keys.map((key) => t(key, values)).join(" ");
-  return t("spoken", { now, kept: percentKept(1 - model.kept[model.chosen]), average: percentKept(model.lost) });
+  return t(`spoken_${keys[1]}`, { ...values, now, average: percentKept(model.lost) });
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {

@@ -22,6 +22,8 @@ export function derive({ tau, way, factor, letter }) {
 export const partAt = (factor, lag) => (1 - factor) * factor ** lag;
 /** The largest of all. */
 export const LARGEST_PART = partAt(SPEC.controls.factor.min, 0);
+/** Whether the guess is that of the last letter, which needs the first. */
+export const isOfPair = ({ chosen }) => chosen === NUM_LETTERS - 1;
 /** What the first letter of the line gets of the chosen guess's message. */
 export const firstPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen ? partAt(factor, chosen) : 0);
 const LITTLE = 0.01;

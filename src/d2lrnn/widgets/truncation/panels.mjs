@@ -1,7 +1,7 @@
 // A line of text: over it the message that the chosen guess sends back, from which each letter takes a drop; under it the messages of all.
 import { dragOn } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, firstPart, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "./maths.mjs";
+import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, firstPart, handleStops, isOfPair, nearestTau, partAt, percent, percentKept, wishStops } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const PACE = 70; // milliseconds that the message takes over a letter
@@ -142,11 +142,11 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     shown = { model, seen, places: handleStops(model.way, chosen), wishes: wishStops(model.way, chosen) };
     const isWindows = model.way === "windows";
     const start = chosen + 1 - reaches[chosen];
-    const isHeard = firstPart(model) > 0;
+    const isPair = isOfPair(model);
     cells.forEach((cell, i) => {
       cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : i > chosen ? " trunc-later" : i >= start ? " trunc-reached" : ""}${i === chosen + 1 ? " trunc-guessed" : ""}`;
     });
-    cells[0].classList.add(isHeard ? "trunc-heard" : "trunc-unheard");
+    if (isPair) cells[0].classList.add(firstPart(model) > 0 ? "trunc-heard" : "trunc-unheard");
     earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
     next.classList.toggle("trunc-guessed", chosen === NUM_LETTERS - 1);
     const edge = Math.max(-LEFT_SHOWN, start);
@@ -161,11 +161,13 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     });
     takes.forEach((take, i) => {
       const part = partAt(factor, chosen - i);
-      if (i < start) take.textContent = i === 0 ? "0%" : "";
-      else take.textContent = i > chosen || (i > 0 && part < 0.01) ? "" : percent(part); // no room for the places of less
-      take.className = i === 0 || i === chosen ? "trunc-always" : "";
+      const isNeeded = i === 0 && isPair;
+      if (i < start) take.textContent = isNeeded ? "0%" : "";
+      else take.textContent = i > chosen || (!isNeeded && part < 0.01) ? "" : percent(part); // no room for the places of less
+      take.className = isNeeded || i === chosen ? "trunc-always" : "";
       take.classList.toggle("trunc-none", i < start);
     });
+    taken.style.setProperty("--trunc-at", at(isPair ? 0 : Math.max(0, start)));
     read.hidden = !seen.isRead;
     read.style.width = at(chosen + 1);
     taken.classList.toggle("trunc-is-read", seen.isRead);
