@@ -422,7 +422,7 @@ def test_a_message_runs_back_to_its_cut(opened: tuple[Page, Record], tmp_path: P
       document.querySelector(".trunc-letters").dispatchEvent(key);
       return document.getAnimations().map(({ effect }) => effect.target.className?.baseVal ?? effect.target.className);
     }"""
-    moved = ["", "", *5 * ["trunc-drop trunc-is-kept"]]  # the message, the scissors, and five drops
+    moved = ["", "", "trunc-cut", *5 * ["trunc-drop trunc-is-kept"]]  # the message, the scissors, and five drops
     for wish, expected in (("no-preference", moved), ("reduce", [])):
         page.emulate_media(reduced_motion=wish)
         show(page, tmp_path, Truncation())

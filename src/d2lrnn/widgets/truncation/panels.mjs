@@ -131,6 +131,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       if (lag < 0 || lag >= reaches[chosen]) return;
       drop.animate([{ opacity: 0, translate: "0 -80%" }, {}], { duration: 3 * PACE, delay: PACE * (lag + 0.5), fill: "backwards", easing: "ease-in" });
     });
+    cut.animate([{ opacity: 0 }, {}], { duration: 3 * PACE, delay: PACE * reaches[chosen], fill: "backwards" });
     grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * reaches[chosen] });
   }
 
